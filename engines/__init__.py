@@ -1,0 +1,1 @@
+"""The bundled games, offered through the same hook as a stranger's."""

@@ -1,0 +1,75 @@
+"""Named luck streams: a draw is a function of the match seed and of what it is for, never of what was drawn before.
+
+`chance.dice(5, 6, "dice", town, round)` gives the same five dice whatever the bots did on the way there.
+The numbers come from keyed BLAKE2b over the parts of the name joined by "/", so that they can be
+checked in any language: see docs/luck.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from hashlib import blake2b
+from random import Random
+from typing import TypeVar
+
+T = TypeVar("T")
+Part = str | int
+
+_BLOCK_BITS = 512
+_SPARE_BITS = 64  # more bits than the draw needs: the bias of reducing them stays below 2**-64
+
+
+class Chance:
+    """All the luck of one match."""
+
+    __slots__ = ("_key", "seed")
+
+    def __init__(self, seed: int) -> None:
+        self.seed = seed
+        self._key = seed.to_bytes(16, "big")
+
+    def __repr__(self) -> str:
+        return f"Chance({self.seed})"
+
+    def __reduce__(self) -> tuple[type[Chance], tuple[int]]:
+        return Chance, (self.seed,)
+
+    def number(self, *where: Part) -> int:
+        """A 512-bit number that belongs to this name."""
+        name = "/".join(map(str, where)).encode()
+        return int.from_bytes(blake2b(name, key=self._key).digest(), "big")
+
+    def pick(self, n: int, *where: Part) -> int:
+        """A number from 0 to n - 1."""
+        return self.number(*where) % n
+
+    def dice(self, count: int, sides: int, *where: Part) -> tuple[int, ...]:
+        """`count` numbers from 0 to sides - 1; the first ones are the same for any count."""
+        rest = self.number(*where)
+        rolled = []
+        for _ in range(count):
+            rest, face = divmod(rest, sides)
+            rolled.append(face)
+        return tuple(rolled)
+
+    def shuffled(self, items: Iterable[T], *where: Part) -> list[T]:
+        """The items in an order that belongs to this name."""
+        order = list(items)
+        rest = self.number(*where)
+        bits, block = _BLOCK_BITS, 0
+        for i in range(len(order) - 1, 0, -1):
+            if bits < _SPARE_BITS + i.bit_length():
+                block += 1
+                rest, bits = self.number(*where, "block", block), _BLOCK_BITS
+            rest, j = divmod(rest, i + 1)
+            bits -= (i + 1).bit_length()
+            order[i], order[j] = order[j], order[i]
+        return order
+
+    def derive(self, *where: Part) -> int:
+        """A 48-bit seed of its own (48 bits survive any JSON reader)."""
+        return self.number(*where) & 0xFFFF_FFFF_FFFF
+
+    def rng(self, *where: Part) -> Random:
+        """A generator of its own, for a bot or a stand-in: luck of the game never comes from one."""
+        return Random(self.derive(*where))

@@ -1,0 +1,108 @@
+"""Frozen value types that everything else passes around. Imports nothing local."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from msgspec import Struct
+
+Value = str | int | bool
+"""What an option of a game or a bot may hold."""
+
+FaultKind = Literal["exception", "illegal", "timeout", "crash", "memory"]
+
+
+class Option(Struct, frozen=True):
+    """One option of a game, with what it allows.
+
+    `kind` says how a text is read: "text", "int", "bool", or "file" (a path whose content becomes part
+    of the rules; recorded by digest, so that a run can be replayed without the file).
+    """
+
+    name: str
+    default: Value
+    help: str
+    choices: tuple[Value, ...] = ()
+    kind: Literal["text", "int", "bool", "file"] = "text"
+    minimum: int | None = None
+    maximum: int | None = None
+
+
+class Event(Struct, frozen=True):
+    """Something that happened at the table, for logs and replays.
+
+    `to` holds the seats that may know it: None is everybody, () is nobody (a face-down pile's order).
+    """
+
+    kind: str
+    data: dict[str, object]
+    to: tuple[int, ...] | None = None
+
+
+class Fault(Struct, frozen=True):
+    """A bot failed: who, how, at which decision of the match, and what it said."""
+
+    seat: int
+    kind: FaultKind
+    decision: int
+    detail: str = ""
+
+
+class MatchSpec(Struct, frozen=True):
+    """One match to be played; two plays of the same spec give the same record, timing aside."""
+
+    id: str
+    index: int
+    """Position in the schedule; ratings are taken in this order."""
+    set: str
+    """The duplicate set: matches that share one deal and one table of bots."""
+    game: str
+    options: dict[str, Value]
+    seed: int
+    """The deal."""
+    seats: tuple[str, ...]
+    """Entrant names, seat by seat."""
+
+
+class GameRecord(Struct, frozen=True):
+    """One finished match: a line of games.jsonl."""
+
+    id: str
+    index: int
+    set: str
+    game: str
+    rules: str
+    options: dict[str, Value]
+    seed: int
+    seats: tuple[str, ...]
+    scores: tuple[int, ...]
+    ranks: tuple[int, ...]
+    ending: str
+    actions: tuple[int, ...]
+    """Codes of all decisions in order; forced choices are left out."""
+    decisions: tuple[int, ...]
+    """Decisions made by each seat."""
+    time: tuple[float, ...] = ()
+    """Seconds each seat thought in all."""
+    slowest: tuple[float, ...] = ()
+    """Seconds of each seat's slowest decision."""
+    faults: tuple[Fault, ...] = ()
+
+    @property
+    def spec(self) -> MatchSpec:
+        """The match that was asked for."""
+        return MatchSpec(self.id, self.index, self.set, self.game, self.options, self.seed, self.seats)
+
+    def without_timing(self) -> GameRecord:
+        """The part that must be the same in every play of the match."""
+        return GameRecord(
+            self.id, self.index, self.set, self.game, self.rules, self.options, self.seed, self.seats,
+            self.scores, self.ranks, self.ending, self.actions, self.decisions, faults=self.faults,
+        )  # fmt: skip
+
+
+def ranks_of(scores: Sequence[int]) -> tuple[int, ...]:
+    """The rank of each seat from the scores alone: 1 is best, equal scores share a rank."""
+    best_first = sorted(scores, reverse=True)
+    return tuple(best_first.index(score) + 1 for score in scores)
