@@ -1,1 +1,14 @@
 """The bundled games, offered through the same hook as a stranger's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engines.el_paso import ElPaso
+from harness import Game, hookimpl
+
+
+@hookimpl
+def arena_games() -> list[type[Game[Any]]]:
+    """El Paso."""
+    return [ElPaso]

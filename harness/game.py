@@ -183,7 +183,7 @@ class Game(ABC, Generic[V]):
 
     def view_from_json(self, data: bytes | str) -> V:
         """The view that `view_to_json` wrote."""
-        return cast(V, msgspec.json.decode(data, type=self.view_type))
+        return cast("V", msgspec.json.decode(data, type=self.view_type))
 
 
 def _restore(cls: type[Game[Any]], settings: dict[str, Value], files: dict[str, str]) -> Game[Any]:

@@ -1,0 +1,65 @@
+"""El Paso as a Game: its options, its figures, its table of actions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from random import Random
+
+import msgspec
+
+from engines.el_paso import text
+from engines.el_paso.actions import Table
+from engines.el_paso.components import MOST_PLAYERS, SITES, TITLE, Edition, load
+from engines.el_paso.imagine import imagine
+from engines.el_paso.state import ElPasoState
+from engines.el_paso.view import ElPasoView
+from harness import Chance, Event, Game, Option, bundled
+
+
+class ElPaso(Game[ElPasoView]):
+    """Plunder seven towns and be gone before the sheriffs come; most money wins."""
+
+    name = "el-paso"
+    title = TITLE
+    version = "1"
+    min_players = 2
+    max_players = MOST_PLAYERS
+    options = (
+        Option("edition", "de", "which printed rule sheet to follow", choices=("de", "nl", "bg")),
+        Option("components", "", "another components file (TOML)", kind="file"),
+    )
+    view_type = ElPasoView
+
+    def __init__(self, settings: Mapping[str, str | int | bool], files: Mapping[str, str]) -> None:
+        super().__init__(settings, files)
+        given = self.files.get(str(self.settings["components"]))
+        self.figures = load(given if given is not None else bundled("engines.el_paso", "el_paso.toml"))
+        self.edition: Edition = getattr(self.figures.editions, str(self.settings["edition"]))
+        self.tiles = self.figures.tiles.by_site()
+        self.copies = tuple(
+            (int(site), value, values[:i].count(value))
+            for site, values in zip(SITES, self.tiles, strict=True)
+            for i, value in enumerate(values)
+        )
+        """Every tile as (site, value, which of its equals)."""
+        self.sites_of = tuple(frozenset(int(site) for site in SITES if town.has(site)) for town in self.figures.towns)
+        """The sites of each town."""
+        self.table = Table(self, self.figures)
+        self.actions = self.table.all
+
+    def new(self, players: int, chance: Chance, log: list[Event] | None = None) -> ElPasoState:
+        """A fresh state, dealt, in the first town."""
+        return ElPasoState(self, players, chance, log)
+
+    def imagine(self, view: ElPasoView, rng: Random) -> ElPasoState:
+        """A complete state that this view cannot tell from the real one."""
+        return imagine(self, view, rng)
+
+    def render(self, view: ElPasoView) -> str:
+        """The view as text for a person."""
+        return text.render(self, view)
+
+    def describe(self) -> dict[str, object]:
+        """All figures of the components file, the edition and the order of sites."""
+        figures: dict[str, object] = msgspec.to_builtins(self.figures)
+        return {"sites": [site.name.lower() for site in SITES], "edition": self.settings["edition"], **figures}

@@ -1,0 +1,106 @@
+"""Stay or leave, what to carry, what the rest sells for (EP-9, EP-10, EP-18 to EP-22)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engines.el_paso.actions import Carry
+from engines.el_paso.choices import answers, tiles
+from engines.el_paso.components import SITES
+from engines.el_paso.town import give_back
+from engines.el_paso.values import at_site, minus, put
+from harness import Action, Event
+
+if TYPE_CHECKING:
+    from engines.el_paso.state import ElPasoState
+
+
+def ask_answer(state: ElPasoState) -> bool:
+    """Ask the next seat in town whether it stays; False when all have answered."""
+    if not state.queue:
+        return False
+    state.seat, state.queue = state.queue[0], state.queue[1:]
+    state.phase = "answer"
+    state.legal = answers(state)
+    return True
+
+
+def answer(state: ElPasoState, action: Action) -> None:
+    """EP-9: an answer is heard by all at once."""
+    leaves = action is state.game.table.leave
+    if leaves:
+        state.leaving = (*state.leaving, state.seat)
+    if state.log is not None:
+        state.log.append(Event("answer", {"seat": state.seat, "leaves": leaves}))
+
+
+def leave(state: ElPasoState, seats: tuple[int, ...], limit: int) -> None:
+    """EP-18: these seats leave as one group; they choose their tiles in this order (EP-19)."""
+    state.groups += 1
+    state.limit = limit
+    state.queue, state.leaving = seats, ()
+    for seat in seats:
+        state.left[seat] = state.groups
+    state.choosable = ()
+    state.seat = seats[0]
+    if state.log is not None:
+        state.log.append(Event("leave", {"seats": list(seats), "group": state.groups, "limit": limit}))
+
+
+def ask_tile(state: ElPasoState) -> bool:
+    """Ask a leaver which tile to carry on; False when all leavers have sold and gone.
+
+    A leaver with nothing to choose (no tile, the limit reached) sells without being asked.
+    """
+    while True:
+        if state.choosable:
+            state.phase = "carry"
+            state.legal = tiles(state)
+            return True
+        if not state.queue:
+            return False
+        state.seat, state.queue = state.queue[0], state.queue[1:]
+        state.carried = ((),) * 6
+        owned = state.tiles[state.seat]
+        state.choosable = tuple([(site, value) for site, values in enumerate(owned) for value in values])
+        if not state.choosable:
+            _sell(state)
+
+
+def choose_tile(state: ElPasoState, action: Action) -> None:
+    """EP-19: carry one more tile, or sell the rest."""
+    if isinstance(action, Carry):
+        site, value = int(action.site), action.value
+        state.carried = at_site(state.carried, site, put(state.carried[site], value))
+        state.choosable = state.choosable[state.choosable.index((site, value)) + 1 :]
+        if state.choosable and sum(map(len, state.carried)) < state.limit:
+            return
+    state.choosable = ()
+    _sell(state)
+
+
+def _sell(state: ElPasoState) -> None:
+    """EP-20, EP-21."""
+    seat = state.seat
+    sold = minus(state.tiles[seat], state.carried)
+    here = state.game.sites_of[state.town]
+    in_town = sum(sum(sold[site]) for site in SITES if site in here)
+    elsewhere = sum(sum(sold[site]) for site in SITES if site not in here)
+    paid = in_town // state.game.figures.towns[state.town].rate + elsewhere
+    state.money[seat] += paid
+    state.tiles[seat] = state.carried
+    give_back(state, sold)
+    if state.log is not None:
+        state.log.append(
+            Event(
+                "sale",
+                {
+                    "seat": seat,
+                    "carried": [list(values) for values in state.carried],
+                    "sold": [list(values) for values in sold],
+                    "paid": paid,
+                    "money": state.money[seat],
+                },
+            )
+        )
+    state.carried = ((),) * 6

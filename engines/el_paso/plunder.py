@@ -1,0 +1,155 @@
+"""A round of plunder: cards, roll, sheriffs or loot, discard, refill (EP-12 to EP-17)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engines.el_paso.actions import Draw, Play
+from engines.el_paso.choices import draws, plays
+from engines.el_paso.components import SITES, Site
+from engines.el_paso.town import give_back, take_tile
+from engines.el_paso.values import at_site, drop, put
+from harness import Action, Event
+
+if TYPE_CHECKING:
+    from engines.el_paso.state import ElPasoState
+
+NEEDED = {Site.SALOON: "six", Site.CATTLE: "brand"}
+"""EP-15: the face that this roll must show before a site is plundered."""
+
+
+def ask_card(state: ElPasoState) -> bool:
+    """Ask the next seat in town for its card; False when all are in."""
+    if not state.queue:
+        return False
+    state.seat, state.queue = state.queue[0], state.queue[1:]
+    state.phase = "play"
+    state.legal = plays(state)
+    return True
+
+
+def lay(state: ElPasoState, action: Action) -> None:
+    """EP-12: a card is laid face down. It counts as in hand until all are turned up."""
+    assert isinstance(action, Play)
+    state.laid[state.seat] = (int(action.site), action.value)
+    if state.log is not None:
+        state.log.append(Event("laid", {"seat": state.seat}))
+
+
+def resolve(state: ElPasoState) -> None:
+    """Turn up the cards, roll, let the sheriffs or the loot come, discard, and fix the order of drawing."""
+    _turn_up(state)
+    _roll(state)
+    if state.stars == state.game.figures.dice.count:
+        _sheriffs(state)
+    else:
+        _loot(state)
+    _discard(state)
+    order = state.chance.shuffled(range(state.players), "drawing order", state.town, state.round)
+    state.queue = tuple([seat for seat in order if state.played[seat] is not None])  # EP-17
+    if state.log is not None:
+        state.log.append(Event("drawing-order", {"seats": list(state.queue)}))
+
+
+def _turn_up(state: ElPasoState) -> None:
+    state.played = state.laid
+    state.laid = [None] * state.players
+    for seat, card in enumerate(state.played):
+        if card is None:
+            continue
+        site, value = card
+        hand, shown = state.hands[seat], state.shown[seat]
+        state.hands[seat] = at_site(hand, site, drop(hand[site], value))
+        state.shown[seat] = at_site(shown, site, drop(shown[site], value if value in shown[site] else 0))
+    if state.log is not None:
+        cards = [{"seat": s, "site": c[0], "value": c[1]} for s, c in enumerate(state.played) if c is not None]
+        state.log.append(Event("cards", {"cards": cards}))
+
+
+def _roll(state: ElPasoState) -> None:
+    dice = state.game.figures.dice
+    rolled = state.chance.dice(dice.count - state.stars, len(dice.faces), "dice", state.town, state.round)
+    state.roll = tuple([dice.faces[face] for face in rolled])
+    state.stars += state.roll.count("star")  # EP-13
+    if state.log is not None:
+        state.log.append(Event("roll", {"faces": list(state.roll), "stars": state.stars}))
+
+
+def _sheriffs(state: ElPasoState) -> None:
+    """EP-14: everyone still in town loses all tiles."""
+    for seat in range(state.players):
+        if state.left[seat]:
+            continue
+        tiles = state.tiles[seat]
+        give_back(state, tiles)
+        state.tiles[seat] = ((),) * 6
+        if state.log is not None:
+            state.log.append(Event("sheriffs", {"seat": seat, "lost": [list(values) for values in tiles]}))
+
+
+def _by_site(state: ElPasoState) -> list[list[tuple[int, int]]]:
+    """(value, seat) of the cards played, site by site, highest value first."""
+    played: list[list[tuple[int, int]]] = [[] for _ in SITES]
+    for seat, card in enumerate(state.played):
+        if card is not None:
+            played[card[0]].append((card[1], seat))
+    for cards in played:
+        cards.sort(reverse=True)
+    return played
+
+
+def _loot(state: ElPasoState) -> None:
+    """EP-15."""
+    for site, cards in enumerate(_by_site(state)):
+        if site in NEEDED and NEEDED[Site(site)] not in state.roll:
+            continue
+        for _, seat in cards[: len(state.stacks[site])]:
+            value = take_tile(state, seat, site)
+            if state.log is not None:
+                state.log.append(Event("loot", {"seat": seat, "site": site, "value": value}))
+
+
+def _discard(state: ElPasoState) -> None:
+    """EP-16: the cards played go on their site's discard, the highest first."""
+    for site, cards in enumerate(_by_site(state)):
+        if cards:
+            state.discards[site] += tuple([value for value, _ in cards])
+            if state.log is not None:
+                state.log.append(Event("discard", {"site": site, "values": [value for value, _ in cards]}))
+            _turn_over(state, site)
+
+
+def _turn_over(state: ElPasoState, site: int) -> None:
+    """EP-17: an empty pile is replaced by its discard at once; from then on all know its cards (EP-28)."""
+    if state.piles[site] or not state.discards[site]:
+        return
+    state.piles[site] = state.faces[site] = state.discards[site]
+    state.discards[site] = ()
+    if state.log is not None:
+        state.log.append(Event("turned-over", {"site": site, "order": list(state.piles[site])}))
+
+
+def ask_draw(state: ElPasoState) -> bool:
+    """Ask the next seat which pile it draws from; False when all have drawn."""
+    if not state.queue:
+        return False
+    state.seat, state.queue = state.queue[0], state.queue[1:]
+    state.phase = "draw"
+    state.legal = draws(state)
+    return True
+
+
+def draw(state: ElPasoState, action: Action) -> None:
+    """EP-17: the top card of a pile goes into the hand."""
+    assert isinstance(action, Draw)
+    site, seat = int(action.site), state.seat
+    pile, faces = state.piles[site], state.faces[site]
+    hand, shown = state.hands[seat], state.shown[seat]
+    state.hands[seat] = at_site(hand, site, put(hand[site], pile[0]))
+    state.shown[seat] = at_site(shown, site, put(shown[site], faces[0]))
+    state.piles[site], state.faces[site] = pile[1:], faces[1:]
+    if state.log is not None:
+        state.log.append(Event("draw", {"seat": seat, "site": site, "value": faces[0]}))
+        if not faces[0]:
+            state.log.append(Event("card", {"seat": seat, "site": site, "value": pile[0]}, to=(seat,)))
+    _turn_over(state, site)

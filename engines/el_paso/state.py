@@ -1,0 +1,186 @@
+"""One play of El Paso: what is on the table, and the sequence of a town and a round."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engines.el_paso import leaving, plunder, town
+from engines.el_paso.view import BySite, ElPasoView, Values
+from harness import NOBODY, Action, Chance, Event, State
+
+if TYPE_CHECKING:
+    from engines.el_paso.game import ElPaso
+
+NOTHING: BySite = ((),) * 6
+
+
+class ElPasoState(State[ElPasoView]):
+    """Everything on the table, hidden or not. Parts that a view shows are immutable values in short lists."""
+
+    __slots__ = (
+        "bag", "box", "carried", "choosable", "discards", "faces", "groups", "hands", "laid", "leaving", "left",
+        "limit", "lookout", "money", "piles", "played", "queue", "roll", "round", "shown", "stacks", "stars",
+        "tiles", "town",
+    )  # fmt: skip
+
+    game: ElPaso
+
+    town: int
+    round: int
+    lookout: int
+    stars: int
+    roll: tuple[str, ...]
+    left: list[int]
+    groups: int
+    leaving: tuple[int, ...]
+    queue: tuple[int, ...]
+    limit: int
+    carried: BySite
+    choosable: tuple[tuple[int, int], ...]
+    """Tiles (site, value) of the leaver on turn that EP-19's order still lets them carry."""
+    money: list[int]
+    tiles: list[BySite]
+    stacks: list[Values]
+    bag: list[Values]
+    box: list[Values]
+    hands: list[BySite]
+    """What the hands are."""
+    shown: list[BySite]
+    """What everybody knows of them: 0 for a hidden value."""
+    laid: list[tuple[int, int] | None]
+    piles: list[Values]
+    """What the piles are, top card first."""
+    faces: list[Values]
+    """What everybody knows of them: 0 for a hidden value."""
+    discards: list[Values]
+    played: list[tuple[int, int] | None]
+
+    def __init__(self, game: ElPaso, players: int, chance: Chance, log: list[Event] | None) -> None:
+        self.game, self.players, self.chance, self.log = game, players, chance, log
+        self.ending = ""
+        self.bag = list(game.tiles)
+        self.box = list(NOTHING)
+        self.money = [0] * players
+        self.tiles = [NOTHING] * players
+        self.town = self.lookout = 0
+        town.deal(self)
+        self._open()
+
+    @classmethod
+    def blank(cls, game: ElPaso, players: int, chance: Chance) -> ElPasoState:
+        """A state with no contents yet, for `imagine` and `clone` to fill in."""
+        state = cls.__new__(cls)
+        state.game, state.players, state.chance, state.log = game, players, chance, None
+        return state
+
+    def clone(self) -> ElPasoState:
+        """An independent copy."""
+        new = self.blank(self.game, self.players, self.chance)
+        new.seat, new.phase, new.legal, new.ending = self.seat, self.phase, self.legal, self.ending
+        new.town, new.round, new.lookout = self.town, self.round, self.lookout
+        new.stars, new.roll, new.groups, new.leaving = self.stars, self.roll, self.groups, self.leaving
+        new.queue, new.limit, new.carried, new.choosable = self.queue, self.limit, self.carried, self.choosable
+        new.left, new.money, new.tiles = self.left[:], self.money[:], self.tiles[:]
+        new.stacks, new.bag, new.box = self.stacks[:], self.bag[:], self.box[:]
+        new.hands, new.shown, new.laid = self.hands[:], self.shown[:], self.laid[:]
+        new.piles, new.faces, new.discards = self.piles[:], self.faces[:], self.discards[:]
+        new.played = self.played[:]
+        return new
+
+    def view(self, seat: int) -> ElPasoView:
+        """What this seat may know now."""
+        return ElPasoView(
+            seat, self.seat, self.phase, self.town, self.round, self.lookout, self.stars, self.roll,
+            tuple(self.left), self.groups, self.leaving, self.queue, self.limit, self.carried,
+            tuple(self.money), tuple(self.tiles), tuple(self.stacks), tuple(self.bag),
+            self.hands[seat], self.laid[seat], tuple(self.shown), tuple(self.faces), tuple(self.discards),
+            tuple(self.played),
+        )  # fmt: skip
+
+    def scores(self) -> tuple[int, ...]:
+        """Money (EP-27)."""
+        return tuple(self.money)
+
+    def step(self, action: Action) -> None:
+        """Carry out a legal action and go on to the next choice."""
+        phase = self.phase
+        if phase == "answer":
+            leaving.answer(self, action)
+            if not leaving.ask_answer(self):
+                self._answered()
+        elif phase == "play":
+            plunder.lay(self, action)
+            if not plunder.ask_card(self):
+                plunder.resolve(self)
+                if not plunder.ask_draw(self):
+                    self._round_over()
+        elif phase == "draw":
+            plunder.draw(self, action)
+            if not plunder.ask_draw(self):
+                self._round_over()
+        else:
+            leaving.choose_tile(self, action)
+            if not leaving.ask_tile(self):
+                self._gone()
+
+    def from_lookout(self) -> tuple[int, ...]:
+        """The seats still in town, from the lookout's clockwise."""
+        seats = range(self.lookout, self.lookout + self.players)
+        return tuple([seat % self.players for seat in seats if not self.left[seat % self.players]])
+
+    def _open(self) -> None:
+        if town.open_town(self):
+            self._round()
+        else:  # EP-26
+            self._leave(self.from_lookout(), 2)
+
+    def _round(self) -> None:
+        self.round += 1
+        self.queue = self.from_lookout()
+        if self.round == 1 and not self.game.edition.may_leave_in_first_round:  # EP-9
+            plunder.ask_card(self)
+        else:
+            leaving.ask_answer(self)
+
+    def _answered(self) -> None:
+        if self.leaving:
+            self._leave(self.leaving, self.groups + 1)
+        else:
+            self._lay_cards()
+
+    def _leave(self, seats: tuple[int, ...], limit: int) -> None:
+        leaving.leave(self, seats, limit)
+        if not leaving.ask_tile(self):
+            self._gone()
+
+    def _gone(self) -> None:
+        """The leavers have sold and gone (EP-10, EP-11)."""
+        self.limit = 0
+        if 0 in self.left:
+            self._lay_cards()
+        else:
+            self._town_over("everyone has left" if self.round else "nothing to plunder")
+
+    def _lay_cards(self) -> None:
+        self.queue = self.from_lookout()
+        plunder.ask_card(self)
+
+    def _round_over(self) -> None:
+        if self.stars == self.game.figures.dice.count:
+            self._town_over("sheriffs")
+        elif any(self.stacks):
+            self._round()
+        else:  # EP-23
+            as_group = self.game.edition.carry_when_empty == "next_group" and self.groups > 0
+            self._leave(self.from_lookout(), self.groups + 1 if as_group else 2)
+
+    def _town_over(self, why: str) -> None:
+        town.close(self, why)
+        if self.town + 1 < len(self.game.figures.towns):
+            self.town += 1
+            self.lookout = (self.lookout + 1) % self.players  # EP-25
+            self._open()
+        else:
+            town.final_sale(self)
+            self.seat, self.phase, self.legal, self.queue = NOBODY, "over", (), ()
+            self.ending = "finished"

@@ -1,0 +1,120 @@
+"""The deal, opening a town, closing it, and the last sale."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engines.el_paso.components import SITES
+from engines.el_paso.values import at_site, merge, put
+from harness import Event
+
+if TYPE_CHECKING:
+    from engines.el_paso.state import ElPasoState
+
+
+def deal(state: ElPasoState) -> None:
+    """EP-5: shuffle each site's cards; from each pile seat 0 takes the top one, seat 1 the next, and so on."""
+    values = state.game.figures.cards.values
+    piles = [tuple(state.chance.shuffled(values, "pile", site.name.lower())) for site in SITES]
+    n = state.players
+    state.hands = [tuple([(pile[seat],) for pile in piles]) for seat in range(n)]
+    state.shown = [((0,),) * 6] * n
+    state.laid = [None] * n
+    state.piles = [pile[n:] for pile in piles]
+    state.faces = [(0,) * len(pile) for pile in state.piles]
+    state.discards = [()] * 6
+    if state.log is not None:
+        for site, pile in zip(SITES, piles, strict=True):
+            state.log.append(Event("pile", {"site": site, "order": list(pile)}, to=()))
+        for seat, hand in enumerate(state.hands):
+            cards = [[site, value] for site, values in enumerate(hand) for value in values]
+            state.log.append(Event("hand", {"seat": seat, "cards": cards}, to=(seat,)))
+
+
+def open_town(state: ElPasoState) -> bool:
+    """EP-7, EP-8: stock the town from the bag; whether there is anything to plunder."""
+    state.round = state.stars = state.groups = state.limit = 0
+    state.roll = state.leaving = state.queue = ()
+    state.left = [0] * state.players
+    state.played = [None] * state.players
+    state.carried = ((),) * 6
+    state.choosable = ()
+    state.stacks = [()] * 6
+    drawn = _draw_tiles(state)
+    sites = state.game.sites_of[state.town]
+    bag: list[list[int]] = [list(values) for values in state.bag]
+    stacks: list[list[int]] = [[] for _ in SITES]
+    for site, value in drawn:
+        if site in sites:
+            bag[site].remove(value)
+            stacks[site].append(value)
+    state.bag = [tuple(values) for values in bag]
+    state.stacks = [tuple(sorted(values)) for values in stacks]
+    if state.log is not None:
+        town = state.game.figures.towns[state.town]
+        state.log.append(
+            Event(
+                "town",
+                {
+                    "town": state.town,
+                    "name": town.name,
+                    "rate": town.rate,
+                    "sites": sorted(sites),
+                    "lookout": state.lookout,
+                    "drawn": [list(tile) for tile in drawn],
+                    "stacks": [list(values) for values in state.stacks],
+                },
+            )
+        )
+    return any(state.stacks)
+
+
+def _draw_tiles(state: ElPasoState) -> list[tuple[int, int]]:
+    """Tiles drawn from the bag: the first ones of this town's order of all tiles that are in the bag.
+
+    One order of all tiles for each town keeps the luck of a deal alike where bags differ a little.
+    """
+    wanted = state.game.edition.tiles_per_town
+    drawn: list[tuple[int, int]] = []
+    for site, value, copy in state.chance.shuffled(state.game.copies, "stock", state.town):
+        if state.bag[site].count(value) > copy:
+            drawn.append((site, value))
+            if len(drawn) == wanted:
+                break
+    return drawn
+
+
+def give_back(state: ElPasoState, tiles: tuple[tuple[int, ...], ...] | list[tuple[int, ...]]) -> None:
+    """EP-21, EP-24: tiles go back into the bag, or in `nl` to the box."""
+    merge(state.bag if state.game.edition.tiles_return_to == "bag" else state.box, tiles)
+
+
+def close(state: ElPasoState, why: str) -> None:
+    """EP-24: the town is over; what is left in it goes back."""
+    if state.log is not None:
+        left = [list(values) for values in state.stacks]
+        state.log.append(Event("town-over", {"town": state.town, "why": why, "left": left}))
+    give_back(state, state.stacks)
+    state.stacks = [()] * 6
+    state.leaving = ()
+
+
+def final_sale(state: ElPasoState) -> None:
+    """EP-27: tiles still owned are sold 1:1."""
+    for seat, tiles in enumerate(state.tiles):
+        worth = sum(map(sum, tiles))
+        state.money[seat] += worth
+        state.tiles[seat] = ((),) * 6
+        give_back(state, tiles)
+        if state.log is not None:
+            sold = [list(values) for values in tiles]
+            state.log.append(Event("final-sale", {"seat": seat, "sold": sold, "money": state.money[seat]}))
+
+
+def take_tile(state: ElPasoState, seat: int, site: int) -> int:
+    """EP-15: the seat takes the top tile of a stack; its value."""
+    stack = state.stacks[site]
+    state.stacks[site] = stack[1:]
+    tiles = state.tiles[seat]
+    state.tiles[seat] = at_site(tiles, site, put(tiles[site], stack[0]))
+    return stack[0]

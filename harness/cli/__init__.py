@@ -1,0 +1,80 @@
+"""The `arena` command. Each subcommand lives in a module of its own, loaded when it is used."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from importlib import import_module
+from typing import Any
+
+import click
+
+from harness._version import VERSION
+
+COMMANDS = {
+    "bench": "Measure games and decisions a second on this machine.",
+    "bots": "List the bots that are installed.",
+    "games": "List the games that are installed, with their options.",
+    "leaderboard": "Print the leaderboard of a run.",
+    "replay": "Print a match again, move by move.",
+    "tournament": "Let bots play against each other and rate them.",
+    "verify": "Play the records of a run again and compare.",
+}
+
+
+class Arena(click.Group):
+    """Lists commands without importing them, and turns arena's errors into one sentence and an exit code."""
+
+    def list_commands(self, _ctx: click.Context) -> list[str]:
+        """The names of all commands."""
+        return list(COMMANDS)
+
+    def get_command(self, _ctx: click.Context, name: str) -> click.Command | None:
+        """The command, imported now."""
+        if name not in COMMANDS:
+            return None
+        command: click.Command = import_module(f"harness.cli.{name}").command
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that was typed, or a hint at the nearest one."""
+        near = get_close_matches(args[0], COMMANDS, n=1)
+        if args[0] not in COMMANDS and not args[0].startswith("-"):
+            hint = f" Did you mean {near[0]!r}?" if near else ""
+            raise click.UsageError(f"There is no command {args[0]!r}.{hint} 'arena --help' lists them.", ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The list of commands in the help text."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Runs the command."""
+        from harness.errors import ArenaError, ConformanceError, ReplayError
+
+        try:
+            return super().invoke(ctx)
+        except ArenaError as error:
+            raise Failure(str(error), 1 if isinstance(error, ReplayError | ConformanceError) else 2) from error
+
+
+class Failure(click.ClickException):
+    """One sentence on stderr, and an exit code."""
+
+    def __init__(self, message: str, exit_code: int) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code  # type: ignore[misc]  # click reads it from the object, but declares a ClassVar
+
+
+@click.command(cls=Arena, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(VERSION, prog_name="arena")
+def main() -> None:
+    """Tournaments for bots at hidden-information board games.
+
+    \b
+    arena tournament                       all games, all bots, a leaderboard
+    arena tournament --game el-paso --bot my_bot.py --bot random --bot skittish
+    arena leaderboard RUN                  the table again, in other formats too
+    """

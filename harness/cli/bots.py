@@ -1,0 +1,65 @@
+"""arena bots."""
+
+from __future__ import annotations
+
+import json
+from inspect import getdoc
+
+import click
+from msgspec import to_builtins
+from tabulate import tabulate
+
+from harness.cli.common import load_plugins, strict_option
+from harness.options import allowed
+
+
+@click.command("bots", short_help="List the bots that are installed.")
+@click.option("--game", help="Only bots that play this game.")
+@click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
+@strict_option
+def command(game: str | None, as_json: bool, strict: bool) -> None:
+    """List the bots that are installed, with the games they play and their options.
+
+    \b
+    arena bots
+    arena bots --game el-paso
+    """
+    registry = load_plugins(strict)
+    if game is not None:
+        registry.game(game)
+    offers = [
+        (name, offer)
+        for name, offer in sorted(registry.bots.items())
+        if game is None or not offer.cls.games or game in offer.cls.games
+    ]
+    if as_json:
+        data = [
+            {
+                "name": name,
+                "games": list(offer.cls.games),
+                "options": [to_builtins(option) for option in offer.cls.options],
+                "about": _about(offer.cls),
+                "source": offer.source,
+                "version": offer.version,
+            }
+            for name, offer in offers
+        ]
+        click.echo(json.dumps(data, indent=2))
+        return
+    rows = [
+        (name, ", ".join(offer.cls.games) or "any", _about(offer.cls), f"{offer.source} {offer.version}".strip())
+        for name, offer in offers
+    ]
+    click.echo(tabulate(rows, headers=("bot", "games", "what it does", "from"), disable_numparse=True))
+    options = [
+        (f"{name}:{option.name}=...", str(option.default), allowed(option), option.help)
+        for name, offer in offers
+        for option in offer.cls.options
+    ]
+    if options:
+        click.echo("\nOptions:\n")
+        click.echo(tabulate(options, headers=("option", "default", "allowed", "what it is"), disable_numparse=True))
+
+
+def _about(cls: type) -> str:
+    return (getdoc(cls) or "").split("\n", 1)[0]
