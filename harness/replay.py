@@ -122,7 +122,7 @@ def stream(game: Game[Any], record: GameRecord) -> Iterator[dict[str, object]]:
 
 def _event(event: Event) -> dict[str, object]:
     to = "all" if event.to is None else list(event.to)
-    return {"type": "event", "event": event.kind, **event.data, "to": to}
+    return {"type": "event", "event": event.kind, "to": to, "data": event.data}
 
 
 def _choice(replay: Replay, failed: dict[int, Any]) -> dict[str, object]:
