@@ -11,6 +11,6 @@ from harness import Action, Bot
 class Random(Bot):
     """Takes any legal action, all equally likely."""
 
-    def choose(self, _view: Any, actions: Sequence[Action]) -> Action:
+    def choose(self, view: Any, actions: Sequence[Action]) -> Action:
         """One of them."""
         return actions[int(self.rng.random() * len(actions))]

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from engines.el_paso import ElPaso
+from engines.x_pasch import XPasch
 from harness import Game, hookimpl
 
 
 @hookimpl
 def arena_games() -> list[type[Game[Any]]]:
-    """El Paso."""
-    return [ElPaso]
+    """El Paso and X-Pasch."""
+    return [ElPaso, XPasch]

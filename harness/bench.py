@@ -21,7 +21,7 @@ class Uniform(Bot):
         """Binds the generator's method once."""
         self.random = self.rng.random
 
-    def choose(self, _view: Any, actions: Any) -> Action:
+    def choose(self, view: Any, actions: Any) -> Action:
         """Any legal action."""
         action: Action = actions[int(self.random() * len(actions))]
         return action

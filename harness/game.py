@@ -76,6 +76,9 @@ class State(ABC, Generic[V]):
 
     __slots__ = ("chance", "ending", "game", "legal", "log", "phase", "players", "seat")
 
+    caches: ClassVar[frozenset[str]] = frozenset()
+    """Attributes that only remember what can be worked out from the others: no part of what a state is."""
+
     game: Game[V]
     players: int
     chance: Chance

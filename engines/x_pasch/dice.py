@@ -1,0 +1,57 @@
+"""Dice as sorted tuples of faces: which sets there are, what is left of one, and what meets a requirement."""
+
+from __future__ import annotations
+
+from itertools import combinations, combinations_with_replacement
+
+Dice = tuple[int, ...]
+"""Faces in ascending order: dice of one face are the same at the table (XP-2)."""
+
+DICE = 3
+FACES = (1, 2, 3, 4, 5, 6)
+ANY_PAIR = "x"
+PAIRS = (*map(str, FACES), ANY_PAIR)
+"""How a components file names a pasch: its face, or x for any."""
+
+
+def all_dice() -> list[Dice]:
+    """Every set of up to three dice, the empty one first."""
+    return [dice for count in range(DICE + 1) for dice in combinations_with_replacement(FACES, count)]
+
+
+def parts(dice: Dice) -> list[Dice]:
+    """Every different way to take some of these dice, fewest first."""
+    return sorted({part for count in range(1, len(dice) + 1) for part in combinations(dice, count)}, key=_fewest_first)
+
+
+def _fewest_first(dice: Dice) -> tuple[int, Dice]:
+    return len(dice), dice
+
+
+def without(dice: Dice, used: Dice) -> Dice:
+    """What is left of the dice when some are used."""
+    left = list(dice)
+    for face in used:
+        left.remove(face)
+    return tuple(left)
+
+
+def is_triple(dice: Dice) -> bool:
+    """Whether these are three equal dice (XP-3)."""
+    return len(dice) == DICE and len(set(dice)) == 1
+
+
+def meets(dice: Dice, number: int | None, pair: str | None) -> bool:
+    """Whether the dice, all of them, meet a requirement in the ordinary way (XP-9)."""
+    return sum(dice) == number or (pair is not None and _is_pasch(dice, pair))
+
+
+def _is_pasch(dice: Dice, pair: str) -> bool:
+    if pair == ANY_PAIR:
+        return len(dice) >= 2 and len(set(dice)) == 1
+    return dice == (int(pair), int(pair))
+
+
+def shown(dice: Dice) -> str:
+    """The dice as people write them: 3+5."""
+    return "+".join(map(str, dice))

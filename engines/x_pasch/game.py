@@ -1,0 +1,66 @@
+"""X-Pasch as a Game: its options, its figures, its table of actions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from random import Random
+
+import msgspec
+
+from engines.x_pasch import text
+from engines.x_pasch.components import MOST_PLAYERS, TITLE, load
+from engines.x_pasch.imagine import imagine
+from engines.x_pasch.state import ROUNDS, XPaschState
+from engines.x_pasch.tables import Tables
+from engines.x_pasch.view import XPaschView
+from harness import Chance, Event, Game, Option, bundled
+
+
+class XPasch(Game[XPaschView]):
+    """Found companies and pack their boards with the dice; most money wins."""
+
+    name = "x-pasch"
+    title = TITLE
+    version = "1"
+    min_players = 3
+    max_players = MOST_PLAYERS
+    options = (
+        Option(
+            "target",
+            0,
+            "euros that end the game; 0: as the components say (120)",
+            kind="int",
+            minimum=0,
+            maximum=1000,
+        ),
+        Option("components", "", "another components file (TOML)", kind="file"),
+    )
+    view_type = XPaschView
+
+    def __init__(self, settings: Mapping[str, str | int | bool], files: Mapping[str, str]) -> None:
+        super().__init__(settings, files)
+        given = self.files.get(str(self.settings["components"]))
+        self.figures = load(given if given is not None else bundled("engines.x_pasch", "x_pasch.toml"))
+        self.tables = Tables(self, self.figures, int(self.settings["target"]) or self.figures.game.target)
+        self.companies = self.tables.companies
+        """The 55 companies by number; a card in a hand goes by the number of the first one printed alike."""
+        self.actions = self.tables.actions
+
+    def new(self, players: int, chance: Chance, log: list[Event] | None = None) -> XPaschState:
+        """A fresh state, dealt, with seat 0's first roll."""
+        return XPaschState(self, players, chance, log)
+
+    def imagine(self, view: XPaschView, rng: Random) -> XPaschState:
+        """A complete state that this view cannot tell from the real one."""
+        return imagine(self, view, rng)
+
+    def render(self, view: XPaschView) -> str:
+        """The view as text for a person."""
+        return text.render(self, view)
+
+    def describe(self) -> dict[str, object]:
+        """The target and the round limit in force, the companies by number, and the blocks of the components file."""
+        told = {"target": self.tables.target, "rounds": ROUNDS, "companies": self.companies}
+        told |= msgspec.structs.asdict(self.figures)
+        plain: dict[str, object] = msgspec.json.decode(msgspec.json.encode(told))
+        return plain

@@ -1,0 +1,95 @@
+"""An X-Pasch view as text for a person."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engines.x_pasch.boards import leader
+from engines.x_pasch.choices import STAGES
+from engines.x_pasch.dice import shown
+from engines.x_pasch.view import XPaschView
+from harness import NOBODY
+
+if TYPE_CHECKING:
+    from engines.x_pasch.game import XPasch
+
+
+def render(game: XPasch, view: XPaschView) -> str:
+    """The table as this seat sees it."""
+    blocks = [_heading(game, view), _seats(view), _companies(game, view), _cards(game, view)]
+    return "\n\n".join("\n".join(block) for block in blocks if block)
+
+
+def _heading(game: XPasch, view: XPaschView) -> list[str]:
+    if view.phase == "over":
+        return [f"Over in round {view.round}"]
+    lines = [f"Round {view.round}, to {game.tables.target} euro"]
+    who = "you" if view.turn == view.seat else f"seat {view.turn}"
+    if view.phase == "dice":
+        still_open = ", ".join(STAGES[STAGES.index(view.stage) :])
+        lines.append(f"Dice of {who}: {' '.join(map(str, view.dice))}   still open: {still_open}")
+    elif view.phase == "reroll":
+        lines.append(f"Dice of {who}: {' '.join(map(str, view.dice))}   second chance: one die may be rolled again")
+    else:
+        lines.append(f"End of turn of {who}: a card may be swapped")
+    return lines
+
+
+def _seats(view: XPaschView) -> list[str]:
+    rows: list[tuple[str, ...]] = [("seat", "euro", "income", "supply", "hand", "")]
+    for seat in range(view.players):
+        notes = ["you"] if seat == view.seat else []
+        notes += ["on turn"] if seat == view.turn else []
+        notes += ["second chance"] if seat == view.second_chance else []
+        figures = (seat, view.euros[seat], view.income[seat], view.supply[seat], view.hand_sizes[seat])
+        rows.append((*map(str, figures), ", ".join(notes)))
+    return _aligned(rows)
+
+
+def _companies(game: XPasch, view: XPaschView) -> list[str]:
+    rows = [("company", "needs", "income", *(f"s{seat}" for seat in range(view.players)), "collects")]
+    by_number = sorted(zip(view.table, view.members, range(len(view.table)), strict=True))
+    for number, board, at in by_number:
+        company, collects = game.companies[number], leader(board)
+        mark = "*" if at >= len(view.table) - view.fresh else ""
+        rows.append(
+            (
+                f"#{number}{mark}",
+                company.requirement,
+                str(company.income),
+                *(str(count) if count else "." for count in board),
+                "-" if collects == NOBODY else f"s{collects}",
+            )
+        )
+    notes = ["* founded this turn"] if view.fresh else []
+    placed = [
+        f"{count} on #{company}" for company, count in zip(view.table, view.placed, strict=True) if count and view.dice
+    ]
+    if placed:
+        notes.append(f"Put down this turn, not to be moved: {', '.join(placed)}")
+    return [*_aligned(rows), *notes] if view.table else ["No company on the table"]
+
+
+def _cards(game: XPasch, view: XPaschView) -> list[str]:
+    rows: list[tuple[str, ...]] = [("your hand", "income", "bonus", "dice")]
+    for card in view.hand:
+        company = game.companies[card]
+        rows.append(
+            (
+                company.requirement,
+                str(company.income),
+                str(company.founding),
+                " ".join(map(shown, company.ways)),
+            )
+        )
+    pile = f"Pile: {view.pile}"
+    if view.under:
+        pile += f", under it from seats {' '.join(map(str, view.under))}"
+    if view.sunk:
+        pile += f"; yours: {', '.join(game.companies[card].requirement for card in view.sunk)}"
+    return [*_aligned(rows), pile] if view.hand else ["Your hand is empty", pile]
+
+
+def _aligned(rows: list[tuple[str, ...]]) -> list[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]

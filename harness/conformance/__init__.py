@@ -1,0 +1,16 @@
+"""The laws every engine must hold, to be imported in an author's own tests.
+
+    from harness.conformance import LAWS, Trial
+
+    @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
+    def test_my_game_holds(law):
+        law(Trial(MyGame.configure(), players=3, seed=1))
+
+A broken law raises ConformanceError with a sentence that says what happened and when.
+"""
+
+from harness.conformance.fingerprint import fingerprint
+from harness.conformance.laws import LAWS
+from harness.conformance.trial import Trial, at_random, check_game
+
+__all__ = ["LAWS", "Trial", "at_random", "check_game", "fingerprint"]

@@ -1,0 +1,243 @@
+"""The laws of an engine, one function each. They take a Trial and raise ConformanceError."""
+
+from __future__ import annotations
+
+import copy
+import gc
+import pickle
+from collections.abc import Callable
+from types import BuiltinFunctionType, FunctionType, ModuleType
+from typing import Any
+
+import msgspec
+
+from harness.chance import Chance
+from harness.conformance.fingerprint import fingerprint
+from harness.conformance.trial import Trial
+from harness.errors import ConformanceError, IllegalAction
+from harness.game import NOBODY, Game, State, View
+from harness.types import Event
+
+
+def _hold(sound: object, complaint: str) -> None:
+    if not sound:
+        raise ConformanceError(complaint)
+
+
+def actions_are_a_fixed_table(trial: Trial) -> None:
+    """Codes are positions, texts tell actions apart, copies and pickles give the same object."""
+    actions = trial.game.actions
+    _hold(actions, "The game has no actions.")
+    for code, action in enumerate(actions):
+        _hold(action.code == code, f"Action {action!r} stands at {code} but has the code {action.code}.")
+        _hold(action.text and action.kind, f"Action {code} has no text or no kind.")
+        _hold(copy.deepcopy(action) is action, f"A copy of {action} is another object.")
+    texts = [action.text for action in actions]
+    _hold(len(set(texts)) == len(texts), f"Two actions have the same text: {_repeated(texts)}.")
+    restored = pickle.loads(pickle.dumps(actions))  # noqa: S301 - our own bytes
+    _hold(all(a is b for a, b in zip(actions, restored, strict=True)), "A pickled action comes back as another object.")
+
+
+def legal_lists_are_sound(trial: Trial) -> None:
+    """Never empty before the end, no action twice, all from the table, the same list for the same state."""
+    for state in trial.play(trial.new()):
+        if state.seat == NOBODY:
+            _hold(not state.legal, "The game is over, but actions are legal.")
+            continue
+        _hold(0 <= state.seat < trial.players, f"It is the turn of seat {state.seat}, which does not exist.")
+        _hold(state.legal and not state.ending, f"No action is legal in phase {state.phase!r}, but the game goes on.")
+        _hold(isinstance(state.legal, tuple), "The legal list is not a tuple.")
+        _hold(len(set(state.legal)) == len(state.legal), f"An action is legal twice: {_repeated(state.legal)}.")
+        table = trial.game.actions
+        _hold(all(table[a.code] is a for a in state.legal), "A legal action is not the one of the game's table.")
+        _hold(state.clone().legal == state.legal, "A clone has another legal list, or another order.")
+
+
+def illegal_actions_change_nothing(trial: Trial) -> None:
+    """Applying anything that is not legal raises IllegalAction and leaves the state as it was."""
+    table = trial.game.actions
+    for number, state in enumerate(trial.play(trial.new())):
+        legal = set(state.legal)
+        others = [action for action in table[number % 7 :: 7] if action not in legal][:3]
+        before = fingerprint(state)
+        for other in (*others, None, "nonsense"):
+            try:
+                state.apply(other)  # type: ignore[arg-type]  # wrong on purpose
+            except IllegalAction:
+                _hold(fingerprint(state) == before, f"The refused action {other} has changed the state.")
+            else:
+                raise ConformanceError(f"{other} is not legal in phase {state.phase!r}, but was applied.")
+
+
+def clones_are_independent(trial: Trial) -> None:
+    """What happens to a state afterwards leaves all earlier clones as they were, and they can be played on alike."""
+    kept: list[tuple[State[Any], str]] = []
+    codes: list[int] = []
+    rng = trial.rng()
+    state = trial.new()
+    while state.legal:
+        clone = state.clone()
+        kept.append((clone, fingerprint(state)))
+        _hold(fingerprint(clone) == kept[-1][1], f"A clone differs from its state in phase {state.phase!r}.")
+        action = trial.policy(state.view(state.seat), state.legal, rng)
+        codes.append(action.code)
+        state.step(action)
+    for number, (clone, before) in enumerate(kept):
+        _hold(fingerprint(clone) == before, f"The clone made at choice {number} was changed by later play.")
+    half = len(kept) // 2
+    twin = kept[half][0]
+    for code in codes[half:]:
+        twin.apply(trial.game.actions[code])
+    _hold(twin.scores() == state.scores(), "A clone played on with the same actions ends with other scores.")
+
+
+def states_pickle(trial: Trial) -> None:
+    """A state survives pickling at every choice."""
+    for number, state in enumerate(trial.play(trial.new())):
+        if number % 5 == 0 or not state.legal:
+            restored = pickle.loads(pickle.dumps(state))  # noqa: S301 - our own bytes
+            _hold(fingerprint(restored) == fingerprint(state), f"A pickled state differs in phase {state.phase!r}.")
+
+
+def views_are_values(trial: Trial) -> None:
+    """Views are frozen, hashable, equal when made twice, survive JSON, and making one changes nothing."""
+    game = trial.game
+    for state in trial.play(trial.new()):
+        before = fingerprint(state)
+        for seat in range(trial.players):
+            view = state.view(seat)
+            _hold(isinstance(view, game.view_type), f"A view is a {type(view).__name__}, not the game's view type.")
+            told = (view.seat, view.turn, view.phase)
+            _hold(told == (seat, state.seat, state.phase), f"A view for seat {seat} says seat, turn, phase {told}.")
+            _hold(view == state.view(seat) and hash(view) == hash(state.view(seat)), "Two views of one state differ.")
+            again = game.view_from_json(game.view_to_json(view))
+            _hold(again == view, f"A view is changed by JSON in phase {state.phase!r}: {_unlike(view, again)}.")
+        _hold(fingerprint(state) == before, "Making a view has changed the state.")
+
+
+def imagined_states_fit_the_view(trial: Trial) -> None:
+    """`imagine(view).view(seat) == view` for every seat at every choice; the one on turn has the same choices."""
+    rng = trial.rng()
+    for number, state in enumerate(trial.play(trial.new())):
+        for seat in range(trial.players):
+            view = state.view(seat)
+            imagined = trial.game.imagine(view, rng)
+            seen = imagined.view(seat)
+            _hold(seen == view, f"Choice {number}, seat {seat}, {state.phase!r}: {_unlike(view, seen)}.")
+            if seat == state.seat:
+                _hold(imagined.legal == state.legal, f"Choice {number}: the imagined state has another legal list.")
+            _hold(imagined.ending == state.ending, f"Choice {number}: the imagined state ends otherwise.")
+
+
+def imagined_states_vary(trial: Trial) -> None:
+    """What a seat cannot know differs between imaginings, luck to come included; they can be played to the end."""
+    rng = trial.rng()
+    state = trial.new()
+    view = state.view(state.seat)
+    imagined = [trial.game.imagine(view, rng) for _ in range(20)]
+    _hold(
+        len({fingerprint(one) for one in imagined}) > 1, "Imagining a view twenty times gives one and the same state."
+    )
+    for one in imagined[:3]:
+        for _ in trial.play(one):
+            pass
+        _hold(one.ending, "An imagined game has no ending.")
+
+
+def views_do_not_reach_the_state(trial: Trial) -> None:
+    """Following every reference from a view finds no state, no luck and no game."""
+    for number, state in enumerate(trial.play(trial.new())):
+        if number % 10 == 0:
+            for seat in range(trial.players):
+                _walk(state.view(seat))
+
+
+def _walk(view: View) -> None:
+    seen: set[int] = set()
+    rest: list[Any] = [view]
+    while rest:
+        thing = rest.pop()
+        if id(thing) in seen or isinstance(thing, type | ModuleType | FunctionType | BuiltinFunctionType):
+            continue
+        seen.add(id(thing))
+        _hold(not isinstance(thing, State | Chance | Game), f"A {type(thing).__name__} can be reached from a view.")
+        _hold(not isinstance(thing, list | dict | set | bytearray), f"A view holds a mutable {type(thing).__name__}.")
+        rest.extend(gc.get_referents(thing))
+
+
+def the_same_deal_plays_the_same(trial: Trial) -> None:
+    """The same seed and actions lead to the same result, whether somebody listens or not."""
+    log: list[Event] = []
+    results = []
+    for state in (trial.new(), trial.new(log), trial.new()):
+        for _ in trial.play(state):
+            pass
+        results.append(fingerprint(state))
+    _hold(len(set(results)) == 1, "The same deal with the same actions gave different games.")
+
+
+def events_are_data(trial: Trial) -> None:
+    """Events have JSON-ready data and name existing seats; something is logged for every match."""
+    log: list[Event] = []
+    for _ in trial.play(trial.new(log)):
+        pass
+    _hold(log, "Nothing was logged in a whole match.")
+    for event in log:
+        try:
+            again = msgspec.json.decode(msgspec.json.encode(event.data))
+        except (TypeError, ValueError) as error:
+            raise ConformanceError(f"Event {event.kind} has data that is not JSON: {error}.") from error
+        _hold(again == event.data, f"Event {event.kind} is changed by JSON: {event.data} becomes {again}.")
+        _hold(
+            event.to is None or set(event.to) <= set(range(trial.players)), f"Event {event.kind} is told to {event.to}."
+        )
+
+
+def games_end_with_scores(trial: Trial) -> None:
+    """At the end nobody is on turn, there is a reason, and a whole score for each seat."""
+    state = trial.new()
+    for _ in trial.play(state):
+        _hold(len(state.scores()) == trial.players, "There is not one score for each seat.")
+    _hold(state.seat == NOBODY and state.ending, f"The game is over, with seat {state.seat} on turn, {state.ending!r}.")
+    _hold(all(isinstance(score, int) for score in state.scores()), f"Scores are not whole numbers: {state.scores()}.")
+
+
+def views_can_be_read(trial: Trial) -> None:
+    """Every phase renders as text for every seat."""
+    seen = set()
+    for state in trial.play(trial.new()):
+        if state.phase not in seen:
+            seen.add(state.phase)
+            for seat in range(trial.players):
+                _hold(trial.game.render(state.view(seat)).strip(), f"Phase {state.phase!r} renders as nothing.")
+
+
+LAWS: tuple[Callable[[Trial], None], ...] = (
+    actions_are_a_fixed_table,
+    legal_lists_are_sound,
+    illegal_actions_change_nothing,
+    clones_are_independent,
+    states_pickle,
+    views_are_values,
+    imagined_states_fit_the_view,
+    imagined_states_vary,
+    views_do_not_reach_the_state,
+    the_same_deal_plays_the_same,
+    events_are_data,
+    games_end_with_scores,
+    views_can_be_read,
+)
+
+
+def _repeated(things: Any) -> object:
+    things = list(things)
+    return next((thing for thing in things if things.count(thing) > 1), None)
+
+
+def _unlike(one: View, other: View) -> str:
+    fields = one.__struct_fields__
+    return "; ".join(
+        f"{name} is {getattr(one, name)} in the view, {getattr(other, name)} in the other"
+        for name in fields
+        if getattr(one, name) != getattr(other, name, None)
+    )

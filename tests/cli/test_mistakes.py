@@ -1,0 +1,98 @@
+"""Type wrong things: one clear sentence, the nearest match, exit code 2, no traceback."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.cli import arena
+
+BASE = ("tournament", "--game", "el-paso", "--deals", 1)
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (("tournamnet",), "Did you mean 'tournament'?"),
+        (("tournament", "--game", "el-pasa"), "Unknown game 'el-pasa'. Did you mean 'el-paso'?"),
+        (("bench", "--game", "chess"), "Unknown game 'chess'. Choose from: "),
+        (("bots", "--game", "el-pazo"), "Did you mean 'el-paso'?"),
+        ((*BASE, "--bot", "randon"), "Unknown bot 'randon'. Did you mean 'random'?"),
+        ((*BASE, "--bot", "skittish:star=2"), "Did you mean 'stars'?"),
+        ((*BASE, "--bot", "skittish:stars=nine"), "it takes a whole number from 1 to 5"),
+        ((*BASE, "--bot", "random", "--bot", "random"), "random is entered twice"),
+        ((*BASE, "--bot", "random"), "needs at least 2 bots"),
+        ((*BASE, "--bot", "nowhere.py"), "There is no file nowhere.py"),
+        ((*BASE, "--option", "editon=nl"), "Unknown option of El Paso 'editon'. Did you mean 'edition'?"),
+        ((*BASE, "--option", "edition=xx"), "Choose from: bg, de, nl"),
+        ((*BASE, "--option", "edition"), "write --option key=value"),
+        ((*BASE, "--option", "components=missing.toml"), "cannot read missing.toml"),
+        ((*BASE, "--players", 1), "El Paso is for 2 to 5 players, not 1."),
+        ((*BASE, "--players", 6), "El Paso is for 2 to 5 players, not 6."),
+        (("bench", "--game", "el-paso", "--players", 9), "El Paso is for 2 to 5 players, not 9."),
+        (("tournament", "--deals", 0), "at least one deal"),
+        (("tournament", "--deals", "many"), "'many' is not a valid integer"),
+        (("tournament", "--move-time", -1), "not negative"),
+        (("tournament", "--name", "../up"), "cannot be the name of a folder"),
+        (("tournament", "-f", "papyrus"), "Unknown table format 'papyrus'"),
+        (("tournament", "--resume", "nowhere"), "There is no run 'nowhere'."),
+        (("tournament", "--resume", "nowhere", "--bot", "random"), "leave out --bots"),
+        (("leaderboard", "nowhere"), "There is no run 'nowhere'."),
+        (("verify", "nowhere"), "There is no run 'nowhere'."),
+        (("replay", "nowhere", "1"), "There is no run 'nowhere'."),
+    ],
+)  # fmt: skip
+def test_wrong_words_get_one_sentence(args, said):
+    assert said in " ".join(arena(*args, code=2).stderr.split())
+
+
+def test_folders_that_do_not_fit_are_refused():
+    arena(*BASE, "--name", "a")
+    assert "holds a run already" in arena(*BASE, "--name", "a", code=2).stderr
+    Path("results/thesis").mkdir()
+    Path("results/thesis/draft.txt").write_text("precious")
+    assert "is no run folder" in arena(*BASE, "--name", "thesis", code=2).stderr
+    assert "has no run.json" in arena("leaderboard", "results/thesis", code=2).stderr
+    Path("file").write_text("")
+    assert "Cannot write to" in arena(*BASE, "--results", "file/below", code=2).stderr
+    assert "Unknown match" in arena("replay", "a", "el-paso-9.9.9", code=2).stderr
+    assert "has seats 0 to" in arena("replay", "a", "0", "--seat", 9, code=2).stderr
+    assert "Unknown game of this run" in arena("leaderboard", "a", "--game", "chess", code=2).stderr
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("", "not = [toml", "are not TOML"),
+        ("rate = 4", "rate = 0", "rate"),
+        ("values = [1, 2, 3, 4, 5, 6, 7, 8]", "values = [1, 1, 3, 4, 5, 6, 7, 8]", "two raid cards of one site"),
+        ("values = [1, 2, 3, 4, 5, 6, 7, 8]", "values = [1, 2]", "at least 5 raid cards"),
+        ("bank      = [1, 2, 3, 4, 4, 5]\n", "", "missing required field `bank`"),
+        ("hotel     = [1, 2, 3, 4, 4, 5]", "hotel = []", "a site has no tiles"),
+        ("hotel     = [1, 2, 3, 4, 4, 5]", "hotel = [-1]", "Expected `int` >= 1"),
+        ('"star", "star", ', "", "no die face is a star"),
+        ('sites = ["bank", "saloon", "gold_mine",', 'sites = ["bank", "bank", "gold_mine",', "a site twice"),
+        ('name = "Deadwood"', 'nmae = "Deadwood"', "unknown field `nmae`"),
+        ("[editions.nl]", "[editions.fr]", "editions"),
+    ],
+)  # fmt: skip
+def test_components_that_break_the_game_are_refused(tmp_path, old, new, said):
+    from harness import bundled
+
+    text = bundled("engines.el_paso", "el_paso.toml")
+    assert old in text
+    file = tmp_path / "bad.toml"
+    file.write_text(text.replace(old, new, 1) if old else new)
+    assert said in " ".join(arena(*BASE, "--option", f"components={file}", code=2).stderr.split())
+
+
+def test_components_without_towns_are_refused(tmp_path):
+    import re
+
+    from harness import bundled
+
+    text = re.sub(r"\[\[towns\]\]\n(\w+ = .*\n)+", "", bundled("engines.el_paso", "el_paso.toml"))
+    file = tmp_path / "bad.toml"
+    file.write_text("towns = []\n" + text)
+    assert "there are no towns" in arena(*BASE, "--option", f"components={file}", code=2).stderr

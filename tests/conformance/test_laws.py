@@ -1,0 +1,19 @@
+"""Every law of the conformance kit, for every installed game, variant and player count."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.conformance import LAWS, Trial
+from tests.support.games import label, variants
+
+TABLES = [(game, players) for game in variants() for players in range(game.min_players, game.max_players + 1)]
+
+
+@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
+@pytest.mark.parametrize(
+    ("game", "players"), TABLES, ids=lambda value: value if isinstance(value, int) else label(value)
+)
+def test_law(game, players, law):
+    for seed in (1, 2):
+        law(Trial(game, players, seed))

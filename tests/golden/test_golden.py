@@ -1,0 +1,26 @@
+"""A recorded playthrough of every game and variant must come out the same, word for word."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.golden.make import HERE, path_of, playthrough
+from tests.support.games import label, variants
+
+
+@pytest.mark.parametrize("game", variants(), ids=label)
+def test_golden_playthrough(game):
+    path = path_of(game)
+    assert path.exists(), (
+        f"{label(game)} has no golden playthrough: run python -m tests.golden.make and read what it wrote"
+    )
+    for number, (old, new) in enumerate(
+        zip(path.read_text(encoding="utf-8").splitlines(), playthrough(game).splitlines(), strict=True), 1
+    ):
+        assert new == old, (
+            f"{path.name}, line {number}: if the change is meant, bump the game's version and make it anew"
+        )
+
+
+def test_there_is_no_golden_file_without_a_game():
+    assert {path.stem for path in HERE.glob("*.jsonl")} == {label(game) for game in variants()}

@@ -1,0 +1,174 @@
+"""Plugins come in by entry point or file; a broken one is named and never takes the others down."""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+import pytest
+
+import bots
+import engines
+from harness import Bot, Option, UsageError, hookimpl, plugins
+from harness.errors import PluginError, UnknownName
+from harness.plugins import Registry
+
+
+class Sprinter(Bot):
+    """Runs."""
+
+    options = (Option("stars", 3, "when to run", kind="int", minimum=1, maximum=5), Option("mood", "good", ""))
+
+    def choose(self, view, actions):
+        return actions[0]
+
+
+def plugin(name="stranger", **hooks):
+    module = ModuleType(name)
+    for hook, result in hooks.items():
+
+        def implementation(result=result):
+            if isinstance(result, BaseException):
+                raise result
+            return result
+
+        implementation.__name__ = hook
+        setattr(module, hook, hookimpl(implementation))
+    return module
+
+
+@pytest.fixture
+def registry():
+    found = Registry()
+    found.add(engines, "arena", "1")
+    found.add(bots, "arena", "1")
+    assert not found.problems
+    return found
+
+
+def test_installed_bots_and_games_are_found():
+    registry = plugins.load()
+    assert "el-paso" in registry.games
+    assert {"random", "skittish", "diehard"} <= set(registry.bots)
+    assert registry.problems == []
+
+
+def test_a_strangers_bot_comes_in(registry):
+    registry.add(plugin(arena_bots=[Sprinter]), "strangers-pack", "2.1")
+    [entrant] = registry.entrants(["sprinter"])
+    assert (entrant.name, entrant.source, entrant.version) == ("sprinter", "strangers-pack", "2.1")
+
+
+@pytest.mark.parametrize(
+    ("module", "said"),
+    [
+        (plugin(arena_bots=ValueError("broken hook")), "Plugin bad is skipped: ValueError: broken hook"),
+        (plugin(arena_bots=SystemExit(1)), "Plugin bad is skipped: SystemExit"),
+        (plugin(arena_bots=[int]), "which is not a subclass of harness.Bot"),
+        (plugin(arena_bots=["sprinter"]), "which is not a subclass of harness.Bot"),
+        (plugin(arena_bots=[type("Empty", (Bot,), {})]), "bot Empty has no choose() method"),
+        (plugin(arena_bots=[type("Odd", (Sprinter,), {"name": "two words"})]), "a name has no spaces"),
+        (plugin(arena_bots=[type("Odd", (Sprinter,), {"games": "el-paso"})]), 'write games = ("el-paso",)'),
+        (plugin(arena_bots=[type("Random", (Sprinter,), {})]), "bot 'random' is skipped, arena has that name already"),
+        (plugin(arena_games=[Sprinter]), "which is not a subclass of harness.Game"),
+        (plugin(arena_bots=7), "Plugin bad is skipped: TypeError"),
+        (plugin(arena_robots=[Sprinter]), "Plugin bad is skipped: PluginValidationError: unknown hook 'arena_robots'"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_a_plugin_is_named_and_the_rest_works(registry, module, said):
+    before = set(registry.bots)
+    registry.add(module, "bad", "1")
+    [problem] = registry.problems
+    assert said in problem
+    assert set(registry.bots) == before
+    assert registry.entrants(["random"])
+
+
+def test_a_plugin_with_a_taken_name_keeps_its_other_bots(registry):
+    registry.add(plugin(arena_bots=[type("Random", (Sprinter,), {}), Sprinter]), "bad", "1")
+    assert "sprinter" in registry.bots
+    assert registry.bots["random"].source == "arena"
+
+
+def test_a_module_that_cannot_be_imported_is_named(monkeypatch):
+    class Point:
+        name, dist = "bad", None
+
+        def load(self):
+            raise SyntaxError("invalid syntax", ("bad.py", 3, 1, "def", 3, 2))
+
+    real = plugins.entry_points
+    monkeypatch.setattr(plugins, "entry_points", lambda group: [*real(group=group), Point()])
+    registry = plugins.load()
+    assert registry.problems == ["Plugin bad cannot be loaded: syntax error in bad.py, line 3: invalid syntax."]
+    assert "random" in registry.bots
+
+
+def test_options_in_a_name_make_another_entrant(registry):
+    registry.add(plugin(arena_bots=[Sprinter]), "pack", "1")
+    named = [e.name for e in registry.entrants(["sprinter", "sprinter:stars=4,mood=bad", "sprinter:mood=bad,stars=4"])]
+    assert named == ["sprinter", "sprinter:stars=4,mood=bad", "sprinter:stars=4,mood=bad"]
+    assert registry.entrants(["sprinter:stars=3"])[0].name == "sprinter"  # the default is no other entrant
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("sprintr", "Unknown bot 'sprintr'. Did you mean 'sprinter'?"),
+        ("sprinter:star=2", "Did you mean 'stars'?"),
+        ("sprinter:stars", "'stars' is not an option: write bot:key=value"),
+        ("sprinter:stars=9", "a whole number from 1 to 5"),
+        ("sprinter:stars=2,stars=3", "set twice"),
+        ("no/such/file.py", "There is no file no/such/file.py"),
+        ("", "Unknown bot ''"),
+    ],
+)
+def test_wrong_names_are_refused_with_help(registry, text, said):
+    registry.add(plugin(arena_bots=[Sprinter]), "pack", "1")
+    with pytest.raises(UsageError) as caught:
+        registry.entrants([text])
+    assert said in str(caught.value)
+
+
+FILE = """
+from harness import Bot, Option
+
+class Alpha(Bot):
+    options = (Option("n", 1, "", kind="int"),)
+    def choose(self, view, actions):
+        return actions[0]
+
+class Beta(Alpha):
+    pass
+"""
+
+
+def test_a_file_enters_its_bots_without_any_hook(registry, tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text(FILE)
+    entrants = registry.entrants([str(path)])
+    assert [e.name for e in entrants] == ["alpha", "beta"]
+    assert entrants[0].spec == f"{path}::alpha"
+    assert [e.name for e in registry.entrants([f"{path}::beta:n=2"])] == ["beta:n=2"]
+    assert [e.name for e in registry.entrants(["alpha:n=3"])] == ["alpha:n=3"]
+    with pytest.raises(UsageError, match="say which one the options are for"):
+        registry.entrants([f"{path}:n=2"])
+    with pytest.raises(UnknownName, match="Did you mean 'beta'"):
+        registry.entrants([f"{path}::bet"])
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("def", "syntax error in bot.py, line 1"),
+        ("raise SystemExit", "cannot be loaded: SystemExit"),
+        ("1 / 0", "ZeroDivisionError: division by zero (bot.py, line 1)"),
+        ("x = 1", "defines no bot"),
+        (FILE.replace("Alpha", "Random"), "has that name already"),
+    ],
+)
+def test_a_broken_file_is_refused_with_the_place(registry, tmp_path, content, said):
+    path = tmp_path / "bot.py"
+    path.write_text(content)
+    with pytest.raises(PluginError) as caught:
+        registry.entrants([str(path)])
+    assert said in str(caught.value)

@@ -1,0 +1,165 @@
+"""The referee survives whatever a bot does, blames the right one, and repeats a match exactly."""
+
+from __future__ import annotations
+
+import random
+import time
+
+import pytest
+
+from engines.el_paso import ElPaso
+from harness import Bot
+from harness.entrants import enter
+from harness.referee import Limits, play
+from harness.replay import verify
+from harness.types import MatchSpec
+from tests.support import zoo
+
+GAME = ElPaso.configure()
+
+
+class First(Bot):
+    """Takes the first action."""
+
+    def choose(self, view, actions):
+        return actions[0]
+
+
+class Dice(Bot):
+    """Uses its own generator."""
+
+    def choose(self, view, actions):
+        return self.rng.choice(actions)
+
+
+class Burner(Dice):
+    """Burns random numbers of its own and of the global generator."""
+
+    def choose(self, view, actions):
+        burnt = random.Random(view.town).randrange(5)
+        for _ in range(burnt):
+            random.random()
+        return actions[0]
+
+
+class GlobalDice(Bot):
+    """Uses the global generator, against all advice."""
+
+    def choose(self, view, actions):
+        return random.choice(actions)
+
+
+def match(*bots, seed=11, limits=None, game=GAME):
+    entrants = [enter(bot, {}, "", "test", "1") for bot in bots]
+    spec = MatchSpec("m", 0, "s", game.name, dict(game.settings), seed, tuple(e.name for e in entrants))
+    return play(spec, game, entrants, limits or Limits())
+
+
+def test_a_record_holds_the_whole_match():
+    record = match(First, Dice, Dice)
+    assert len(record.actions) == sum(record.decisions)
+    assert len(record.time) == len(record.slowest) == 3
+    assert all(total >= slowest > 0 for total, slowest in zip(record.time, record.slowest, strict=True))
+    assert record.ending == "finished"
+    verify(GAME, record)
+
+
+def test_the_same_match_gives_the_same_record_timing_aside():
+    bots = (Dice, GlobalDice, First, GlobalDice)
+    assert match(*bots).without_timing() == match(*bots).without_timing()
+    assert match(*bots).actions != match(*bots, seed=12).actions
+
+
+def test_a_bot_that_burns_random_numbers_changes_nobodys_luck():
+    assert match(First, Dice, First).actions == match(Burner, Dice, First).actions
+
+
+@pytest.mark.parametrize(("bad", "kind"), zoo.FAULTS.items(), ids=lambda value: getattr(value, "__name__", value))
+def test_a_bot_that_fails_is_blamed_ranked_last_and_the_match_goes_on(bad, kind):
+    record = match(First, bad, Dice)
+    [fault] = record.faults
+    assert (fault.seat, fault.kind) == (1, kind)
+    assert fault.detail
+    assert record.ranks[1] == 3
+    assert sorted(record.ranks) in ([1, 2, 3], [1, 1, 3])
+    assert record.decisions[1] > 1  # its seat played on
+    verify(GAME, record)
+    assert record.without_timing() == match(First, bad, Dice).without_timing()
+
+
+def test_several_bots_may_fail_in_one_match():
+    record = match(zoo.Raises, zoo.Nonsense, zoo.Exits, First)
+    assert {fault.seat: fault.kind for fault in record.faults} == {0: "exception", 1: "illegal", 2: "exception"}
+    assert record.ranks == (2, 2, 2, 1)
+
+
+def test_an_object_that_equals_everything_counts_as_the_first_legal_action():
+    assert match(zoo.Liar, First).actions == match(First, First).actions
+
+
+def test_a_failure_after_the_end_is_nobodys_business():
+    assert match(zoo.SoreLoser, First).faults == ()
+
+
+def test_the_detail_says_where_the_bot_failed():
+    [fault] = match(First, zoo.Raises).faults
+    assert "zoo.py" in fault.detail
+    assert "ZeroDivisionError: on purpose" in fault.detail
+    assert "/" not in fault.detail.split(":")[0]  # no machine path
+    [fault] = match(First, zoo.Nonsense).faults
+    assert "'the queen of hearts', which is not one of: play" in fault.detail
+
+
+def test_too_slow_a_decision_is_a_timeout():
+    class Sleeper(Bot):
+        def choose(self, view, actions):
+            time.sleep(0.03 if view.town == 1 else 0)
+            return actions[0]
+
+    record = match(First, Sleeper, limits=Limits(move_time=0.02))
+    [fault] = record.faults
+    assert (fault.seat, fault.kind) == (1, "timeout")
+    assert record.slowest[1] >= 0.03
+    assert match(First, Sleeper, limits=Limits(move_time=5)).faults == ()
+
+
+def test_a_bot_may_follow_what_happens():
+    heard = []
+
+    class Listener(Bot):
+        def observe(self, events):
+            heard.append(events)
+
+        def choose(self, view, actions):
+            return actions[0]
+
+    record = match(First, Listener, Dice)
+    assert len(heard) == record.decisions[1]
+    events = [event for batch in heard for event in batch]
+    assert {event.to for event in events} <= {None, (1,)}
+    kinds = [event.kind for event in events]
+    assert kinds[:2] == ["hand", "town"]
+    assert {"roll", "cards", "answer", "sale"} <= set(kinds)
+    assert record.actions == match(First, First, Dice).actions  # being listened to changes nothing
+
+
+def test_a_bot_knows_its_seat_and_the_rules():
+    known = {}
+
+    class Curious(Bot):
+        def start(self):
+            known[self.seat] = (self.players, self.game, dict(self.settings), self.seed)
+
+        def choose(self, view, actions):
+            assert view.seat == self.seat == view.turn
+            assert len(actions) > 1
+            return actions[-1]
+
+        def finish(self, record):
+            known["over"] = record.ranks
+
+    record = match(Curious, First, Curious)
+    assert record.faults == ()
+    assert known[0][:3] == known[2][:3] == (3, GAME, {})
+    assert known[0][3] != known[2][3]
+    assert known["over"] == record.ranks
