@@ -159,7 +159,7 @@ class ElPasoState(State[ElPasoView]):
         if 0 in self.left:
             self._lay_cards()
         else:
-            self._town_over("everyone has left" if self.round else "nothing to plunder")
+            self._town_over("everyone has left" if any(self.stacks) else "nothing to plunder")
 
     def _lay_cards(self) -> None:
         self.queue = self.from_lookout()
