@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from engines.el_paso import ElPaso
+from engines.gnadenlos import Gnadenlos
 from engines.x_pasch import XPasch
 from harness import Game, hookimpl
 
 
 @hookimpl
 def arena_games() -> list[type[Game[Any]]]:
-    """El Paso and X-Pasch."""
-    return [ElPaso, XPasch]
+    """El Paso, Gnadenlos! and X-Pasch."""
+    return [ElPaso, Gnadenlos, XPasch]

@@ -27,6 +27,8 @@ class Bot:
     """By default the version of the package it comes in."""
     options: ClassVar[tuple[Option, ...]] = ()
     """What can be set in its name, as in `sprinter:stars=2`."""
+    by_default: ClassVar[bool] = True
+    """Whether `arena tournament` enters it when no bot is named; a slow bot says False."""
 
     game: Game[Any]
     """The rules being played: `self.game.actions`, `self.game.imagine(view, self.rng)`, `self.game.settings`."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 import random
 import re
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, MutableSequence, Sequence
 from contextlib import suppress
+from math import inf
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -22,12 +23,21 @@ from harness.types import Event, Fault, FaultKind, GameRecord, MatchSpec, ranks_
 TRACEBACK_LINES = 12
 DETAIL_LENGTH = 2000
 
+MATCH, ASKING, DEADLINE, SLOTS = 0, 1, 2, 3
+"""Slots of the noticeboard that a referee keeps: its match, whom it is asking (decision * 64 + seat), until when."""
+IDLE = -1
+"""ASKING when no bot is being asked."""
+
 
 class Limits(Struct, frozen=True):
-    """What a bot may use; 0 is no limit. Wall-clock seconds."""
+    """What a bot may use, in seconds of wall-clock time; 0 is no limit."""
 
     move_time: float = 0.0
-    """Seconds for one decision."""
+    """For one decision."""
+    game_time: float = 0.0
+    """For all decisions of a match together."""
+    margin: float = 0.1
+    """How much later than that an answer may come: machines are not punctual."""
 
 
 NO_LIMITS = Limits()
@@ -59,16 +69,39 @@ class Seat:
         return legal[int(self.spare.random() * len(legal))]
 
 
-def play(spec: MatchSpec, game: Game[Any], entrants: Sequence[Entrant], limits: Limits = NO_LIMITS) -> GameRecord:
-    """Plays the match with these entrants, seat by seat, to its end."""
-    match = _Match(spec, game, entrants, limits)
+def play(
+    spec: MatchSpec,
+    game: Game[Any],
+    entrants: Sequence[Entrant],
+    limits: Limits = NO_LIMITS,
+    forfeits: Sequence[Fault] = (),
+    board: MutableSequence[float] | memoryview[float] | None = None,
+    audit: Callable[[], None] | None = None,
+) -> GameRecord:
+    """Plays the match with these entrants, seat by seat, to its end.
+
+    A seat of `forfeits` is not asked from that decision on: its bot is known to kill or hang the process. Whom the
+    referee is asking is noted on `board`; `audit` is called after each answer, before the note is taken away.
+    """
+    match = _Match(spec, game, entrants, limits, forfeits, board, audit)
     match.run()
     return match.record()
 
 
 class _Match:
-    def __init__(self, spec: MatchSpec, game: Game[Any], entrants: Sequence[Entrant], limits: Limits) -> None:
-        self.spec, self.game, self.limits = spec, game, limits
+    def __init__(
+        self,
+        spec: MatchSpec,
+        game: Game[Any],
+        entrants: Sequence[Entrant],
+        limits: Limits,
+        forfeits: Sequence[Fault],
+        board: MutableSequence[float] | memoryview[float] | None,
+        audit: Callable[[], None] | None,
+    ) -> None:
+        self.spec, self.game, self.limits, self.audit = spec, game, limits, audit
+        self.board: Any = [0.0] * SLOTS if board is None else board
+        self.forfeits = {fault.seat: fault for fault in forfeits}
         self.faults: list[Fault] = []
         self.actions: list[int] = []
         luck = Chance(spec.seed)
@@ -80,21 +113,44 @@ class _Match:
 
     def _sit(self, number: int, entrant: Entrant, luck: Chance) -> Seat:
         where = (self.spec.id, number)
+
+        def spare() -> random.Random:
+            return luck.rng("spare", *where)
+
+        if number in self.forfeits and self.forfeits[number].decision == 0:
+            self.faults.append(self.forfeits[number])
+            return Seat(None, spare)
+        self._ask(number, self.limits.move_time)
         try:
             bot = entrant.seat(self.game, number, len(self.spec.seats), luck.derive("bot", *where, entrant.name))
             bot.start()
         except BaseException as error:
             self._blame(number, _kind_of(error), _trimmed(error))
-            return Seat(None, lambda: luck.rng("spare", *where))
-        return Seat(bot, lambda: luck.rng("spare", *where))
+            bot = None
+        self._asked()
+        return Seat(bot, spare)
+
+    def _ask(self, number: int, allowed: float) -> None:
+        """Notes that this bot has the word, for at most so many seconds."""
+        self.board[DEADLINE] = perf_counter() + (allowed + self.limits.margin if allowed else inf)
+        self.board[ASKING] = len(self.actions) * 64 + number
+
+    def _asked(self) -> None:
+        if self.audit:
+            self.audit()
+        self.board[ASKING] = IDLE
 
     def _blame(self, number: int, kind: FaultKind, detail: str) -> None:
         self.faults.append(Fault(number, kind, len(self.actions), detail))
 
-    def run(self) -> None:
+    def run(self) -> None:  # noqa: C901 - one flat loop: every call saved here is saved at each decision
         """Every decision of the match: this loop is the hot path of a tournament."""
         state, seats, actions, now = self.state, self.seats, self.actions, perf_counter
-        move_time = self.limits.move_time or float("inf")
+        board, forfeits, audit, limits = self.board, self.forfeits, self.audit, self.limits
+        limited = bool(limits.move_time or limits.game_time)
+        move_time, margin = limits.move_time or inf, limits.margin
+        bank = limits.game_time or inf
+        board[DEADLINE] = inf
         while True:
             legal = state.legal
             if len(legal) < 2:
@@ -106,14 +162,19 @@ class _Match:
             seat = seats[number]
             seat.decisions += 1
             choose = seat.choose
+            if forfeits and choose is not None and self._is_forfeit(number):
+                choose = None
             if choose is None:
                 action = seat.random_action(legal)
             else:
                 view = state.view(number)
-                if seat.listens:
-                    self._tell(number, seat)
                 began = now()
+                if limited:
+                    board[DEADLINE] = began + margin + min(move_time, bank - seat.time)
+                board[ASKING] = len(actions) * 64 + number
                 try:
+                    if seat.listens:
+                        self._tell(number, seat)
                     answer = choose(view, legal)
                     took = now() - began
                 except BaseException as error:  # whatever a bot raises is its own fault, SystemExit included
@@ -124,24 +185,34 @@ class _Match:
                         action = legal[legal.index(answer)]
                     except BaseException:
                         action = self._illegal(number, legal, answer)
+                if audit is not None:
+                    audit()
+                board[ASKING] = IDLE
                 seat.time += took
                 if took > seat.slowest:
                     seat.slowest = took
-                    if took > move_time and seat.choose is not None:
-                        action = self._late(number, legal, took)
+                if limited and seat.choose is not None and (took > move_time + margin or seat.time > bank + margin):
+                    action = self._late(number, legal, took)
             actions.append(action.code)
             state.step(action)
+
+    def _is_forfeit(self, number: int) -> bool:
+        fault = self.forfeits.get(number)
+        if fault is None or len(self.actions) < fault.decision:
+            return False
+        self._forfeit_by(fault)
+        return True
+
+    def _forfeit_by(self, fault: Fault) -> None:
+        self.faults.append(fault)
+        self.seats[fault.seat].forfeit()
 
     def _tell(self, number: int, seat: Seat) -> None:
         assert self.log is not None
         assert seat.bot is not None
         news = [event for event in self.log[seat.seen :] if event.to is None or number in event.to]
         seat.seen = len(self.log)
-        try:
-            seat.bot.observe(news)
-        except BaseException as error:
-            self._blame(number, _kind_of(error), _trimmed(error))
-            seat.forfeit()
+        seat.bot.observe(news)
 
     def _failed(self, number: int, legal: tuple[Action, ...], error: BaseException) -> Action:
         self._blame(number, _kind_of(error), _trimmed(error))
@@ -153,7 +224,12 @@ class _Match:
         return self._forfeit(number, legal)
 
     def _late(self, number: int, legal: tuple[Action, ...], took: float) -> Action:
-        self._blame(number, "timeout", f"took {took:.3f} s for one decision; {self.limits.move_time:g} s are allowed")
+        limits = self.limits
+        if limits.move_time and took > limits.move_time:
+            detail = f"took {took:.3f} s for one decision; {limits.move_time:g} s are allowed"
+        else:
+            detail = f"took {self.seats[number].time:.3f} s for the match so far; {limits.game_time:g} s are allowed"
+        self._blame(number, "timeout", detail)
         return self._forfeit(number, legal)
 
     def _forfeit(self, number: int, legal: tuple[Action, ...]) -> Action:
@@ -163,6 +239,9 @@ class _Match:
     def record(self) -> GameRecord:
         """The record of the finished match; tells the bots too."""
         spec, state, seats = self.spec, self.state, self.seats
+        for fault in self.forfeits.values():
+            if seats[fault.seat].bot is not None:  # it was its `finish` that did not return
+                self._forfeit_by(fault)
         scores = state.scores()
         record = GameRecord(
             spec.id, spec.index, spec.set, spec.game, self.game.version, spec.options, spec.seed, spec.seats,
@@ -171,9 +250,12 @@ class _Match:
             tuple([round(seat.time, 6) for seat in seats]), tuple([round(seat.slowest, 6) for seat in seats]),
             tuple(self.faults),
         )  # fmt: skip
-        for seat in seats:
+        for number, seat in enumerate(seats):
             if seat.bot is not None and type(seat.bot).finish is not Bot.finish:
-                _let_finish(seat.bot, record)
+                self._ask(number, self.limits.move_time)
+                with suppress(BaseException):  # the result stands whatever a bot does with it
+                    seat.bot.finish(record)
+                self._asked()
         return record
 
 
@@ -184,12 +266,6 @@ def ranks_with_faults(scores: Sequence[int], faults: Sequence[Fault]) -> tuple[i
         return ranks_of(scores)
     lowest = min(scores) - 1
     return ranks_of([lowest if seat in failed else score for seat, score in enumerate(scores)])
-
-
-def _let_finish(bot: Bot, record: GameRecord) -> None:
-    """The result stands whatever a bot does with it."""
-    with suppress(BaseException):
-        bot.finish(record)
 
 
 def _kind_of(error: BaseException) -> FaultKind:

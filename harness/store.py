@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
 
 import msgspec
 
 from harness.errors import StoreError
+from harness.recordfile import RecordFile, lock
 from harness.schedule import Plan
 from harness.types import GameRecord
 
@@ -51,7 +52,7 @@ class Run:
     def __init__(self, folder: Path, info: RunInfo) -> None:
         self.folder, self.info = folder, info
         self.warnings: list[str] = []
-        self._file: IO[bytes] | None = None
+        self._records: RecordFile | None = None
 
     @classmethod
     def create(cls, folder: Path, info: RunInfo) -> Run:
@@ -107,44 +108,27 @@ class Run:
         except FileNotFoundError:
             raise StoreError(f"{path} is missing: the run folder is damaged.") from None
 
-    def repair(self) -> None:
-        """Cuts off a torn last line, so that appending goes on at a line's start."""
-        path = self.folder / GAMES
-        with path.open("r+b") as file:
-            size = file.seek(0, os.SEEK_END)
-            at = size
-            while at > 0:
-                step = min(65536, at)
-                file.seek(at - step)
-                end = file.read(step).rfind(b"\n")
-                if end >= 0:
-                    at = at - step + end + 1
-                    break
-                at -= step
-            if at < size:
-                file.truncate(at)
-                self.warnings.append(f"{path}: a torn last line of {size - at} bytes was dropped.")
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """While it is entered this process, and no other, appends records."""
+        with lock(self.folder):
+            self._records = RecordFile(self.folder / GAMES)
+            self.warnings += self._records.warnings
+            try:
+                yield
+            finally:
+                self._records.close()
+                self._records = None
 
-    def append(self, record: GameRecord) -> None:
-        """Adds a record and hands it to the system at once: what is appended survives the death of this process."""
-        try:
-            if self._file is None:
-                self._file = (self.folder / GAMES).open("ab", buffering=0)
-            self._file.write(_encoder.encode(record) + b"\n")
-        except OSError as error:
-            raise StoreError(f"Cannot write to {self.folder / GAMES}: {error.strerror or error}.") from error
+    def append(self, line: bytes) -> None:
+        """Adds a record and hands it to the system at once: it survives the death of this process."""
+        assert self._records is not None, "records are appended within writing()"
+        self._records.append(line)
 
     def finish(self, when: str) -> None:
         """Notes that the schedule is complete."""
         self.info = msgspec.structs.replace(self.info, finished=when)
         self._write_info()
-
-    def close(self) -> None:
-        """Lets go of the record file."""
-        if self._file is not None:
-            os.fsync(self._file.fileno())
-            self._file.close()
-            self._file = None
 
 
 def write_whole(path: Path, data: bytes) -> None:

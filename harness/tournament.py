@@ -1,193 +1,130 @@
-"""A run from what was asked to the leaderboard: plan, play, store, rate."""
+"""Plays a run: what is missing of its schedule, into its folder; then the leaderboard."""
 
 from __future__ import annotations
 
-import platform
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
-from pathlib import Path
-from typing import Any
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 
-from harness import executors, schedule, store, tables
-from harness._version import VERSION
-from harness.entrants import Entrant, check_distinct
-from harness.errors import StoreError, UsageError
-from harness.game import Game
-from harness.options import remember
-from harness.plugins import Registry
+from msgspec.structs import replace
+
+from harness import schedule, store, tables
+from harness.errors import StoreError
+from harness.executors import Executor, Job
 from harness.ratings import Book, books
-from harness.referee import NO_LIMITS, Limits
-from harness.schedule import GamePlan, Plan
-from harness.store import EntrantInfo, Run, RunInfo
-from harness.types import GameRecord
-
-DEFAULT_PLAYERS = 4
+from harness.setup import Setup, now
+from harness.store import Run
+from harness.types import Fault, GameRecord, MatchSpec
 
 
-@dataclass(frozen=True, slots=True)
-class Setup:
-    """Everything needed to play a plan: the rules and the bots behind its names."""
+class Tournament:
+    """One run being played, anew or continued."""
 
-    plan: Plan
-    games: Mapping[str, Game[Any]]
-    entrants: Mapping[str, Entrant]
+    def __init__(
+        self,
+        run: Run,
+        setup: Setup,
+        max_faults: int = 0,
+        seen: Callable[[GameRecord], None] = lambda _record: None,
+    ) -> None:
+        """`max_faults` disqualifies a bot after so many (0: never); `seen` is shown every record, old ones too."""
+        self.run, self.setup, self.max_faults, self.seen = run, setup, max_faults, seen
+        self.faults: Counter[str] = Counter()
 
+    def play(self, executor: Executor) -> bool:
+        """Plays what is missing of the plan; whether the plan is complete now."""
+        plan = self.setup.plan
+        with self.run.writing():
+            complete = self._adaptive(executor) if schedule.is_adaptive(plan) else self._static(executor)
+            if complete and not self.run.info.finished:
+                self.run.finish(now())
+        return complete
 
-def prepare(
-    registry: Registry,
-    games: Sequence[str],
-    bots: Sequence[str],
-    options: Mapping[str, str],
-    players: int | None,
-    deals: int,
-    seed: int,
-) -> Setup:
-    """Turns names into a plan; whatever does not fit is refused with what is allowed."""
-    if deals < 1:
-        raise UsageError(f"There must be at least one deal, not {deals}.")
-    entrants = registry.entrants(bots or sorted(registry.bots))
-    check_distinct(entrants)
-    chosen = {name: registry.game(name) for name in dict.fromkeys(games or sorted(registry.games))}
-    configured = _configure(chosen, options)
-    plans = []
-    for name, game in configured.items():
-        field = tuple(entrant.name for entrant in entrants if entrant.plays(name))
-        if len(field) < game.min_players and not games:
-            continue  # not asked for by name, and nobody to play it
-        plans.append(GamePlan(name, game.version, dict(game.settings), seats_for(game, players, field), field))
-    if not plans:
-        raise UsageError("No game has enough bots to play it; enter more with --bot.")
-    idle = [e.name for e in entrants if not any(e.name in plan.entrants for plan in plans)]
-    if idle and bots:
-        raise UsageError(f"{', '.join(idle)} cannot play {' or '.join(plan.name for plan in plans)}.")
-    plan = Plan(tuple(plans), deals, seed)
-    return Setup(plan, configured, {entrant.name: entrant for entrant in entrants})
+    def _static(self, executor: Executor) -> bool:
+        known = self._check_known()
+        played = sum(1 for _ in self._played(executor, self._missing(known)))
+        return len(known) + played == schedule.count(self.setup.plan)
 
-
-def _configure(chosen: Mapping[str, type[Game[Any]]], options: Mapping[str, str]) -> dict[str, Game[Any]]:
-    """Each option goes to the games that have it; one that no game has is refused by the first game."""
-    unknown = [key for key in options if not any(key in _names(cls) for cls in chosen.values())]
-    configured = {}
-    for name, cls in chosen.items():
-        fitting = {key: value for key, value in options.items() if key in _names(cls) or key in unknown}
-        configured[name] = cls.configure(fitting)
-    return configured
-
-
-def _names(cls: type[Game[Any]]) -> set[str]:
-    return {option.name for option in cls.options}
-
-
-def seats_for(game: Game[Any], asked: int | None, field: Sequence[str]) -> int:
-    """How many sit at a table: as asked, or as many as the bots allow up to four."""
-    low, high = game.min_players, game.max_players
-    players = asked if asked is not None else max(low, min(high, DEFAULT_PLAYERS, len(field)))
-    if not low <= players <= high:
-        raise UsageError(f"{game.title} is for {low} to {high} players, not {players}.")
-    if len(field) < players:
-        listed = f" ({', '.join(field)})" if field else ""
-        raise UsageError(
-            f"{game.title} with {players} players needs at least {players} bots that play it; "
-            f"{len(field)} entered{listed}. Enter more with --bot, or the same one with other options."
-        )
-    return players
-
-
-def info_for(setup: Setup, command: str) -> RunInfo:
-    """What run.json will say."""
-    files = {digest: text for game in setup.games.values() for digest, text in game.files.items()}
-    entrants = tuple(EntrantInfo(e.name, e.spec, e.source, e.version) for e in setup.entrants.values())
-    machine = {
-        "python": platform.python_version(),
-        "system": platform.system(),
-        "processor": platform.machine(),
-    }
-    return RunInfo(VERSION, setup.plan, entrants, files, command, machine, now())
-
-
-def now() -> str:
-    """The time as it is written into run.json."""
-    return datetime.now(UTC).isoformat(timespec="seconds")
-
-
-def reopen(folder: Path, registry: Registry) -> tuple[Run, Setup]:
-    """A run to be continued, with its bots and rules as they are installed now; refuses it if they changed."""
-    run = Run.open(folder)
-    setup = restore(run, registry)
-    changes = _changes(run.info, setup)
-    if changes:
-        raise StoreError(f"{folder} cannot be continued: {'; '.join(changes)}.")
-    return run, setup
-
-
-def restore(run: Run, registry: Registry) -> Setup:
-    """The rules and bots of a run, as installed now."""
-    entrants = {entrant.name: entrant for entrant in registry.entrants(info.spec for info in run.info.entrants)}
-    return Setup(run.info.plan, configure_run(run, registry), entrants)
-
-
-def configure_run(run: Run, registry: Registry) -> dict[str, Game[Any]]:
-    """The games of a run with their recorded settings."""
-    for digest, text in run.info.files.items():
-        remember(digest, text)
-    return {plan.name: registry.game(plan.name).configure(plan.settings) for plan in run.info.plan.games}
-
-
-def _changes(info: RunInfo, setup: Setup) -> list[str]:
-    changes = [
-        f"the rules of {plan.name} are version {setup.games[plan.name].version} now, the run has {plan.rules}"
-        for plan in info.plan.games
-        if setup.games[plan.name].version != plan.rules
-    ]
-    for old in info.entrants:
-        new = setup.entrants.get(old.name)
-        if new is None:
-            changes.append(f"the bot {old.name} is gone")
-        elif new.version != old.version:
-            changes.append(f"the bot {old.name} is version {new.version} now, the run has {old.version}")
-    return changes
-
-
-def play(
-    run: Run,
-    setup: Setup,
-    limits: Limits = NO_LIMITS,
-    on_record: Callable[[GameRecord], None] = lambda _record: None,
-    stop: Callable[[], bool] = lambda: False,
-) -> bool:
-    """Plays what is missing of the plan; whether the plan is complete now."""
-    run.repair()
-    done = set()
-    for record in run.records():
-        _check_belongs(run, setup, record)
-        done.add(record.id)
-        on_record(record)
-    missing = (spec for spec in schedule.matches(setup.plan) if spec.id not in done)
-    try:
-        for record in executors.serial(missing, setup.games, setup.entrants, limits):
-            run.append(record)
-            on_record(record)
-            if stop():
+    def _check_known(self) -> set[str]:
+        """The matches that are recorded. Each must be one of the schedule: a stranger would spoil the table."""
+        recorded = {record.id: record.spec for record in self._recorded()}
+        known = set(recorded)
+        for spec in schedule.matches(self.setup.plan) if known else ():
+            if spec.id in recorded:
+                self._check_same(spec, recorded.pop(spec.id))
+            if not recorded:
                 break
-        else:
-            if not run.info.finished:
-                run.finish(now())
-            return True
-        return False
-    finally:
-        run.close()
+        if recorded:
+            raise self._stranger(min(recorded))
+        return known
+
+    def _missing(self, known: set[str]) -> Iterator[MatchSpec]:
+        return (spec for spec in schedule.matches(self.setup.plan) if spec.id not in known)
+
+    def _adaptive(self, executor: Executor) -> bool:
+        known = {record.id: replace(record, actions=()) for record in self._recorded()}
+        going = schedule.rounds(self.setup.plan)
+        specs = next(going)
+        while True:
+            results: dict[str, GameRecord] = {}
+            for spec in specs:
+                if spec.id in known:
+                    self._check_same(spec, known[spec.id].spec)
+                    results[spec.id] = known.pop(spec.id)
+            missing = [spec for spec in specs if spec.id not in results]
+            for record in self._played(executor, missing):
+                results[record.id] = replace(record, actions=())
+            if len(results) < len(specs):
+                return False
+            try:
+                specs = going.send([results[spec.id] for spec in specs])
+            except StopIteration:
+                if known:
+                    raise self._stranger(min(known)) from None
+                return True
+
+    def _recorded(self) -> Iterator[GameRecord]:
+        """The records of a run that is continued."""
+        ids: set[str] = set()
+        for record in self.run.records():
+            if record.id in ids:
+                raise StoreError(f"{self.run.folder / store.GAMES}: the record {record.id} is there twice.")
+            ids.add(record.id)
+            self._count(record)
+            yield record
+
+    def _played(self, executor: Executor, specs: Iterable[MatchSpec]) -> Iterator[GameRecord]:
+        for record, line in executor.run(Job(spec, self._disqualified(spec)) for spec in specs):
+            self.run.append(line)
+            self._count(record)
+            yield record
+
+    def _count(self, record: GameRecord) -> None:
+        for fault in record.faults:
+            self.faults[record.seats[fault.seat]] += 1
+        self.seen(record)
+
+    def _disqualified(self, spec: MatchSpec) -> tuple[Fault, ...]:
+        if not self.max_faults or not self.faults:
+            return ()
+        reason = f"disqualified after {self.max_faults} faults"
+        return tuple(
+            Fault(seat, "disqualified", 0, reason)
+            for seat, name in enumerate(spec.seats)
+            if self.faults[name] >= self.max_faults
+        )
+
+    def _check_same(self, spec: MatchSpec, recorded: MatchSpec) -> None:
+        if spec != recorded:
+            raise self._stranger(spec.id)
+
+    def _stranger(self, name: str) -> StoreError:
+        path = self.run.folder / store.GAMES
+        return StoreError(f"{path}: the record {name} does not belong to this run; take its line out to go on.")
 
 
-def _check_belongs(run: Run, setup: Setup, record: GameRecord) -> None:
-    plan = next((plan for plan in setup.plan.games if plan.name == record.game), None)
-    if plan is None or record.options != plan.settings or not set(record.seats) <= set(plan.entrants):
-        raise StoreError(f"{run.folder / store.GAMES}: the record {record.id} does not belong to this run.")
-
-
-def write_leaderboard(run: Run, records: Iterable[GameRecord] | None = None) -> dict[str, Book]:
+def write_leaderboard(run: Run) -> dict[str, Book]:
     """Rates all records and writes leaderboard.md, .json and .csv beside them."""
-    rated = books(run.records() if records is None else records)
+    rated = books(run.records())
     for name, table_format in (("md", "github"), ("json", "json"), ("csv", "csv")):
         text = tables.render(rated, table_format)
         store.write_whole(run.folder / f"leaderboard.{name}", text.encode() + b"\n")

@@ -10,7 +10,7 @@ from msgspec import Struct
 Value = str | int | bool
 """What an option of a game or a bot may hold."""
 
-FaultKind = Literal["exception", "illegal", "timeout", "crash", "memory"]
+FaultKind = Literal["exception", "illegal", "timeout", "crash", "memory", "disqualified"]
 
 
 class Option(Struct, frozen=True):

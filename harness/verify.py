@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec.structs import replace
 
 from harness import schedule
 from harness.errors import ReplayError
 from harness.game import Game
 from harness.replay import verify
 from harness.store import Run
+from harness.types import MatchSpec
 
 
 @dataclass(slots=True)
@@ -28,7 +31,7 @@ def check_run(
 ) -> Findings:
     """Plays the records of a run again (every so many of them if a sample will do) and compares."""
     found = Findings()
-    expected = {spec.id: spec for spec in schedule.matches(run.info.plan)}
+    expected = {spec.id: spec for spec in _expected(run)}
     every = max(1, len(expected) // sample) if sample else 1
     seen: set[str] = set()
     for number, record in enumerate(run.records()):
@@ -49,6 +52,25 @@ def check_run(
             found.problems.append(str(error))
     found.missing = len(expected.keys() - seen)
     return found
+
+
+def _expected(run: Run) -> Iterator[MatchSpec]:
+    """The matches that the run's schedule has; of an adaptive format, as far as its records lead."""
+    plan = run.info.plan
+    if not schedule.is_adaptive(plan):
+        yield from schedule.matches(plan)
+        return
+    known = {record.id: replace(record, actions=()) for record in run.records()}
+    going = schedule.rounds(plan)
+    specs = next(going)
+    while True:
+        yield from specs
+        if not all(spec.id in known for spec in specs):
+            return
+        try:
+            specs = going.send([known[spec.id] for spec in specs])
+        except StopIteration:
+            return
 
 
 def differences(one: Run, other: Run) -> list[str]:

@@ -13,6 +13,7 @@ from harness._version import VERSION
 COMMANDS = {
     "bench": "Measure games and decisions a second on this machine.",
     "bots": "List the bots that are installed.",
+    "compare": "Find out whether one bot is better than another.",
     "games": "List the games that are installed, with their options.",
     "leaderboard": "Print the leaderboard of a run.",
     "replay": "Print a match again, move by move.",

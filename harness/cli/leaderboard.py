@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import click
@@ -13,27 +14,64 @@ from harness.errors import UnknownName
 @click.command("leaderboard", short_help="Print the leaderboard of a run.")
 @click.argument("run")
 @click.option("--game", help="Only this game's table.")
+@click.option(
+    "--by",
+    type=click.Choice(["game", "players", "option"]),
+    default="game",
+    show_default=True,
+    help="A table for each of these.",
+)
+@click.option(
+    "--show",
+    type=click.Choice(["leaderboard", "pairs", "seats"]),
+    default="leaderboard",
+    show_default=True,
+    help="Who is better, who finishes ahead of whom, or what a seat is worth.",
+)
+@click.option("--without", "left_out", multiple=True, metavar="BOT", help="Leave out all matches of this bot.")
+@click.option("--bot", help="Everything about this bot, as JSON.")
 @click.option("--table-format", "-f", default="simple", show_default=True, help="github, csv, json, html, latex ...")
 @results_option
-def command(run: str, game: str | None, table_format: str, results: Path) -> None:
+def command(
+    run: str,
+    game: str | None,
+    by: str,
+    show: str,
+    left_out: tuple[str, ...],
+    bot: str | None,
+    table_format: str,
+    results: Path,
+) -> None:
     """Print the leaderboard of a RUN, rebuilt from its records.
 
     \b
     arena leaderboard my-run
     arena leaderboard results/my-run --table-format github
     arena leaderboard my-run -f csv > table.csv
+    arena leaderboard my-run --by players
+    arena leaderboard my-run --show pairs
+    arena leaderboard my-run --bot skittish | jq .opponents
     """
-    from harness.ratings import books
-    from harness.tables import render
+    from harness.ratings import books, by_game, by_option, by_players
+    from harness.tables import bot_page, render
 
     opened = open_run(results, run)
-    rated = books(opened.records())
+    known = {plan.name for plan in opened.info.plan.games}
+    if game is not None and game not in known:
+        raise UnknownName("game of this run", game, known)
+    entered = {entrant.name for entrant in opened.info.entrants}
+    for name in left_out:
+        if name not in entered:
+            raise UnknownName("bot of this run", name, entered)
+    records = (
+        record
+        for record in opened.records()
+        if game in (None, record.game) and not any(name in record.seats for name in left_out)
+    )
+    if bot is not None:
+        click.echo(json.dumps(bot_page(records, bot), indent=2))
+    else:
+        rated = books(records, {"game": by_game, "players": by_players, "option": by_option}[by])
+        click.echo(render(rated, table_format, show))
     for warning in opened.warnings:
         note(f"Warning: {warning}")
-    if game is not None:
-        if game not in rated:
-            raise UnknownName("game of this run", game, rated)
-        rated = {game: rated[game]}
-    if not rated:
-        note(f"{opened.folder} has no finished match yet.")
-    click.echo(render(rated, table_format))

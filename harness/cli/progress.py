@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from time import monotonic
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from harness.types import GameRecord
 
 TERMINAL_EVERY = 0.2
 PLAIN_EVERY = 15.0
 FIRST_AFTER = 1.0
+TOP = 3
 
 
 class Progress:
@@ -17,7 +22,8 @@ class Progress:
 
     def __init__(self, what: str, total: int | None, quiet: bool = False) -> None:
         self.what, self.total, self.quiet = what, total, quiet
-        self.done = self.faults = 0
+        self.done = self.skipped = self.faults = 0
+        self.points: dict[str, list[float]] = {}
         self.terminal = sys.stderr.isatty()
         self.began = monotonic()
         self.due = self.began + (FIRST_AFTER if self.terminal else PLAIN_EVERY)
@@ -33,31 +39,60 @@ class Progress:
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()
 
-    def step(self, faults: int = 0) -> None:
+    def step(self) -> None:
         """One more is done."""
         self.done += 1
-        self.faults += faults
-        if not self.quiet and self.done % 8 == 0 and monotonic() >= self.due:
+        if not self.quiet and (self.done & 7) == 0 and monotonic() >= self.due:
             self._show()
+
+    def seen(self, record: GameRecord) -> None:
+        """A match is done: counts its faults, and who finished ahead of how many."""
+        self.faults += len(record.faults)
+        if not self.quiet:
+            others = len(record.seats) - 1
+            for name, rank in zip(record.seats, record.ranks, strict=True):
+                mine = self.points.setdefault(name, [0.0, 0.0])
+                mine[0] += others + 1 - rank
+                mine[1] += others
+            if monotonic() >= self.due:
+                self.done += 1
+                self._show()
+                return
+        self.done += 1
+
+    def resumed(self) -> None:
+        """What is done so far was done before: it says nothing about the rate."""
+        self.skipped, self.began = self.done, monotonic()
 
     def _show(self) -> None:
         now = monotonic()
-        rate = self.done / (now - self.began)
+        rate = (self.done - self.skipped) / max(now - self.began, 1e-9)
         text = f"{self.what}: {self.done:,}"
         if self.total:
-            left = (self.total - self.done) / rate
-            text += f" of {self.total:,} ({self.done / self.total:.0%}), {rate:,.0f}/s, {_clock(left)} left"
+            left = (self.total - self.done) / rate if rate else 0.0
+            text += f" of {self.total:,} ({self.done / self.total:.0%}), {rate:,.0f}/s, {clock(left)} left"
         else:
             text += f", {rate:,.0f}/s"
         if self.faults:
-            text += f", {self.faults} faults"
-        sys.stderr.write(f"\r\x1b[K{text}" if self.terminal else text + "\n")
+            text += f", {self.faults:,} faults"
+        if self.points:
+            text += f" | {self._top()}"
+        if self.terminal:
+            sys.stderr.write(f"\r\x1b[K{text[: shutil.get_terminal_size().columns - 1]}")
+        else:
+            sys.stderr.write(text + "\n")
         sys.stderr.flush()
         self.shown = True
         self.due = now + (TERMINAL_EVERY if self.terminal else PLAIN_EVERY)
 
+    def _top(self) -> str:
+        """The bots that have finished ahead of most opponents so far."""
+        shares = sorted(((won / most, name) for name, (won, most) in self.points.items() if most), reverse=True)
+        return ", ".join(f"{name} {share:.0%}" for share, name in shares[:TOP])
 
-def _clock(seconds: float) -> str:
+
+def clock(seconds: float) -> str:
+    """`1:02:03` or `2:03`."""
     minutes, rest = divmod(int(seconds + 0.5), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

@@ -31,7 +31,7 @@ def command(run: str, match: str, as_json: bool, seat: int | None, results: Path
     arena replay my-run el-paso-3.1.2 --json | jq 'select(.type == "choice")'
     """
     from harness.replay import stream
-    from harness.tournament import configure_run
+    from harness.setup import configure_run
 
     opened = open_run(results, run)
     record = _find(opened, match)

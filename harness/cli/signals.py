@@ -33,4 +33,4 @@ class Stopper:
             # Not an exception: the bot whose code is running could catch it. Records are on disk already.
             os._exit(128 + number)
         self.stopped = True
-        note("\nFinishing the match being played; once more to stop now.")
+        note("\nFinishing what is being played; once more to stop now.")

@@ -7,40 +7,62 @@ import sys
 from contextlib import redirect_stdout
 from datetime import datetime
 from pathlib import Path
+from shlex import join
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from harness.cli.common import load_plugins, note, parse_options, results_option, strict_option
-from harness.cli.progress import Progress
+from harness.cli.playing import executor_for, playing_options
+from harness.cli.progress import Progress, clock
 from harness.cli.signals import Stopper
 
 if TYPE_CHECKING:
+    from harness.executors import Executor
+    from harness.setup import Setup
     from harness.store import Run
-    from harness.tournament import Setup
-    from harness.types import GameRecord
+
+SEED, DEALS = 1, 10
 
 
 @click.command("tournament", short_help="Let bots play against each other and rate them.")
 @click.option("--game", "games", multiple=True, help="A game to play; may be repeated. Default: all.")
 @click.option(
-    "--bot", "bots", multiple=True, metavar="BOT", help="A bot: NAME, NAME:key=value or a file.py. Default: all."
+    "--bot",
+    "bots",
+    multiple=True,
+    metavar="BOT",
+    help="A bot: NAME, NAME:key=value or a file.py. Default: all quick ones.",
 )
 @click.option(
     "--option", "options", multiple=True, metavar="KEY=VALUE", help="An option of the games, e.g. edition=nl."
 )
 @click.option("--players", type=int, help="Bots at a table. Default: up to 4, as the game and the field allow.")
+@click.option("--deals", type=int, help=f"Deals; every table plays each in every seating. Default: {DEALS}.")
+@click.option("--seed", type=click.IntRange(min=0, max=2**63), help=f"The luck of the run. Default: {SEED}.")
+@click.option("--format", "format", help="round-robin (default), gauntlet, swiss, knockout or ladder: docs/formats.md.")
 @click.option(
-    "--deals", type=int, default=10, show_default=True, help="Deals; every table plays each in every seating."
+    "--candidate", "candidates", multiple=True, metavar="BOT", help="Whom a gauntlet is about; may be repeated."
+)
+@click.option("--rounds", type=int, help="Rounds of a swiss.")
+@click.option(
+    "--tables", type=int, help="Tables of a deal (round-robin), of the field (gauntlet), of a round (ladder)."
 )
 @click.option(
-    "--seed", type=click.IntRange(min=0, max=2**63), default=1, show_default=True, help="The luck of the run."
+    "--until-separated",
+    type=float,
+    metavar="P",
+    help="A ladder stops when neighbours are told apart with this probability.",
 )
+@click.option("--max-matches", type=int, help="A ladder plays no more matches of one game than this.")
+@click.option("--max-faults", type=click.IntRange(min=1), help="Disqualify a bot after so many faults. Default: never.")
 @click.option("--name", help="Name of the run's folder. Default: the time.")
-@click.option("--resume", type=click.Path(path_type=Path), help="Continue the run in this folder.")
+@click.option("--resume", type=click.Path(path_type=Path), metavar="RUN", help="Continue the run in this folder.")
+@click.option("--force", is_flag=True, help="With --resume: go on although bots or rules have changed.")
 @click.option(
-    "--move-time", type=float, default=0.0, help="Seconds a bot may take for one decision. Default: no limit."
+    "--dry-run", is_flag=True, help="Print the schedule's size and balance and an estimate of the time; play nothing."
 )
+@playing_options
 @click.option("--table-format", "-f", default="simple", show_default=True, help="github, csv, html, latex ...")
 @click.option("--json", "as_json", is_flag=True, help="Print the leaderboard as JSON.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress and no notes.")
@@ -57,22 +79,98 @@ def command(**asked: Any) -> None:
     arena tournament --game el-paso --deals 50 --seed 7 --name first
     arena tournament --game el-paso --option edition=nl --players 3
     arena tournament --bot skittish --bot skittish:stars=3 --bot my_bot.py
+    arena tournament --format ladder --until-separated 0.95
     arena tournament --resume results/first
     """
-    from harness.tables import FORMATS, render
-    from harness.tournament import write_leaderboard
+    from harness.tables import FORMATS
 
     if asked["table_format"] not in FORMATS:
         raise click.UsageError(f"Unknown table format {asked['table_format']!r}; choose from: {', '.join(FORMATS)}.")
-    if asked["move_time"] < 0:
-        raise click.UsageError("--move-time is a number of seconds, not negative.")
+    if asked["dry_run"]:
+        _dry_run(_setup(asked), asked)
+        return
     run, setup = _resume(asked) if asked["resume"] else _new(asked)
     # What bots print goes to stderr: stdout belongs to the leaderboard.
     with redirect_stdout(sys.stderr):
         complete, faults = _play(run, setup, asked)
+    _show(run, setup, complete, faults, asked)
+    if faults and asked["strict"]:
+        click.get_current_context().exit(1)
+
+
+def _setup(asked: dict[str, Any]) -> Setup:
+    from harness.setup import prepare
+
+    registry = load_plugins(asked["strict"])
+    settings = {
+        key: asked[key] for key in ("format", "rounds", "tables", "until_separated", "max_matches") if asked[key]
+    }
+    if asked["candidates"]:
+        settings["candidates"] = tuple(entrant.name for entrant in registry.entrants(asked["candidates"]))
+    return prepare(
+        registry,
+        asked["games"],
+        asked["bots"],
+        parse_options(asked["options"]),
+        asked["players"],
+        DEALS if asked["deals"] is None else asked["deals"],
+        SEED if asked["seed"] is None else asked["seed"],
+        **settings,
+    )
+
+
+def _new(asked: dict[str, Any]) -> tuple[Run, Setup]:
+    from harness.setup import info_for
+    from harness.store import Run
+
+    setup = _setup(asked)
+    name = asked["name"] or datetime.now().astimezone().strftime("%Y-%m-%d-%H%M%S")
+    if not name.strip() or name in (".", "..") or any(c in name for c in "/\\\0"):
+        raise click.UsageError(f"{name!r} cannot be the name of a folder; --results says where runs are kept.")
+    return Run.create(asked["results"] / name, info_for(setup, join(["arena", *sys.argv[1:]]))), setup
+
+
+def _resume(asked: dict[str, Any]) -> tuple[Run, Setup]:
+    from harness.setup import reopen
+    from harness.store import find
+
+    fixed = ("game", "bot", "option", "players", "deals", "seed", "format", "candidate", "rounds", "tables", "name")
+    given = [f"--{key}" for key in fixed if asked.get(key) or asked.get(f"{key}s")]
+    if given:
+        raise click.UsageError(f"--resume continues a run as it was asked for; leave out {', '.join(given)}.")
+    folder = find(asked["results"], str(asked["resume"]))
+    return reopen(folder, load_plugins(asked["strict"]), asked["force"])
+
+
+def _play(run: Run, setup: Setup, asked: dict[str, Any]) -> tuple[bool, int]:
+    from harness.schedule import count
+    from harness.tournament import Tournament
+
+    with Stopper() as stopper, Progress("matches", count(setup.plan), asked["quiet"]) as progress:
+        tournament = Tournament(run, setup, asked["max_faults"] or 0, progress.seen)
+        with executor_for(setup.table, asked, lambda: stopper.stopped) as executor:
+            complete = tournament.play(executor)
+        _tell_incidents(run, executor)
+    return complete, progress.faults
+
+
+def _tell_incidents(run: Run, executor: Executor) -> None:
+    from harness.executors import LocalPool
+
+    if isinstance(executor, LocalPool):
+        ours = [incident for incident in executor.incidents if incident.seat is None]
+        run.warnings += [f"a worker was lost in {incident.match}: it {incident.what}." for incident in ours[:10]]
+        if executor.given_up:
+            listed = ", ".join(executor.given_up[:10])
+            run.warnings.append(f"could not be played, through no fault of a bot that could be told: {listed}.")
+
+
+def _show(run: Run, setup: Setup, complete: bool, faults: int, asked: dict[str, Any]) -> None:
+    from harness.schedule import outcomes
+    from harness.tables import render
+    from harness.tournament import write_leaderboard
+
     rated = write_leaderboard(run)
-    for warning in run.warnings:
-        note(f"Warning: {warning}")
     if asked["as_json"]:
         tables = json.loads(render(rated, "json"))
         click.echo(
@@ -80,62 +178,38 @@ def command(**asked: Any) -> None:
         )
     else:
         click.echo(render(rated, asked["table_format"]))
-    if not asked["quiet"]:
-        _closing_notes(run, complete, faults)
-    if faults and asked["strict"]:
-        click.get_current_context().exit(1)
-
-
-def _new(asked: dict[str, Any]) -> tuple[Run, Setup]:
-    from harness.store import Run
-    from harness.tournament import info_for, prepare
-
-    registry = load_plugins(asked["strict"])
-    options = parse_options(asked["options"])
-    setup = prepare(registry, asked["games"], asked["bots"], options, asked["players"], asked["deals"], asked["seed"])
-    name = asked["name"] or datetime.now().astimezone().strftime("%Y-%m-%d-%H%M%S")
-    if not name.strip() or name in (".", "..") or any(c in name for c in "/\\\0"):
-        raise click.UsageError(f"{name!r} cannot be the name of a folder; --results says where runs are kept.")
-    command = " ".join(["arena", *map(_quoted, sys.argv[1:])])
-    return Run.create(asked["results"] / name, info_for(setup, command)), setup
-
-
-def _resume(asked: dict[str, Any]) -> tuple[Run, Setup]:
-    from harness.store import find
-    from harness.tournament import reopen
-
-    given = [f"--{key}" for key in ("games", "bots", "options", "players", "name") if asked[key]]
-    if given:
-        raise click.UsageError(f"--resume continues a run as it was asked for; leave out {', '.join(given)}.")
-    return reopen(find(asked["results"], str(asked["resume"])), load_plugins(asked["strict"]))
-
-
-def _play(run: Run, setup: Setup, asked: dict[str, Any]) -> tuple[bool, int]:
-    from harness.referee import Limits
-    from harness.schedule import count
-    from harness.tournament import play
-
-    limits = Limits(move_time=asked["move_time"])
-    with Stopper() as stopper, Progress("matches", count(setup.plan), asked["quiet"]) as progress:
-
-        def seen(record: GameRecord) -> None:
-            progress.step(len(record.faults))
-
-        complete = play(run, setup, limits, seen, lambda: stopper.stopped)
-    return complete, progress.faults
-
-
-def _closing_notes(run: Run, complete: bool, faults: int) -> None:
+    for warning in dict.fromkeys(run.warnings):
+        note(f"Warning: {warning}")
+    if asked["quiet"]:
+        return
     note("")
+    for game, outcome in outcomes(setup.plan, run.records()).items() if complete else ():
+        if outcome.note:
+            note(f"{game}: {outcome.note}")
     if faults:
         note(f"{faults} faults: 'arena replay {run.folder} MATCH' shows what a bot said; see games.jsonl.")
     if complete:
         note(f"Records and leaderboard: {run.folder}")
     else:
-        note(f"Stopped early. Continue with: arena tournament --resume {run.folder}")
+        note(f"Not complete. Continue with: arena tournament --resume {run.folder}")
 
 
-def _quoted(word: str) -> str:
-    from shlex import quote
+def _dry_run(setup: Setup, asked: dict[str, Any]) -> None:
+    from harness.executors import default_workers
+    from harness.schedule import count
+    from harness.schedule.balance import report, text
+    from harness.trial import seconds_a_match
 
-    return quote(word)
+    total = count(setup.plan)
+    click.echo(text(report(setup.plan)))
+    click.echo(
+        f"\n{'Matches' if total is not None else 'Matches: as many as the results ask for'}"
+        + (f": {total:,}" if total is not None else "")
+    )
+    with redirect_stdout(sys.stderr):
+        each = seconds_a_match(setup)
+    workers = max(1, default_workers() if asked["workers"] is None else asked["workers"])
+    line = f"A match takes about {1000 * each:.3g} ms"
+    if total is not None:
+        line += f"; all of them about {clock(total * each / workers)} with {workers} workers"
+    click.echo(line + ".")

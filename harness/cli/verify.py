@@ -27,7 +27,7 @@ def command(runs: tuple[str, ...], sample: int | None, results: Path) -> None:
     arena verify my-run --sample 100
     arena verify run-a run-b
     """
-    from harness.tournament import configure_run
+    from harness.setup import configure_run
     from harness.verify import check_run, differences
 
     registry = load_plugins()

@@ -9,6 +9,7 @@ from typing import Any
 from harness.chance import Chance
 from harness.game import Action, Game, State
 
+
 def fingerprint(state: State[Any]) -> str:
     """Everything in the state as text; its caches and who listens to it are left out."""
     left_out = {"log", *state.caches}

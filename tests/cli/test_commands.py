@@ -23,7 +23,8 @@ def run():
 
 
 def lines(run):
-    return [msgspec.json.decode(line, type=GameRecord) for line in (run / "games.jsonl").read_bytes().splitlines()]
+    found = [msgspec.json.decode(line, type=GameRecord) for line in (run / "games.jsonl").read_bytes().splitlines()]
+    return sorted(found, key=lambda record: record.index)
 
 
 def test_help_is_there_for_every_command_with_examples():
@@ -137,9 +138,11 @@ def test_what_a_bot_prints_does_not_reach_stdout(tmp_path):
         "from harness import Bot\nclass Chatty(Bot):\n    def choose(self, view, actions):\n"
         "        print('{garbage')\n        return actions[0]\n"
     )
-    result = arena("tournament", "--game", "el-paso", "--deals", 1, "--bot", "random", "--bot", bot, "--json")
-    assert json.loads(result.stdout)["complete"] is True
-    assert "{garbage" in result.stderr
+    for workers in (0, 1):
+        played = arena("tournament", "--game", "el-paso", "--deals", 1, "--bot", "random", "--bot", bot, "--json",
+                       "--workers", workers, "--name", workers)  # fmt: skip
+        assert json.loads(played.stdout)["complete"] is True
+        assert workers or "{garbage" in played.stderr
 
 
 def test_replay_tells_the_match_for_people_and_as_data(run):

@@ -9,7 +9,7 @@ import json
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import combinations, combinations_with_replacement
+from itertools import combinations, combinations_with_replacement, permutations, product
 from typing import Any
 
 Json = dict[str, Any]
@@ -117,14 +117,13 @@ class Script:
             self.same("by", line["by"], "stand-in" if line["seat"] in self.stand_ins else "bot")
 
     def _coded(self, action: Json) -> None:
-        """One action has one code and one code one action, all through the match (only members may differ, XP-18)."""
+        """One action has one code and one code one action, all through the match."""
         code = action["code"]
         self.true("code is no number", type(code) is int)
         self.true("text is empty", bool(action["text"].strip()))
-        full = canonical(signature(action))
-        apart = canonical({key: value for key, value in signature(action).items() if key != "members"})
-        self.same(f"code of {full}", code, self._codes.setdefault(full, code))
-        self.same(f"meaning of code {code}", apart, self._meanings.setdefault(code, apart))
+        meaning = canonical(signature(action))
+        self.same(f"code of {meaning}", code, self._codes.setdefault(meaning, code))
+        self.same(f"meaning of code {code}", meaning, self._meanings.setdefault(code, meaning))
 
 
 # The components
@@ -183,7 +182,7 @@ class Figures:
         script.same("target", parts["target"], self.target)
         self.companies = [self._company(script, row) for row in parts["companies"]]
         prints = [printed(row) for row in parts["companies"]]
-        script.same("deck", [printed(row) for row in parts["deck"]["cards"]], prints)
+        script.same("deck", sorted(printed(row) for row in parts["deck"]["cards"]), sorted(prints))
         for number, one in enumerate(self.companies):  # cards printed alike go by the lowest number of their print
             script.same("company and card", [one.company, one.card], [number, prints.index(prints[number])])
 
@@ -341,10 +340,9 @@ class Match:
         """XP-9; XP-13: a triple founds any card; XP-18: not without a member."""
         if not self.supply[turn.seat]:
             return
-        for card in sorted(set(self.hands[turn.seat])):
-            for way in turn.ways():
-                if self.figures.companies[card].met_by(way) or is_triple(way):
-                    yield {"kind": "found", "card": card, "dice": list(way)}
+        for card, way in product(sorted(set(self.hands[turn.seat])), turn.ways()):
+            if self.figures.companies[card].met_by(way) or is_triple(way):
+                yield {"kind": "found", "card": card, "dice": list(way)}
 
     def found(self, turn: Turn, taken: Json) -> None:
         """XP-9: the founding bonus only. Twins on the table: the lowest number of the print that is not yet there."""
@@ -362,17 +360,16 @@ class Match:
         """XP-11, also on a company founded this turn (XP-12); nothing without a supply (XP-18)."""
         if not self.supply[turn.seat]:
             return
-        for company in self.table:
-            for way in turn.ways():
-                for members in self.placeable(turn.seat, company, way):
-                    yield {"kind": "place", "company": company, "dice": list(way), "members": members}
+        for company, way in product(self.table, turn.ways()):
+            for members in self.placeable(turn.seat, company, way):
+                yield {"kind": "place", "company": company, "dice": list(way), "members": members}
 
     def placeable(self, seat: int, company: int, way: Dice) -> list[int]:
-        """XP-11: one member for each die; XP-13: or five for a triple; XP-18: as far as the supply goes."""
+        """XP-11: a member for each die; XP-13: or five for a triple, if the supply lets that be more (XP-18)."""
         counts = [len(way)] if self.figures.companies[company].met_by(way) else []
-        if is_triple(way):
+        if is_triple(way) and not (counts and self.supply[seat] <= len(way)):
             counts.append(self.figures.triple_members)
-        return list(dict.fromkeys(min(count, self.supply[seat]) for count in counts))
+        return counts
 
     def place(self, turn: Turn, taken: Json) -> None:
         company, dice = taken["company"], taken["dice"]
@@ -390,10 +387,9 @@ class Match:
 
     def moves(self, turn: Turn) -> Iterator[Json]:
         """XP-14."""
-        for source in self.table:
-            for target in self.table:
-                if source != target and self.may_move(turn, source, target):
-                    yield {"kind": "move", "source": source, "target": target}
+        for source, target in permutations(self.table, 2):
+            if self.may_move(turn, source, target):
+                yield {"kind": "move", "source": source, "target": target}
 
     def may_move(self, turn: Turn, source: int, target: int) -> bool:
         """XP-14: a member that did not come from the supply this turn, to where you sit, not uphill, nothing new."""

@@ -1,0 +1,30 @@
+"""A bot for Gnadenlos! that lives on credit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from engines.gnadenlos import SKILL, Bid, Buy, GnadenlosView, Hire, Lay
+from harness import Action, Bot
+
+
+class Debtor(Bot):
+    """Outbids everybody and spends as if there were no tomorrow, until two vultures say there might be none."""
+
+    games = ("gnadenlos",)
+
+    def choose(self, view: GnadenlosView, actions: Sequence[Action]) -> Action:
+        """The best card for the event, more than anybody has bid, all the fame that gold can buy."""
+        scared = view.vultures[self.seat] > 1 and not view.cause
+        highest = max(total or 0 for total in view.totals)
+
+        def urge(action: Action) -> int:
+            if isinstance(action, Lay) and view.event:
+                return action.adventurer[SKILL[view.event.kind]]
+            if isinstance(action, Hire):
+                return sum(action.adventurer)
+            if isinstance(action, Bid):
+                return action.total > highest + 2 and not scared
+            return action.gold if isinstance(action, Buy) and not scared else 0
+
+        return max(actions, key=urge)  # the first of equals: the lowest such sum, paid with the least paper

@@ -1,0 +1,44 @@
+"""Information-set Monte Carlo tree search, for any game."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from bots.search.base import OPTIONS, SearchBot
+from bots.search.knowledge import public_part
+from bots.search.tree import Tree
+from harness import Action, Option, View
+
+
+class Ismcts(SearchBot):
+    """Grows a tree over imagined worlds in which every seat plays for itself, knowing what it would know."""
+
+    options = (
+        *OPTIONS,
+        Option("exploration", 100, "how much to try what looks worse, in percent", kind="int", minimum=0),
+    )
+
+    def choose(self, view: View, actions: Sequence[Action]) -> Action:
+        """The action that the search tried most."""
+        node = self.search(view).node(view)
+        return max(actions, key=lambda action: node.arms[action].pulls)
+
+    def search(self, view: View) -> Tree:
+        """The tree that the budget allows; `choose` reads its root."""
+        exploration = int(self.settings["exploration"]) / 100
+        tree = Tree(view.seat, public_part(self.game, self.players), exploration, self.rng.random)
+        habits = self.habits()
+        for _ in self.within_budget():
+            state: Any = self.imagine(view)
+            path = []
+            known = True
+            while known and (legal := state.legal):
+                if len(legal) == 1:
+                    state.step(legal[0])
+                    continue
+                step, known = tree.choose(state.view(state.seat), legal)
+                path.append(step)
+                state.step(step.action)
+            tree.learn(path, self.play_out(state, habits))
+        return tree

@@ -1,0 +1,1 @@
+"""What the search bots share: budgets, rewards, playouts, the tree. Not bots themselves."""

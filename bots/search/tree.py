@@ -1,0 +1,149 @@
+"""A search tree for several players who do not all know the same.
+
+The choices of a seat are remembered under what that seat knows when it makes them, never under what is true: a
+seat that lays its card after ours cannot answer ours, because its memory is the same whichever card we laid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import sqrt
+
+from bots.search.rewards import Rewards, Spread
+from harness import Action, View
+
+ENOUGH = 2
+"""Visits for each legal action after which a seat's own memory is preferred to the shared one."""
+LEAST_CURIOUS, MOST_CURIOUS, CALMING = 0.1, 0.9, 0.1
+"""How often another seat chooses by UCB, at least and at first, and how fast that falls: Smooth UCT's figures."""
+
+_harmonic = [0.0]
+
+
+def harmonic(n: int) -> float:
+    """1 + 1/2 + ... + 1/n: what UCB needs of a logarithm, from operations that are exact alike on every machine."""
+    while len(_harmonic) <= n:
+        _harmonic.append(_harmonic[-1] + 1 / len(_harmonic))
+    return _harmonic[n]
+
+
+class Arm:
+    """One action at a node: how often it could be chosen, how often it was, and what came of it."""
+
+    __slots__ = ("offered", "pulls", "total")
+
+    def __init__(self) -> None:
+        self.offered = self.pulls = 0
+        self.total = 0.0
+
+
+class Node:
+    """What is remembered under one piece of knowledge."""
+
+    __slots__ = ("arms", "visits")
+
+    def __init__(self) -> None:
+        self.visits = 0
+        self.arms: dict[Action, Arm] = {}
+
+    def visit(self, legal: Sequence[Action]) -> None:
+        """Count a decision among these actions; which ones are there depends on hands that were imagined."""
+        self.visits += 1
+        arms = self.arms
+        for action in legal:
+            arm = arms.get(action)
+            if arm is None:
+                arm = arms[action] = Arm()
+            arm.offered += 1
+
+
+class Step:
+    """A decision on the way down: who chose what, and the nodes that remember it."""
+
+    __slots__ = ("action", "nodes", "seat")
+
+    def __init__(self, seat: int, action: Action, nodes: tuple[Node, Node]) -> None:
+        self.seat, self.action, self.nodes = seat, action, nodes
+
+
+class Tree:
+    """All nodes of one search.
+
+    Each decision is remembered twice: under the seat's whole view, which is exact but, in games with many hands,
+    hardly ever comes again; and under the part of it that is public, which pools the hands a seat may have. A seat
+    chooses by its exact memory as soon as that has seen enough, by the pooled one before.
+    """
+
+    def __init__(
+        self, seat: int, public_part: Callable[[View], object], exploration: float, random: Callable[[], float]
+    ) -> None:
+        self._seat = seat
+        self._public_part = public_part
+        self._exploration = exploration
+        self._random = random
+        self._exact: dict[View, Node] = {}
+        self._pooled: dict[object, Node] = {}
+        self._spread = Spread()
+
+    def node(self, view: View) -> Node:
+        """The exact memory of a view that was visited."""
+        return self._exact[view]
+
+    def choose(self, view: View, legal: Sequence[Action]) -> tuple[Step, bool]:
+        """A choice for the seat with this view, and whether the tree knew the situation already."""
+        key = self._public_part(view)
+        pooled = self._pooled.get(key)
+        known = pooled is not None
+        if pooled is None:
+            pooled = self._pooled[key] = Node()
+        exact = self._exact.get(view)
+        if exact is None:
+            exact = self._exact[view] = Node()
+        memory = exact if exact.visits >= ENOUGH * len(legal) else pooled
+        pooled.visit(legal)
+        exact.visit(legal)
+        return Step(view.seat, self._pick(memory, view.seat, legal), (exact, pooled)), known
+
+    def learn(self, path: Sequence[Step], rewards: Rewards) -> None:
+        """Take in what came of the choices on a path: each seat looks at its own reward."""
+        self._spread.include(rewards)
+        for step in path:
+            for node in step.nodes:
+                arm = node.arms[step.action]
+                arm.pulls += 1
+                arm.total += rewards[step.seat]
+
+    def _pick(self, node: Node, seat: int, legal: Sequence[Action]) -> Action:
+        """What was never tried comes first, then UCB; the other seats more and more often repeat their average.
+
+        With UCB alone, seats that choose at the same time would chase each other around in step, and the search would
+        learn to beat that dance. Opponents who keep to their average stay as mixed as the game makes them.
+        """
+        arms, random = node.arms, self._random
+        untried = [action for action in legal if not arms[action].pulls]
+        if untried:
+            return untried[int(random() * len(untried))]
+        if seat != self._seat and random() >= max(LEAST_CURIOUS, MOST_CURIOUS / (1 + CALMING * sqrt(node.visits))):
+            return self._average(node, legal)
+        return self._ucb(node, legal)
+
+    def _ucb(self, node: Node, legal: Sequence[Action]) -> Action:
+        """The highest upper confidence bound, by how often an action could be chosen rather than by visits."""
+        arms, exploration = node.arms, self._exploration * self._spread.deviation
+        best, most = legal[0], float("-inf")
+        for action in legal:
+            arm = arms[action]
+            bound = arm.total / arm.pulls + exploration * sqrt(harmonic(arm.offered) / arm.pulls)
+            if bound > most:
+                best, most = action, bound
+        return best
+
+    def _average(self, node: Node, legal: Sequence[Action]) -> Action:
+        """Any action, as likely as it was chosen before."""
+        arms = node.arms
+        rest = self._random() * sum([arms[action].pulls for action in legal])
+        for action in legal:
+            rest -= arms[action].pulls
+            if rest < 0:
+                return action
+        return legal[-1]

@@ -1,0 +1,27 @@
+"""Gnadenlos!: adventurers, IOUs and the road of fame in Tuzza City (rules: docs/rules/gnadenlos.md)."""
+
+from engines.gnadenlos.actions import Bid, Buy, Hire, Lay, Pay, TakePair
+from engines.gnadenlos.cards import CHEATING, COLOURS, GOLD_RUSH, HIGH_NOON, SKILL, Adventurer, EventCard, Iou
+from engines.gnadenlos.game import Gnadenlos
+from engines.gnadenlos.state import GnadenlosState
+from engines.gnadenlos.view import GnadenlosView
+
+__all__ = [
+    "CHEATING",
+    "COLOURS",
+    "GOLD_RUSH",
+    "HIGH_NOON",
+    "SKILL",
+    "Adventurer",
+    "Bid",
+    "Buy",
+    "EventCard",
+    "Gnadenlos",
+    "GnadenlosState",
+    "GnadenlosView",
+    "Hire",
+    "Iou",
+    "Lay",
+    "Pay",
+    "TakePair",
+]

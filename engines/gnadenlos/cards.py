@@ -1,0 +1,62 @@
+"""The cards of the game as plain values, and how they are written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import groupby
+from typing import NamedTuple
+
+COLOURS = ("red", "blue", "green", "yellow")
+"""The colour of each seat's hat and IOUs."""
+
+GOLD_RUSH = "gold rush"
+HIGH_NOON = "high noon"
+CHEATING = "cheating"
+
+SKILL = {GOLD_RUSH: 0, HIGH_NOON: 1, CHEATING: 2}
+"""Which of an adventurer's skills counts in an event (GN-14)."""
+
+
+class Adventurer(NamedTuple):
+    """A hired hand with three skills from 1 to 6 (GN-2). Two of the same skills are the same card."""
+
+    gold: int
+    gun: int
+    cards: int
+
+    def __str__(self) -> str:
+        return f"{self.gold}/{self.gun}/{self.cards}"
+
+
+class Iou(NamedTuple):
+    """A promise to pay (GN-3). IOUs sort as GN-29 lays them: by value, then by colour."""
+
+    value: int
+    colour: int
+    """The seat that has to pay it, whoever holds it."""
+
+    def __str__(self) -> str:
+        return f"{COLOURS[self.colour]} {self.value}"
+
+
+class EventCard(NamedTuple):
+    """One of the event cards (GN-4)."""
+
+    kind: str
+    """"gold rush", "high noon" or "cheating"."""
+    first: int = 0
+    """Gold for the highest value in a gold rush."""
+    second: int = 0
+    """Gold for the second-highest value in a gold rush."""
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.first}/{self.second}" if self.kind == GOLD_RUSH else self.kind
+
+
+def ious_text(ious: Iterable[Iou]) -> str:
+    """IOUs for a person, colour by colour: "red 1+3, blue 2"."""
+    by_colour = sorted(ious, key=lambda iou: (iou.colour, iou.value))
+    return ", ".join(
+        f"{COLOURS[colour]} {'+'.join(str(iou.value) for iou in group)}"
+        for colour, group in groupby(by_colour, key=lambda iou: iou.colour)
+    )

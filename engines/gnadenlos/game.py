@@ -1,0 +1,95 @@
+"""Gnadenlos! as a Game: its options, its figures, its table of actions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from random import Random
+
+import msgspec
+
+from engines.gnadenlos import text
+from engines.gnadenlos.actions import MOST_FAME, MOST_IOUS, MOST_LAST_FAME, Table
+from engines.gnadenlos.bids import Bids
+from engines.gnadenlos.cards import CHEATING, COLOURS, GOLD_RUSH, HIGH_NOON, Adventurer, EventCard, Iou
+from engines.gnadenlos.components import TITLE, load
+from engines.gnadenlos.imagine import imagine
+from engines.gnadenlos.state import CREW_THAT_HIRES, MOST_TURNS, GnadenlosState
+from engines.gnadenlos.view import GnadenlosView
+from harness import Chance, Event, Game, Option, bundled
+
+
+class Gnadenlos(Game[GnadenlosView]):
+    """Hire adventurers with IOUs, buy reputation with their gold, and be solvent on payday; farthest hat wins."""
+
+    name = "gnadenlos"
+    title = TITLE
+    version = "1"
+    min_players = 3
+    max_players = len(COLOURS)
+    options = (
+        Option("variant", "basic", "how adventurers are had at the start", choices=("basic", "experienced")),
+        Option("components", "", "another components file (TOML)", kind="file"),
+    )
+    view_type = GnadenlosView
+
+    def __init__(self, settings: Mapping[str, str | int | bool], files: Mapping[str, str]) -> None:
+        super().__init__(settings, files)
+        given = self.files.get(str(self.settings["components"]))
+        self.figures = load(given if given is not None else bundled("engines.gnadenlos", "gnadenlos.toml"))
+        self.experienced = self.settings["variant"] == "experienced"
+        self.adventurers = tuple(sorted(Adventurer(*row) for row in self.figures.adventurers.skills))
+        """All adventurers."""
+        events = self.figures.events
+        self.event_cards = (
+            *(EventCard(GOLD_RUSH, first, second) for first, second in events.gold_rush),
+            *(EventCard(HIGH_NOON),) * events.high_noon,
+            *(EventCard(CHEATING),) * events.cheating,
+        )
+        """All event cards."""
+        self.full_hands = tuple(
+            tuple(Iou(value, seat) for value, count in sorted(self.figures.ious.counts.items()) for _ in range(count))
+            for seat in range(len(COLOURS))
+        )
+        """All IOUs of each colour."""
+        zones = [
+            next(zone for zone in self.figures.zones if field <= zone.last)
+            for field in range(1, self.figures.road.fields)
+        ]
+        self.forward = (0, *(zone.forward for zone in zones))
+        """How far a cheat moves forward from each field (GN-20)."""
+        self.back = (0, *(-zone.back for zone in zones))
+        """How far a cheat who was caught moves from each field: not a positive number (GN-20)."""
+        self.orders = {
+            players: tuple(tuple((start + offset) % players for offset in range(players)) for start in range(players))
+            for players in range(self.min_players, self.max_players + 1)
+        }
+        """Number of players -> the seats clockwise from each start player."""
+        self.table = Table(self, self.figures, self.experienced)
+        self.actions = self.table.all
+        self.bids = Bids(self.table.bid.values(), self.table.pay.values(), self.figures.ious.counts)
+
+    def new(self, players: int, chance: Chance, log: list[Event] | None = None) -> GnadenlosState:
+        """A fresh state, dealt, at its first choice."""
+        return GnadenlosState(self, players, chance, log)
+
+    def imagine(self, view: GnadenlosView, rng: Random) -> GnadenlosState:
+        """A complete state that this view cannot tell from the real one."""
+        return imagine(self, view, rng)
+
+    def render(self, view: GnadenlosView) -> str:
+        """The view as text for a person."""
+        return text.render(self, view)
+
+    def describe(self) -> dict[str, object]:
+        """All figures of the components file, the variant, and the figures that the rules fix."""
+        figures: dict[str, object] = msgspec.json.decode(msgspec.json.encode(self.figures))
+        return {
+            "variant": self.settings["variant"],
+            "colours": list(COLOURS),
+            "most_fame": MOST_FAME,
+            "most_last_fame": MOST_LAST_FAME,
+            "most_ious": MOST_IOUS,
+            "hires_below": CREW_THAT_HIRES + 1,
+            "most_turns": MOST_TURNS,
+            **figures,
+        }

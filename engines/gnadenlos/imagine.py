@@ -1,0 +1,91 @@
+"""Builds a complete Gnadenlos! state that a view cannot tell from the real one (GN-41)."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import TYPE_CHECKING
+
+from engines.gnadenlos.bags import minus
+from engines.gnadenlos.cards import Adventurer, Iou
+from engines.gnadenlos.choices import CHOICES
+from engines.gnadenlos.hiring import NO_BID
+from engines.gnadenlos.state import TRUNCATED, GnadenlosState
+from engines.gnadenlos.view import GnadenlosView
+from harness import Chance
+
+if TYPE_CHECKING:
+    from engines.gnadenlos.game import Gnadenlos
+
+
+def imagine(game: Gnadenlos, view: GnadenlosView, rng: Random) -> GnadenlosState:
+    """Copies what the view shows and deals the hidden cards by `rng`."""
+    state = GnadenlosState.blank(game, view.players, Chance(rng.getrandbits(48)))
+    _copy_public(state, view)
+    _deal_events(state, rng)
+    _deal_adventurers(state, view, rng)
+    _lay_for_others(state, view, rng)
+    while True:
+        _deal_ious(state, view, rng)
+        state.legal = () if state.phase == "over" else CHOICES[state.phase](state)
+        # Whoever is to bid can, and has what makes up the sum just named: other deals of stolen IOUs are ruled out.
+        if state.legal or state.phase == "over":
+            return state
+
+
+def _copy_public(state: GnadenlosState, view: GnadenlosView) -> None:
+    state.seat, state.phase, state.cause = view.turn, view.phase, view.cause
+    state.ending = (view.cause or TRUNCATED) if view.phase == "over" else ""
+    state.number, state.start, state.queue = view.number, view.start, view.queue
+    state.fame, state.gold, state.vultures = view.fame, view.gold, view.vultures
+    state.undertaker, state.event, state.events_seen = view.undertaker, view.event, view.events_seen
+    state.known_crews, state.offers, state.pairs = view.crews, view.offers, view.pairs
+    state.discard, state.unseen_adventurers = view.discard, view.unseen_adventurers
+    state.announced, state.bids = view.announced, view.bids
+    state.totals = tuple([NO_BID if total is None else total for total in view.totals])
+    state.known_hands, state.known_market, state.unseen_ious = view.hands, view.market, view.unseen_ious
+
+
+def _deal_events(state: GnadenlosState, rng: Random) -> None:
+    rest = list(minus(state.game.event_cards, state.events_seen))
+    rng.shuffle(rest)
+    state.event_pile = tuple(rest)
+    state.event_shuffles = 0
+
+
+def _deal_adventurers(state: GnadenlosState, view: GnadenlosView, rng: Random) -> None:
+    """Secret cards in hands have never been seen; the pile is the rest of those, or after a reshuffle all others."""
+    secret = list(view.secret_adventurers)
+    rng.shuffle(secret)
+    crews: list[tuple[Adventurer, ...]] = []
+    for seat, known in enumerate(view.crews):
+        crews.append(view.crew if seat == view.seat else tuple(sorted([card or secret.pop() for card in known])))
+    state.crews = tuple(crews)
+    state.reshuffles = 0
+    if len(secret) < view.pile:
+        state.reshuffles = 1
+        elsewhere = [*view.discard, *view.offers, *(card for cards in (*crews, *view.pairs) for card in cards)]
+        secret = list(minus(state.game.adventurers, elsewhere))
+        rng.shuffle(secret)
+    state.pile = tuple(secret)
+
+
+def _lay_for_others(state: GnadenlosState, view: GnadenlosView, rng: Random) -> None:
+    """Those who have laid an adventurer have laid any of theirs."""
+    laid: list[Adventurer | None] = []
+    for seat, has_laid in enumerate(view.laid):
+        if seat == view.seat or not has_laid:
+            laid.append(view.my_laid if has_laid else None)
+        else:
+            laid.append(rng.choice(list(dict.fromkeys(state.crews[seat]))))
+    state.laid, state.has_laid = tuple(laid), view.laid
+
+
+def _deal_ious(state: GnadenlosState, view: GnadenlosView, rng: Random) -> None:
+    """Set-up IOUs that nobody has shown lie where the view has None."""
+    secret = list(view.secret_ious)
+    rng.shuffle(secret)
+    hands: list[tuple[Iou, ...]] = []
+    for seat, known in enumerate(view.hands):
+        hands.append(view.hand if seat == view.seat else tuple(sorted([iou or secret.pop() for iou in known])))
+    state.hands = tuple(hands)
+    state.market = tuple([iou or secret.pop() for iou in view.market])

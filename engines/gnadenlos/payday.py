@@ -1,0 +1,91 @@
+"""Payday (GN-31 to GN-35) and the vultures (GN-36, GN-37)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from engines.gnadenlos.bags import minus, put
+from engines.gnadenlos.market import close_up, give, lists
+from harness import Event
+
+if TYPE_CHECKING:
+    from engines.gnadenlos.state import GnadenlosState
+
+VULTURES = "vultures"
+"""Why a game ends when a player has lost (GN-36a)."""
+LAST = 0
+"""The number of the payday after the end; those within a turn count from 1."""
+
+BLOCK = 32  # dice drawn under one name; a payday seldom needs more
+
+
+def hold(state: GnadenlosState, number: int) -> None:
+    """One payday: roll, turn up and pay until a column is empty or somebody is broke (GN-32, GN-33)."""
+    if state.log is not None:
+        state.log.append(Event("payday", {"last": number == LAST}))
+    columns, market = state.game.figures.payday.columns, state.market
+    end = len(market) - 1
+    outermost = [end - (end - column) % columns for column in range(columns)]  # negative when there is none
+    gold = list(state.gold)
+    turned: list[int] = []
+    broke = None
+    for column in _rolls(state, number, columns):
+        place = outermost[column]
+        if place < 0:
+            if state.log is not None:
+                state.log.append(Event("die", {"column": column + 1, "place": None, "iou": None}))
+            break
+        outermost[column] = place - columns
+        turned.append(place)
+        value, debtor = market[place]
+        paid = gold[debtor] >= value
+        if paid:
+            gold[debtor] -= value
+        if state.log is not None:
+            state.log.append(Event("die", {"column": column + 1, "place": place, "iou": [value, debtor]}))
+            kind = "paid" if paid else "broke"
+            state.log.append(Event(kind, {"seat": debtor, "paid": value if paid else 0, "gold": gold[debtor]}))
+        if not paid:
+            broke = debtor
+            break
+    state.gold = tuple(gold)
+    if broke is not None:
+        _vulture(state, broke)
+    _return(state, turned)
+    if broke is not None and state.vultures[broke] >= state.game.figures.payday.vultures_to_lose:
+        state.fame = put(state.fame, broke, 0)
+        state.cause = state.cause or VULTURES
+        if state.log is not None:
+            state.log.append(Event("lost", {"seat": broke}))
+
+
+def _rolls(state: GnadenlosState, number: int, columns: int) -> Iterator[int]:
+    block = 0
+    while True:
+        yield from state.chance.dice(BLOCK, columns, "payday", state.number, number, block)
+        block += 1
+
+
+def _vulture(state: GnadenlosState, seat: int) -> None:
+    field = max(1, state.fame[seat] - state.game.figures.payday.fields_lost_when_broke)
+    state.vultures = put(state.vultures, seat, state.vultures[seat] + 1)
+    state.fame = put(state.fame, seat, field)
+    if state.log is not None:
+        state.log.append(Event("vulture", {"seat": seat, "vultures": state.vultures[seat], "field": field}))
+
+
+def _return(state: GnadenlosState, turned: list[int]) -> None:
+    """Turned-up IOUs go back to the players of their colours, known to all; the market closes up (GN-34)."""
+    if not turned:
+        return
+    for seat in range(state.players):
+        ious = [state.market[place] for place in turned if state.market[place].colour == seat]
+        if ious:
+            give(state, seat, ious)
+            if state.log is not None:
+                state.log.append(Event("returned", {"seat": seat, "ious": lists(sorted(ious))}))
+    news = [state.market[place] for place in turned if state.known_market[place] is None]
+    if news:
+        state.unseen_ious = minus(state.unseen_ious, news)
+    close_up(state, sorted(turned))

@@ -1,0 +1,279 @@
+"""One play of Gnadenlos!: what is on the table, and the sequence of a turn."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engines.gnadenlos import events, hiring, payday, setup
+from engines.gnadenlos.actions import Bid, Buy, Hire, Lay, Pay, TakePair
+from engines.gnadenlos.bags import put
+from engines.gnadenlos.cards import Adventurer, EventCard
+from engines.gnadenlos.choices import CHOICES
+from engines.gnadenlos.view import Cards, GnadenlosView, Ious, KnownCards, KnownIous
+from harness import NOBODY, Action, Chance, Event, State
+
+if TYPE_CHECKING:
+    from engines.gnadenlos.game import Gnadenlos
+
+MOST_TURNS = 400
+"""A game of more turns is stopped (GN-40)."""
+CREW_THAT_HIRES = 2
+"""Hiring takes place when the start player holds no more adventurers than this (GN-23)."""
+
+GOAL = "goal"
+TRUNCATED = "truncated"
+
+
+class GnadenlosState(State[GnadenlosView]):
+    """Everything on the table, hidden or not, in immutable values: a view or a clone just refers to them."""
+
+    __slots__ = (
+        "announced", "bids", "cause", "crews", "discard", "event", "event_pile", "event_shuffles", "events_seen",
+        "fame", "gold", "hands", "has_laid", "known_crews", "known_hands", "known_market", "laid", "market", "number",
+        "offers", "pairs", "pile", "queue", "reshuffles", "start", "totals", "undertaker", "unseen_adventurers",
+        "unseen_ious", "vultures",
+    )  # fmt: skip
+
+    game: Gnadenlos
+
+    number: int
+    start: int
+    cause: str
+    queue: tuple[int, ...]
+    fame: tuple[int, ...]
+    gold: tuple[int, ...]
+    vultures: tuple[int, ...]
+    undertaker: int
+    event: EventCard | None
+    event_pile: tuple[EventCard, ...]
+    """The cards still to come, top card first."""
+    event_shuffles: int
+    events_seen: tuple[EventCard, ...]
+    laid: tuple[Adventurer | None, ...]
+    has_laid: tuple[bool, ...]
+    crews: tuple[Cards, ...]
+    """Each seat's adventurers, sorted; one that is laid stays among them until the event is over."""
+    known_crews: tuple[KnownCards, ...]
+    """What everybody knows of them."""
+    offers: Cards
+    pairs: tuple[Cards, ...]
+    pile: Cards
+    """The pile of adventurers, top card first."""
+    reshuffles: int
+    discard: Cards
+    unseen_adventurers: Cards
+    announced: int | None
+    bids: tuple[Ious | None, ...]
+    totals: tuple[int, ...]
+    """The sum of each seat's bid; NO_BID without one."""
+    hands: tuple[Ious, ...]
+    """Each seat's IOUs, sorted; those in a bid are not among them."""
+    known_hands: tuple[KnownIous, ...]
+    """What everybody knows of them; the very same tuple as in `hands` where that is everything."""
+    market: Ious
+    known_market: KnownIous
+    unseen_ious: Ious
+
+    def __init__(self, game: Gnadenlos, players: int, chance: Chance, log: list[Event] | None) -> None:
+        self.game, self.players, self.chance, self.log = game, players, chance, log
+        self.ending = self.cause = ""
+        setup.lay_out(self)
+        if game.experienced:
+            setup.turn_up_pairs(self)
+            self._auction()
+        else:
+            setup.deal(self)
+            self._turn()
+
+    @classmethod
+    def blank(cls, game: Gnadenlos, players: int, chance: Chance) -> GnadenlosState:
+        """A state with no contents yet, for `imagine` and `clone` to fill in."""
+        state = cls.__new__(cls)
+        state.game, state.players, state.chance, state.log = game, players, chance, None
+        return state
+
+    def clone(self) -> GnadenlosState:
+        """An independent copy."""
+        new = self.blank(self.game, self.players, self.chance)
+        new.seat, new.phase, new.legal, new.ending = self.seat, self.phase, self.legal, self.ending
+        new.number, new.start, new.cause, new.queue = self.number, self.start, self.cause, self.queue
+        new.fame, new.gold, new.vultures, new.undertaker = self.fame, self.gold, self.vultures, self.undertaker
+        new.event, new.event_pile, new.events_seen = self.event, self.event_pile, self.events_seen
+        new.event_shuffles, new.laid, new.has_laid = self.event_shuffles, self.laid, self.has_laid
+        new.crews, new.known_crews, new.offers, new.pairs = self.crews, self.known_crews, self.offers, self.pairs
+        new.pile, new.reshuffles, new.discard = self.pile, self.reshuffles, self.discard
+        new.unseen_adventurers, new.unseen_ious = self.unseen_adventurers, self.unseen_ious
+        new.announced, new.bids, new.totals = self.announced, self.bids, self.totals
+        new.hands, new.known_hands = self.hands, self.known_hands
+        new.market, new.known_market = self.market, self.known_market
+        return new
+
+    def view(self, seat: int) -> GnadenlosView:
+        """What this seat may know now (GN-41)."""
+        return GnadenlosView(
+            seat, self.seat, self.phase, self.number, self.start, self.cause, self.queue, self.fame, self.gold,
+            self.vultures, self.undertaker, self.event, self.events_seen, self.has_laid,
+            self.laid[seat], self.crews[seat], self.known_crews, self.offers, self.pairs, len(self.pile), self.discard,
+            self.unseen_adventurers, self.announced, self.bids, self.hands[seat], self.known_hands, self.known_market,
+            self.unseen_ious,
+        )  # fmt: skip
+
+    def scores(self) -> tuple[int, ...]:
+        """GN-39: 1000 for each field and 1 for each gold; nothing for a player who has lost."""
+        lost = self.game.figures.payday.vultures_to_lose
+        return tuple(
+            0 if vultures >= lost else 1000 * field + gold
+            for field, gold, vultures in zip(self.fame, self.gold, self.vultures, strict=True)
+        )
+
+    def from_start(self) -> tuple[int, ...]:
+        """All seats clockwise from the start player."""
+        return self.game.orders[self.players][self.start]
+
+    def step(self, action: Action) -> None:
+        """Carry out a legal action and go on to the next choice."""
+        if isinstance(action, Lay):
+            self._lay(action.adventurer)
+        elif isinstance(action, Bid):
+            self.announced = action.total
+            self._ask("pay", self.seat)
+        elif isinstance(action, Pay):
+            hiring.bid(self, action.ious, action.total)
+            self._next_bid()
+        elif isinstance(action, Hire):
+            hiring.hire(self, action.adventurer)
+            self._next_hire()
+        elif isinstance(action, TakePair):
+            hiring.take_pair(self, action.pair)
+            self._next_hire()
+        elif isinstance(action, Buy):
+            self._buy(action.gold)
+
+    def _ask(self, phase: str, seat: int) -> None:
+        self.phase, self.seat = phase, seat
+        self.legal = CHOICES[phase](self)
+
+    def _ask_next(self, phase: str) -> None:
+        """Put the first of the queue on turn."""
+        seat = self.queue[0]
+        self.queue = self.queue[1:]
+        self._ask(phase, seat)
+
+    def _turn(self) -> None:
+        """The start player's turn begins with the event (GN-10 to GN-13)."""
+        if self.number == MOST_TURNS:
+            self._over(TRUNCATED)
+            return
+        self.number += 1
+        if self.log is not None:
+            self.log.append(Event("turn", {"number": self.number, "start": self.start}))
+        owners = tuple([seat for seat in self.from_start() if self.crews[seat]])
+        if len(owners) < 2:
+            if self.log is not None:
+                self.log.append(Event("no event", {}))
+            self._ask("fame", self.start)
+            return
+        events.turn_card(self)
+        if self.cause:
+            self._close()
+        else:
+            self.queue = owners
+            self._ask_next("lay")
+
+    def _lay(self, adventurer: Adventurer) -> None:
+        self.laid = put(self.laid, self.seat, adventurer)
+        self.has_laid = put(self.has_laid, self.seat, True)
+        if self.log is not None:
+            self.log.append(Event("laid", {"seat": self.seat}))
+        if self.queue:
+            self._ask_next("lay")
+            return
+        events.carry_out(self)
+        if max(self.fame) >= self.game.figures.road.fields:
+            self.cause = GOAL
+            self._close()
+        else:
+            self._ask("fame", self.start)
+
+    def _buy(self, gold: int) -> None:
+        """GN-22 in a turn, GN-38 after the end."""
+        seat = self.seat
+        if gold:
+            self.gold = put(self.gold, seat, self.gold[seat] - gold)
+            self.fame = put(self.fame, seat, self.fame[seat] + gold)
+        if self.log is not None:
+            now = {"gold": self.gold[seat], "field": self.fame[seat]}
+            self.log.append(Event("fame", {"seat": seat, "paid": gold, **now}))
+        if self.cause:
+            self._next_last_fame()
+        elif self.fame[seat] >= self.game.figures.road.fields:
+            self.cause = GOAL
+            self._close()
+        else:
+            self._hiring()
+
+    def _hiring(self) -> None:
+        if len(self.crews[self.start]) > CREW_THAT_HIRES or not hiring.turn_up(self):
+            if self.log is not None:
+                self.log.append(Event("no hiring", {}))
+            self._end_turn()
+        else:
+            self._auction()
+
+    def _auction(self) -> None:
+        self.queue = self.from_start()
+        self._next_bid()
+
+    def _next_bid(self) -> None:
+        """The next player who can form a new sum; others show their IOUs and bid nothing (GN-25 to GN-27)."""
+        while self.queue:
+            self._ask_next("bid")
+            if self.legal:
+                return
+            hiring.show_hand(self, self.seat)
+        self.queue = hiring.ranking(self)[: len(self.pairs or self.offers)]
+        self._next_hire()
+
+    def _next_hire(self) -> None:
+        if self.queue:
+            self._ask_next("hire")
+            return
+        hiring.settle(self)
+        if self.number:
+            self._end_turn()
+        else:  # GN-9: no payday before the first turn
+            self._turn()
+
+    def _end_turn(self) -> None:
+        """Paydays while the market is full (GN-31, GN-35); then the revolver passes on."""
+        full = self.players * self.game.figures.payday.columns
+        held = 0
+        while len(self.market) >= full and not self.cause:
+            held += 1
+            payday.hold(self, held)
+        if self.cause:
+            self._close()
+        else:
+            self.start = (self.start + 1) % self.players
+            self._turn()
+
+    def _close(self) -> None:
+        """The game is ending: perhaps a last payday (GN-37), then the last purchases (GN-38)."""
+        if self.log is not None:
+            self.log.append(Event("ending", {"cause": self.cause}))
+        if self.cause != payday.VULTURES:
+            payday.hold(self, payday.LAST)
+        lost = self.game.figures.payday.vultures_to_lose
+        self.queue = tuple([seat for seat in self.from_start() if self.vultures[seat] < lost])
+        self._next_last_fame()
+
+    def _next_last_fame(self) -> None:
+        if self.queue:
+            self._ask_next("last fame")
+        else:
+            self._over(self.cause)
+
+    def _over(self, ending: str) -> None:
+        self.seat, self.phase, self.legal, self.ending = NOBODY, "over", (), ending
+        if self.log is not None:
+            self.log.append(Event("over", {"ending": ending, "scores": list(self.scores())}))

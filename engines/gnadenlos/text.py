@@ -1,0 +1,106 @@
+"""A Gnadenlos! view as text for a person."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from engines.gnadenlos.cards import COLOURS, Iou, ious_text
+from engines.gnadenlos.view import GnadenlosView
+
+if TYPE_CHECKING:
+    from engines.gnadenlos.game import Gnadenlos
+
+
+def render(game: Gnadenlos, view: GnadenlosView) -> str:
+    """The table as this seat sees it."""
+    return "\n".join(
+        [*_heading(game, view), "", *_players(game, view), "", *_market(game, view), "", *_own(view), *_hiring(view)]
+    )
+
+
+def _heading(game: Gnadenlos, view: GnadenlosView) -> list[str]:
+    figures = game.figures
+    if view.phase == "over":
+        first = f"The game is over ({view.cause or 'stopped'})."
+    elif view.cause:
+        first = f"The game is ending ({view.cause}): last chance to buy fame."
+    elif view.number:
+        first = f"Turn {view.number}, seat {view.start} holds the revolver"
+    else:
+        first = "Auction of pairs before the first turn"
+    steps = figures.undertaker.steps
+    seen = ", ".join(map(str, view.events_seen)) or "none"
+    return [
+        first,
+        f"Undertaker: {'#' * view.undertaker}{'.' * (steps - view.undertaker)}   event: {view.event or '-'}",
+        f"Events seen: {seen} ({len(game.event_cards) - len(view.events_seen)} to come)",
+        f"Adventurers (gold/gun/cards): {view.pile} in the pile, {len(view.discard)} discarded",
+    ]
+
+
+def _players(game: Gnadenlos, view: GnadenlosView) -> list[str]:
+    rows = [("", "seat", "field", "gold", "vultures", "owes", "adventurers", "IOUs")]
+    for seat in range(view.players):
+        you = " (you)" if seat == view.seat else ""
+        laid = "  [laid one]" if view.laid[seat] else ""
+        rows.append(
+            (
+                ">" if seat == view.turn else "",
+                f"{seat} {COLOURS[seat]}{you}",
+                f"{view.fame[seat] or '-'}/{game.figures.road.fields}",
+                str(view.gold[seat]),
+                str(view.vultures[seat]),
+                f"{view.debt(seat)}{'+?' if None in view.market else ''}",
+                _cards(view.crews[seat]) + laid,
+                _ious(view.hands[seat]),
+            )
+        )
+    return _aligned(rows)
+
+
+def _market(game: Gnadenlos, view: GnadenlosView) -> list[str]:
+    columns = game.figures.payday.columns
+    full = view.players * columns
+    rows: list[Sequence[str]] = [("", *(f"[{column}]" for column in range(1, columns + 1)))]
+    for start in range(0, len(view.market), columns):
+        places = [str(iou) if iou else "?" for iou in view.market[start : start + columns]]
+        rows.append((f"row {start // columns + 1}", *places, *("",) * (columns - len(places))))
+    return [f"Market: {len(view.market)} IOUs, payday at {full}", *_aligned(rows)]
+
+
+def _own(view: GnadenlosView) -> list[str]:
+    laid = f"   laid: {view.my_laid}" if view.my_laid else ""
+    return [f"Your adventurers: {_cards(view.crew)}{laid}", f"Your IOUs: {_ious(view.hand)}"]
+
+
+def _hiring(view: GnadenlosView) -> list[str]:
+    lines = []
+    if view.offers:
+        lines.append(f"For hire: {_cards(view.offers)}")
+    if view.pairs:
+        pairs = [f"{n}: {_cards(pair) if pair else '(taken)'}" for n, pair in enumerate(view.pairs, 1)]
+        lines.append(f"Pairs: {'   '.join(pairs)}")
+    for seat, (ious, total) in enumerate(zip(view.bids, view.totals, strict=True)):
+        if ious is not None:
+            lines.append(f"  seat {seat} bids {f'{total} ({ious_text(ious)})' if ious else 'nothing'}")
+    if view.announced is not None:
+        lines.append(f"  seat {view.turn} bids {view.announced}")
+    return lines
+
+
+def _cards(cards: Iterable[object]) -> str:
+    """Cards in order; `?` is one that only its holder knows."""
+    return "  ".join(str(card) if card else "?" for card in cards) or "-"
+
+
+def _ious(ious: Iterable[Iou | None]) -> str:
+    """IOUs colour by colour; `?` is one that only its holder knows."""
+    hand = list(ious)
+    known = ious_text([iou for iou in hand if iou is not None])
+    return " ".join(filter(None, (known, "?" * hand.count(None)))) or "-"
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]

@@ -1,0 +1,101 @@
+"""What one seat may know in Gnadenlos! (GN-41)."""
+
+from __future__ import annotations
+
+from engines.gnadenlos.bags import minus
+from engines.gnadenlos.cards import Adventurer, EventCard, Iou
+from harness import View
+
+Cards = tuple[Adventurer, ...]
+KnownCards = tuple[Adventurer | None, ...]
+Ious = tuple[Iou, ...]
+KnownIous = tuple[Iou | None, ...]
+
+
+class GnadenlosView(View, frozen=True):
+    """One seat's knowledge. None stands for a card that the table cannot see."""
+
+    number: int
+    """Number of the turn, from 1; 0 while the pairs of the experienced variant are auctioned."""
+    start: int
+    """The start player, who holds the revolver."""
+    cause: str
+    """Why the game is ending: "vultures", "undertaker" or "goal"; "" before that."""
+    queue: tuple[int, ...]
+    """Seats whose turn comes after this one in the same phase, in order."""
+    fame: tuple[int, ...]
+    """The field of each hat; 0 when it has left the road."""
+    gold: tuple[int, ...]
+    vultures: tuple[int, ...]
+    undertaker: int
+    """Steps the undertaker has made."""
+    event: EventCard | None
+    """The event adventurers are being laid for."""
+    events_seen: tuple[EventCard, ...]
+    """The cards turned since the event pile was last shuffled, the one being played included."""
+    laid: tuple[bool, ...]
+    """Who has laid an adventurer face down for the event; it still counts to the hand."""
+    my_laid: Adventurer | None
+    """The adventurer this seat has laid face down."""
+    crew: Cards
+    """This seat's own adventurers."""
+    crews: tuple[KnownCards, ...]
+    """What everybody knows of each seat's adventurers: the known ones, then None for each secret one."""
+    offers: Cards
+    """Turned-up adventurers that nobody has chosen yet."""
+    pairs: tuple[Cards, ...]
+    """The pairs of the experienced variant's auction; a pair that was taken is empty."""
+    pile: int
+    """How many adventurers the pile holds."""
+    discard: Cards
+    """The discarded adventurers."""
+    unseen_adventurers: Cards
+    """Adventurers that have never been turned up: the secret ones in hands and, until it runs out, the first pile."""
+    announced: int | None
+    """The sum the seat on turn has just bid, while it chooses the IOUs for it."""
+    bids: tuple[Ious | None, ...]
+    """The IOUs each seat has bid in this hiring; () if it could not bid, None if it has not bid yet."""
+    hand: Ious
+    """This seat's own IOUs."""
+    hands: tuple[KnownIous, ...]
+    """What everybody knows of each seat's IOUs: the known ones, then None for each secret one."""
+    market: KnownIous
+    """The market place by place; None for a set-up IOU that nobody has seen."""
+    unseen_ious: Ious
+    """The set-up IOUs that have not been shown to all: those behind the Nones of `hands` and `market`."""
+
+    @property
+    def players(self) -> int:
+        """How many sit at the table."""
+        return len(self.gold)
+
+    @property
+    def my_gold(self) -> int:
+        """This seat's gold."""
+        return self.gold[self.seat]
+
+    @property
+    def my_fame(self) -> int:
+        """The field of this seat's hat."""
+        return self.fame[self.seat]
+
+    @property
+    def totals(self) -> tuple[int | None, ...]:
+        """The sum of each seat's bid; None without one."""
+        return tuple(sum(iou.value for iou in ious) if ious else None for ious in self.bids)
+
+    @property
+    def secret_ious(self) -> Ious:
+        """The IOUs that this seat cannot place: the unseen ones less those it has stolen itself."""
+        shown = [iou for iou in self.hands[self.seat] if iou is not None]
+        return minus(self.unseen_ious, minus(self.hand, shown))
+
+    @property
+    def secret_adventurers(self) -> Cards:
+        """The never seen adventurers that this seat cannot place: the unseen ones less its own."""
+        shown = [card for card in self.crews[self.seat] if card is not None]
+        return minus(self.unseen_adventurers, minus(self.crew, shown))
+
+    def debt(self, seat: int) -> int:
+        """What this seat is known to owe in the market."""
+        return sum(iou.value for iou in self.market if iou is not None and iou.colour == seat)

@@ -1,0 +1,261 @@
+"""Plays matches in worker processes that may die or hang at any moment; no match is lost, and the right bot is blamed.
+
+Each worker has a pipe for jobs, a pipe for finished lines and a noticeboard. The parent waits on all line pipes at
+once. A dead worker's pipe ends, so its death is noticed at once, after everything it had finished has been read.
+"""
+
+from __future__ import annotations
+
+import os
+import selectors
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from itertools import islice
+from time import monotonic, perf_counter
+from typing import Any, NamedTuple, Self
+
+import msgspec
+import multiprocess
+
+from harness.executors import system
+from harness.executors.board import STOP, Asking, new_board
+from harness.executors.verdicts import Verdicts
+from harness.executors.work import Job, Played, Table
+from harness.executors.worker import FULL, SHORT, main
+from harness.referee import Limits
+from harness.types import GameRecord
+
+AHEAD = 0.1
+"""Seconds of work that a worker has waiting: its pauses between two batches are nothing beside it."""
+MOST_AHEAD = 500
+TICK = 0.1
+"""Seconds between two looks at the noticeboards."""
+KILL_AFTER = 1.0
+"""Seconds past its time after which a bot that does not return is killed."""
+CHUNK = 1 << 20
+ENGINE_TIME = 1e-5
+"""Seconds that the engine and the referee take for a decision, about."""
+
+_decode = msgspec.json.Decoder(GameRecord).decode
+encode_jobs = msgspec.msgpack.Encoder().encode
+
+
+RETIREMENTS = {SHORT, FULL}
+
+
+class Incident(NamedTuple):
+    """A worker was lost: the match and, if a bot was being asked, the seat."""
+
+    match: str
+    seat: int | None
+    what: str
+
+
+class _Worker:
+    """The parent's end of one worker."""
+
+    def __init__(self, context: Any, args: tuple[Any, ...], stopped: bool) -> None:
+        jobs, self.jobs = context.Pipe(duplex=False)
+        self.lines, lines = context.Pipe(duplex=False)
+        self.board = new_board(context)
+        self.board[STOP] = stopped
+        self.process = context.Process(
+            target=main, args=(jobs, lines, self.board, os.getpid(), *args), daemon=False, name="arena-worker"
+        )
+        self.process.start()
+        jobs.close()
+        lines.close()
+        self.pid: int = self.process.pid
+        self.fd: int = self.lines.fileno()
+        os.set_blocking(self.fd, False)
+        self.pending: deque[Job] = deque()
+        self.half = b""
+        self.suspect: Asking | None = None
+        self.overdue = False
+        """Whether we killed it because a bot did not return."""
+
+    def send(self, jobs: list[Job]) -> None:
+        """Gives it more to do. If it has died the jobs stay pending, and its death is noticed soon."""
+        self.pending.extend(jobs)
+        with suppress(BrokenPipeError, ConnectionResetError):
+            self.jobs.send_bytes(encode_jobs(jobs))
+
+    def read(self) -> tuple[list[bytes], bool]:
+        """Complete lines that have come in, and whether the pipe has ended."""
+        data, ended = [self.half], False
+        with suppress(BlockingIOError):
+            while not ended:
+                part = os.read(self.fd, CHUNK)
+                data.append(part)
+                ended = not part
+        *lines, self.half = b"".join(data).split(b"\n")
+        return lines, ended
+
+    def bury(self) -> None:
+        """Kills it, with whatever its bots have started, and lets go of all that belongs to it."""
+        system.kill_group(self.pid)
+        self.process.join()
+        self.jobs.close()
+        self.lines.close()
+        self.process.close()
+
+
+class LocalPool:
+    """Persistent workers on this machine. Records are the same as in `Serial`, whatever the number of workers."""
+
+    def __init__(
+        self,
+        table: Table,
+        limits: Limits,
+        workers: int,
+        memory: int = 0,
+        sweep: bool = False,
+        should_stop: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """`memory` is megabytes a worker; `sweep` kills all children of this process that are not its own workers
+        (what bots forked and left behind); `should_stop` is asked every so often."""
+        self.size, self.sweep, self.should_stop = workers, sweep, should_stop
+        self.incidents: list[Incident] = []
+        self.given_up: list[str] = []
+        """Matches that no worker survived, though no bot could be blamed."""
+        self._args = (table, limits, memory)
+        self._context = multiprocess.get_context("fork" if hasattr(os, "fork") else "spawn")
+        self._workers: dict[int, _Worker] = {}
+        self._selector = selectors.DefaultSelector()
+        self._verdicts = Verdicts()
+        self._retry: deque[Job] = deque()
+        self._pace = AHEAD
+        """Seconds a match takes, about; workers get one at a time until it is known."""
+        self._next_look = 0.0
+        self._stopped = False
+        self._others: set[int] = set()
+
+    def __enter__(self) -> Self:
+        if self.sweep:
+            system.adopt_strays(True)
+            self._others = system.children()
+        for _ in range(self.size):
+            self._hire()
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        for worker in list(self._workers.values()):
+            self._dismiss(worker)
+        self._selector.close()
+        if self.sweep:
+            system.adopt_strays(False)
+
+    def run(self, jobs: Iterable[Job]) -> Iterator[Played]:
+        """Plays these matches and gives each as it ends."""
+        waiting = iter(jobs)
+        for worker in list(self._workers.values()):
+            self._feed(worker, waiting)
+        while any(worker.pending for worker in self._workers.values()):
+            for key, _ in self._selector.select(TICK):
+                if key.fd in self._workers:
+                    yield from self._collect(self._workers[key.fd], waiting)
+            if monotonic() >= self._next_look:
+                self._next_look = monotonic() + TICK
+                yield from self._look_after(waiting)
+                if not self._stopped and self.should_stop():
+                    self._stop()
+
+    def _stop(self) -> None:
+        """Workers leave when they have finished what they play."""
+        self._stopped = True
+        for worker in self._workers.values():
+            worker.board[STOP] = 1
+            worker.jobs.close()
+
+    def _hire(self) -> _Worker:
+        worker = _Worker(self._context, self._args, self._stopped)
+        self._workers[worker.fd] = worker
+        self._selector.register(worker.fd, selectors.EVENT_READ)
+        return worker
+
+    def _dismiss(self, worker: _Worker) -> None:
+        self._selector.unregister(worker.fd)
+        del self._workers[worker.fd]
+        worker.bury()
+        if self.sweep:
+            system.kill_strays(self._others | {other.pid for other in self._workers.values()})
+
+    def _feed(self, worker: _Worker, waiting: Iterator[Job]) -> None:
+        """Tops up what a worker has to do, once half of it is done."""
+        ahead = max(1, min(MOST_AHEAD, int(AHEAD / self._pace)))
+        if self._stopped or len(worker.pending) > ahead // 2:
+            return
+        wanted = ahead - len(worker.pending)
+        jobs = [self._retry.popleft() for _ in range(min(wanted, len(self._retry)))]
+        jobs += islice(waiting, wanted - len(jobs))
+        if jobs:
+            worker.send(jobs)
+
+    def _collect(self, worker: _Worker, waiting: Iterator[Job]) -> Iterator[Played]:
+        """Takes in what a worker has finished; if its pipe has ended, it has died."""
+        lines, ended = worker.read()
+        for line in lines:
+            if line in RETIREMENTS:
+                if line == SHORT and worker.pending:
+                    worker.pending[0] = msgspec.structs.replace(worker.pending[0], again=True)
+                self._replace(worker, waiting)
+                return
+            record = _decode(line)
+            job = worker.pending.popleft()
+            assert record.id == job.spec.id, f"a worker sent {record.id} where {job.spec.id} was due"
+            self._verdicts.played(record.id)
+            spent = sum(record.time) + ENGINE_TIME * len(record.actions)
+            self._pace += 0.05 * (spent - self._pace)
+            yield Played(record, line)
+        if ended:
+            self._lost(worker, waiting)
+        else:
+            self._feed(worker, waiting)
+
+    def _lost(self, worker: _Worker, waiting: Iterator[Job]) -> None:
+        """A worker has died, or was killed because a bot did not return."""
+        if worker.pending and not self._stopped:
+            asking = Asking(worker.board)
+            job = worker.pending.popleft()
+            seat = asking.seat if asking.match == job.spec.index else None
+            system.kill_group(worker.pid)
+            worker.process.join()
+            verdict = self._verdicts.after_death(job, seat, asking.decision, worker.overdue, worker.process.exitcode)
+            self.incidents.append(Incident(job.spec.id, seat, verdict.what))
+            if verdict.job is None:
+                self.given_up.append(job.spec.id)
+            else:
+                worker.pending.appendleft(verdict.job)
+        self._replace(worker, waiting)
+
+    def _replace(self, worker: _Worker, waiting: Iterator[Job]) -> None:
+        self._retry.extendleft(reversed(worker.pending))
+        self._dismiss(worker)
+        if not self._stopped:
+            self._feed(self._hire(), waiting)
+
+    def _look_after(self, waiting: Iterator[Job]) -> Iterator[Played]:
+        """Finds workers that died while a child of theirs holds the pipe open, and kills those past their time.
+
+        Seen twice at the same question, a worker is not where it is by chance.
+        """
+        now = perf_counter()
+        for worker in list(self._workers.values()):
+            asking = Asking(worker.board)
+            if not worker.process.is_alive():
+                yield from self._collect(worker, waiting)
+                if worker.fd in self._workers and self._workers[worker.fd] is worker:
+                    self._lost(worker, waiting)
+            elif asking.seat is None or now < asking.deadline + KILL_AFTER:
+                worker.suspect = None
+            elif worker.suspect != asking:
+                worker.suspect = asking
+            else:
+                worker.overdue = True
+                system.kill_group(worker.pid)
+
+
+def default_workers() -> int:
+    """One worker for each core that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,0 +1,137 @@
+"""A worker process: plays the matches that come in by one pipe, writes their lines to another."""
+
+from __future__ import annotations
+
+import gc
+import io
+import os
+import signal
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from harness.executors import system
+from harness.executors.board import STOP, slots
+from harness.executors.work import Job, Table, encode
+from harness.referee import MATCH, Limits, play
+
+SHORT, FULL = b"short of memory", b"memory nearly full"
+"""What a worker writes, in place of a record or after one, when it should be replaced by a fresh one."""
+FULL_AT = 0.7
+"""Share of its memory at which a worker gives way between two matches."""
+
+
+class Sink(io.TextIOBase):
+    """A stdout that bots may close or break as they like: it passes on what it can."""
+
+    def __init__(self, descriptor: int) -> None:
+        self.descriptor = descriptor
+
+    def writable(self) -> bool:
+        """It takes everything."""
+        return True
+
+    def write(self, text: str) -> int:
+        """Passes the text on, if it can."""
+        with suppress(OSError, ValueError):
+            os.write(self.descriptor, text.encode(errors="replace"))
+        return len(text)
+
+    def close(self) -> None:
+        """Stays open: the next bot may want to print, too."""
+
+
+def main(jobs: Any, lines: Any, board: Any, parent: int, table: Table, limits: Limits, memory: int) -> None:
+    """Plays until there are no more jobs. Runs in a process and a session of its own."""
+    me = os.getpid()
+    try:
+        _settle(parent, memory, keep={jobs.fileno(), lines.fileno()})
+        _Worker(jobs, lines.fileno(), slots(board), table, limits, memory).work()
+    except BaseException:
+        if os.getpid() == me:  # else it is a child that a bot has forked: it has no business here
+            sys.excepthook(*sys.exc_info())
+    finally:
+        os._exit(0)  # at once: no waiting for threads that bots have left running
+
+
+class _Worker:
+    def __init__(
+        self, jobs: Any, out: int, notice: memoryview[float], table: Table, limits: Limits, memory: int
+    ) -> None:
+        self.jobs, self.out, self.notice = jobs, out, notice
+        self.table, self.limits, self.memory = table, limits, memory
+        os.register_at_fork(after_in_child=self._disown)
+
+    def _disown(self) -> None:
+        """In a child that a bot forks: it must not play on in our name. The referee fails at its next note."""
+        self.notice.release()
+        os.close(self.out)
+
+    def work(self) -> None:
+        """Plays batch after batch."""
+        decode = msgspec.msgpack.Decoder(list[Job]).decode
+        gc.freeze()  # what is loaded stays: the collector need not look at it again and again
+        while True:
+            try:
+                batch = decode(self.jobs.recv_bytes())
+            except EOFError:
+                return
+            for job in batch:
+                if self.notice[STOP] or not self._play(job):
+                    return
+
+    def _play(self, job: Job) -> bool:
+        """Plays one match; whether this worker is fit for another."""
+        sys.stdout = sys.stderr = Sink(2)
+        spec = job.spec
+        self.notice[MATCH] = spec.index
+        audit = self._audit if job.again else None
+        game, seats = self.table.games[spec.game], self.table.seats(spec)
+        record = play(spec, game, seats, self.limits, job.forfeits, self.notice, audit)
+        short = any(fault.kind == "memory" for fault in record.faults)
+        if short and not job.again:
+            # Somebody else may have filled the memory: the match is played again in a fresh worker.
+            self._write(SHORT)
+            return False
+        self._write(encode(record))
+        if short or (self.memory and system.memory_used() > FULL_AT * self.memory):
+            self._write(FULL)
+            return False
+        return True
+
+    def _audit(self) -> None:
+        """In a match that has cost a worker before: stop at once where a bot has closed our pipes, so that it shows."""
+        try:
+            os.fstat(self.out)
+            os.fstat(self.jobs.fileno())
+        except OSError:
+            os._exit(1)
+
+    def _write(self, line: bytes) -> None:
+        data = line + b"\n"
+        while data:
+            data = data[os.write(self.out, data) :]
+
+
+def _settle(parent: int, memory: int, keep: set[int]) -> None:
+    system.die_with_parent(parent)
+    os.setsid()  # what bots fork is killed with the group; Ctrl-C at the terminal is the parent's business
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
+    os.dup2(2, 1)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    _close_others({0, 1, 2, *keep})
+    system.limit_memory(memory)
+
+
+def _close_others(keep: set[int]) -> None:
+    """Closes what was inherited: the record file, the pipes of other workers."""
+    open_ones = [int(path.name) for path in Path("/dev/fd").iterdir()]
+    for descriptor in open_ones:
+        if descriptor not in keep:
+            with suppress(OSError):
+                os.close(descriptor)

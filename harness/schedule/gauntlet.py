@@ -1,0 +1,66 @@
+"""Gauntlet: each candidate in turn takes the same place at the same tables of the field, with the same deals."""
+
+from __future__ import annotations
+
+from harness.chance import Chance
+from harness.errors import UsageError
+from harness.schedule.choice import check_bots, tables_a_deal, tables_by_deal
+from harness.schedule.form import Format, Outcome, Rounds, Table, seated
+from harness.schedule.plan import GamePlan, Plan
+
+PLACE = "\0"
+"""Stands for the candidate while a table's seating is drawn; no bot has this name."""
+
+
+def rounds(game: GamePlan, plan: Plan, luck: Chance) -> Rounds:
+    """A deal at a time; results are not looked at."""
+    field, candidates = sides(game, plan)
+    choice = tables_by_deal(field, game.players - 1, plan.tables, plan.deals, luck.rng("tables", game.name))
+    for deal, tables in enumerate(choice, 1):
+        played: list[Table] = []
+        for number, table in enumerate(tables, 1):
+            seating = seated([PLACE, *table], luck, game, deal, number)
+            for candidate in candidates:
+                bots = tuple(candidate if name == PLACE else name for name in seating)
+                played.append(Table(deal, len(played) + 1, deal, bots))
+        yield played
+    return Outcome()
+
+
+def sides(game: GamePlan, plan: Plan) -> tuple[list[str], list[str]]:
+    """The field and the candidates of one game, in the order they were entered."""
+    field = [name for name in game.entrants if name not in plan.candidates]
+    return field, [name for name in game.entrants if name in plan.candidates]
+
+
+def count(game: GamePlan, plan: Plan) -> int:
+    """Every candidate plays each deal at every table of the field in all rotations."""
+    field, candidates = sides(game, plan)
+    tables = tables_a_deal(len(field), game.players - 1, plan.tables, plan.deals)
+    return plan.deals * len(candidates) * tables * game.players
+
+
+def check(game: GamePlan, plan: Plan) -> None:
+    """Refuses a gauntlet without a candidate, or with too small a field."""
+    field, candidates = sides(game, plan)
+    if not plan.candidates:
+        raise UsageError("A gauntlet is about one or more candidates; name them.")
+    if not candidates:
+        raise UsageError(f"None of the candidates ({', '.join(plan.candidates)}) plays {game.name}.")
+    if len(field) < game.players - 1:
+        raise UsageError(
+            f"A gauntlet of {game.name} at tables of {game.players} needs {game.players - 1} other bots beside the "
+            f"candidates; there are {len(field)}. Enter more bots, or play it with fewer at a table."
+        )
+    check_bots(len(field), game.players - 1)
+
+
+GAUNTLET = Format(
+    "gauntlet",
+    "each candidate plays the same tables of the field, in the same places with the same deals",
+    rounds,
+    count,
+    adaptive=False,
+    check=check,
+    settings=frozenset({"candidates", "tables"}),
+)

@@ -1,0 +1,114 @@
+"""Ladder: seats the tables whose results would tell most about the order, until it is clear or matches run out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from heapq import heapify, heappop, heappush
+from itertools import combinations
+
+from harness.chance import Chance
+from harness.errors import UsageError
+from harness.schedule.form import Format, Outcome, Rounds, Table, seated
+from harness.schedule.plan import GamePlan, Plan
+from harness.schedule.separation import Skills, matches_of_round_robin
+
+
+def rounds(game: GamePlan, plan: Plan, luck: Chance) -> Rounds:
+    """A few tables at a time, each with a deal of its own; the outcome says how many matches were saved."""
+    skills, wanted = Skills(game.entrants), plan.until_separated
+    most, seats = count(game, plan), game.players
+    played = number = deal = 0
+    while most is None or played + seats <= most:
+        room = tables_a_round(game, plan) if most is None else (most - played) // seats
+        number += 1
+        tables: list[Table] = []
+        for table in most_telling(skills, seats, min(room, tables_a_round(game, plan)), luck, game.name, number):
+            deal += 1
+            tables.append(Table(number, len(tables) + 1, deal, seated(table, luck, game, number, len(tables) + 1)))
+        for record in (yield tables):
+            skills.add(record)
+            played += 1
+        if wanted and not skills.undecided(wanted):
+            break
+    return Outcome(tuple(skills.order()), _note(skills, played, wanted, game.players))
+
+
+def most_telling(skills: Skills, seats: int, tables: int, luck: Chance, game: str, number: int) -> list[list[str]]:
+    """The tables of a round: the pair whose meeting would tell most, and those who add most to it, and so on.
+
+    Two bots that sit already in this round count half, then a third, ...: part of their news is spent.
+    """
+    names = luck.shuffled(skills.names, "ladder", game, number)  # lots decide between equals
+    worth = {frozenset(pair): skills.worth(*pair) for pair in combinations(names, 2)}
+    sits: Counter[str] = Counter()
+    queue = [(-worth[frozenset(pair)], place, pair) for place, pair in enumerate(combinations(names, 2))]
+    heapify(queue)
+
+    def left(one: str, two: str) -> float:
+        return worth[frozenset((one, two))] / (1 + (sits[one] + sits[two]) / 2)
+
+    found: list[list[str]] = []
+    while len(found) < tables:
+        value, place, pair = heappop(queue)
+        heappush(queue, (-left(*pair), place, pair))
+        if -value > left(*pair):
+            continue  # one of the two has sat down since it was queued
+        table: list[str] = list(pair)
+        while len(table) < seats:
+            waiting = (name for name in names if name not in table)
+            table.append(max(waiting, key=lambda name: sum([left(name, other) for other in table])))
+        sits.update(table)
+        found.append(table)
+    return found
+
+
+def _note(skills: Skills, played: int, wanted: float, seats: int) -> str:
+    if not wanted:
+        return ""
+    if close := skills.undecided(wanted):
+        pairs = "; ".join(f"{better} and {worse}" for better, worse in close)
+        return f"After {played:,} matches still not told apart with {100 * wanted:g}%: {pairs}."
+    plain = matches_of_round_robin(skills, wanted, seats)
+    saved = plain - played
+    verdict = f"at least {saved:,} saved" if saved > 0 else "nothing saved for certain"
+    return (
+        f"Neighbours are told apart with {100 * wanted:g}% after {played:,} matches; "
+        f"a round-robin would have taken {plain:,} or more: {verdict}."
+    )
+
+
+def tables_a_round(game: GamePlan, plan: Plan) -> int:
+    """As asked, or enough for every bot to sit once."""
+    return plan.tables or -(-len(game.entrants) // game.players)
+
+
+def count(game: GamePlan, plan: Plan) -> int | None:
+    """The most that will be played: a round for each deal, or until separated, and never above max_matches."""
+    ends = [] if plan.until_separated else [plan.deals * tables_a_round(game, plan) * game.players]
+    if plan.max_matches:
+        ends.append(plan.max_matches // game.players * game.players)
+    return min(ends, default=None)
+
+
+def check(game: GamePlan, plan: Plan) -> None:
+    """Refuses probabilities that mean nothing and limits that allow nothing."""
+    if plan.until_separated and not 0.5 < plan.until_separated < 1:
+        raise UsageError(
+            f"Neighbours are told apart with a probability above 0.5 and below 1, not {plan.until_separated:g}."
+        )
+    if 0 < plan.max_matches < game.players:
+        raise UsageError(
+            f"{game.name} at tables of {game.players} needs at least {game.players} matches for one duplicate set; "
+            f"at most {plan.max_matches} are allowed."
+        )
+
+
+LADDER = Format(
+    "ladder",
+    "the tables whose results would tell most about the order, until it is clear",
+    rounds,
+    count,
+    adaptive=True,
+    check=check,
+    settings=frozenset({"tables", "until_separated", "max_matches"}),
+)

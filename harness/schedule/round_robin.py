@@ -1,0 +1,39 @@
+"""Round-robin: every table of K out of N bots plays every deal; a balanced sample of tables when there are too many."""
+
+from __future__ import annotations
+
+from harness.chance import Chance
+from harness.schedule.choice import check_bots, tables_a_deal, tables_by_deal
+from harness.schedule.form import Format, Outcome, Rounds, Table, seated
+from harness.schedule.plan import GamePlan, Plan
+
+
+def rounds(game: GamePlan, plan: Plan, luck: Chance) -> Rounds:
+    """A deal at a time; results are not looked at."""
+    choice = tables_by_deal(game.entrants, game.players, plan.tables, plan.deals, luck.rng("tables", game.name))
+    for deal, tables in enumerate(choice, 1):
+        yield [
+            Table(deal, number, deal, seated(table, luck, game, deal, number)) for number, table in enumerate(tables, 1)
+        ]
+    return Outcome()
+
+
+def count(game: GamePlan, plan: Plan) -> int:
+    """Every table plays each deal in all rotations."""
+    return plan.deals * tables_a_deal(len(game.entrants), game.players, plan.tables, plan.deals) * game.players
+
+
+def check(game: GamePlan, _plan: Plan) -> None:
+    """Refuses a field that is too large to balance."""
+    check_bots(len(game.entrants), game.players)
+
+
+ROUND_ROBIN = Format(
+    "round-robin",
+    "every table of bots plays every deal, or a balanced sample of tables does",
+    rounds,
+    count,
+    adaptive=False,
+    check=check,
+    settings=frozenset({"tables"}),
+)

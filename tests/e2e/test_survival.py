@@ -1,0 +1,212 @@
+"""The organiser's night: a run is killed in every way, continued, and ends as if nothing had happened."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from harness.types import GameRecord
+
+ARENA = Path(sys.executable).with_name("arena")
+FIELD = ["--game", "el-paso", "--game", "x-pasch", "--bot", "random", "--bot", "skittish", "--bot", "diehard",
+         "--bot", "founder", "--bot", "raider"]  # fmt: skip
+
+
+def start(*args: object) -> subprocess.Popen[bytes]:
+    """A run in a process group of its own."""
+    return subprocess.Popen(
+        [ARENA, "tournament", *map(str, args)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+    )
+
+
+def run(*args: object) -> tuple[int, str, str]:
+    with start(*args) as process:
+        out, err = process.communicate(timeout=300)
+    return process.returncode, out.decode(), err.decode()
+
+
+def records(name: str) -> dict[str, GameRecord]:
+    lines = Path("results", name, "games.jsonl").read_bytes().splitlines()
+    found = [msgspec.json.decode(line, type=GameRecord) for line in lines]
+    assert len({record.id for record in found}) == len(found)
+    return {record.id: record.without_timing() for record in found}
+
+
+def table(name: str) -> list[dict[str, object]]:
+    tables = msgspec.json.decode(Path("results", name, "leaderboard.json").read_bytes())
+    assert isinstance(tables, dict)
+    return [_untimed(game) for game in tables.values()]
+
+
+def _untimed(value: object) -> object:
+    if isinstance(value, dict):
+        return {key: _untimed(part) for key, part in value.items() if "ms" not in key and "time" not in key}
+    return [_untimed(part) for part in value] if isinstance(value, list) else value
+
+
+def workers_of(pid: int) -> list[int]:
+    text = Path(f"/proc/{pid}/task/{pid}/children").read_text()
+    return [int(child) for child in text.split()]
+
+
+def gone(pids: list[int]) -> bool:
+    for _ in range(100):
+        if not any(Path(f"/proc/{pid}").exists() for pid in pids):
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def kill(process: subprocess.Popen[bytes], how: str, rng: random.Random) -> None:
+    """Ends a run, or a part of it, in one of three ways."""
+    try:
+        workers = workers_of(process.pid)
+    except FileNotFoundError:
+        return
+    if how == "worker" and workers:
+        with suppress(ProcessLookupError):
+            os.kill(rng.choice(workers), signal.SIGKILL)
+        return
+    if how == "group":
+        os.killpg(process.pid, signal.SIGKILL)
+    process.kill()
+    process.communicate()
+    assert gone(workers), "workers outlive their parent"
+
+
+def torment(deals: int, moments: int, extra: tuple[object, ...] = ()) -> None:
+    """Plays a run with kills at random moments until it is complete, and compares it with an undisturbed one."""
+    rng = random.Random(moments)
+    assert run(*FIELD, *extra, "--deals", deals, "--workers", 0, "--name", "quiet")[0] == 0
+    killed = 0
+    args: list[object] = [*FIELD, *extra, "--deals", deals, "--name", "hard"]
+    while True:
+        process = start(*args, "--workers", rng.choice([1, 2, 3]))
+        args = ["--resume", "results/hard"] if Path("results/hard/run.json").exists() else args
+        if killed >= moments:
+            _, err = process.communicate(timeout=300)
+            assert process.returncode == 0, err.decode()
+            break
+        time.sleep(rng.uniform(0.3, 1.2))
+        kill(process, rng.choice(["parent", "group", "worker"]), rng)
+        killed += 1
+        if process.returncode is None:
+            process.communicate(timeout=300)
+        args = ["--resume", "results/hard"] if Path("results/hard/run.json").exists() else args
+    assert records("hard") == records("quiet")
+    assert table("hard") == table("quiet")
+
+
+@pytest.mark.parametrize("extra", [(), ("--format", "swiss", "--rounds", 3)], ids=["round-robin", "swiss"])
+def test_a_run_killed_at_random_moments_and_resumed_ends_like_an_undisturbed_one(extra):
+    torment(deals=60 if not extra else 20, moments=4, extra=extra)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("extra", [(), ("--format", "swiss", "--rounds", 6), ("--format", "knockout")])
+def test_ten_kills_in_a_long_run(extra):
+    torment(deals=400 if not extra else 150, moments=10, extra=extra)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_the_first_signal_ends_in_good_order_and_says_how_to_go_on(number):
+    process = start(*FIELD, "--deals", 100000, "--name", "a")
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and not (
+        Path("results/a/games.jsonl").exists() and Path("results/a/games.jsonl").stat().st_size
+    ):
+        time.sleep(0.05)
+    workers = workers_of(process.pid)
+    process.send_signal(number)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert b"diehard" in out
+    assert b"arena tournament --resume results/a" in err
+    assert Path("results/a/leaderboard.md").exists()
+    assert not Path("results/a/lock").exists()
+    assert gone(workers)
+
+
+def test_the_second_signal_stops_now():
+    process = start(*FIELD, "--deals", 100000, "--name", "a", "--bot", _sleeper(), "--move-time", 0, "--workers", 1)
+    time.sleep(2)
+    workers = workers_of(process.pid)
+    process.send_signal(signal.SIGINT)
+    time.sleep(0.5)
+    assert process.poll() is None  # the sleeper is being waited for
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=10)
+    assert process.returncode == 128 + signal.SIGINT
+    assert gone(workers)
+    records("a")
+
+
+def _sleeper() -> str:
+    Path("sleeper.py").write_text(
+        "import time\nfrom harness import Bot\nclass Sleeper(Bot):\n"
+        "    def choose(self, view, actions):\n        time.sleep(10**6)\n"
+    )
+    return "sleeper.py"
+
+
+def test_two_processes_cannot_write_to_one_run_and_a_dead_one_holds_no_lock():
+    process = start(*FIELD, "--deals", 100000, "--name", "a")
+    while not Path("results/a/lock").exists():
+        time.sleep(0.05)
+    time.sleep(0.2)
+    code, _, err = run("--resume", "results/a")
+    assert code == 2
+    assert f"is being written by another process ({process.pid})" in err
+    process.kill()
+    process.communicate()
+    assert Path("results/a/lock").exists()
+    with start("--resume", "results/a") as again:
+        time.sleep(1.0)
+        again.send_signal(signal.SIGINT)
+        _, said = again.communicate(timeout=60)
+    assert again.returncode == 0, said
+
+
+def test_a_folder_deleted_while_running_is_noticed():
+    import shutil
+
+    process = start(*FIELD, "--deals", 100000, "--name", "a")
+    while not Path("results/a/lock").exists():
+        time.sleep(0.05)
+    time.sleep(0.5)
+    workers = workers_of(process.pid)
+    shutil.rmtree("results/a")
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert b"was moved or deleted while the run was being played" in err
+    assert b"Traceback" not in err
+    assert gone(workers)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounting a small disk needs root")
+def test_a_full_disk_loses_nothing_that_was_written(tmp_path):
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounted = subprocess.run(["/bin/mount", "-t", "tmpfs", "-o", "size=200k", "tmpfs", disk], capture_output=True)
+    if mounted.returncode:
+        pytest.skip("no file system can be mounted here")
+    try:
+        code, _, err = run(*FIELD, "--deals", 100000, "--name", "a", "--results", disk)
+        assert code == 2
+        assert "No space left on device" in err
+        assert "--resume" in err
+        assert "Traceback" not in err
+        lines = (disk / "a" / "games.jsonl").read_bytes()
+        assert lines.endswith(b"\n")
+        assert len([msgspec.json.decode(line, type=GameRecord) for line in lines.splitlines()]) > 20
+    finally:
+        subprocess.run(["/bin/umount", disk], check=True)

@@ -1,0 +1,232 @@
+"""Worker processes: the same records as in one process, whatever the bots do to their workers."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+
+import pytest
+
+import bots
+import engines
+from harness.entrants import enter
+from harness.executors import Job, LocalPool, Serial, Table, system
+from harness.plugins import Registry
+from harness.referee import Limits
+from harness.replay import verify
+from harness.types import MatchSpec
+from tests.support import wild, zoo
+
+REGISTRY = Registry()
+REGISTRY.add(engines, "arena", "1")
+REGISTRY.add(bots, "arena", "1")
+GAMES = {name: offer.cls.configure() for name, offer in REGISTRY.games.items()}
+GOOD = ["random", "skittish", "diehard"]
+LIMITS = Limits(move_time=0.3)
+MEMORY = 700
+
+
+def table(*strange):
+    entrants = REGISTRY.entrants(GOOD) + [enter(bot, {}, "", "test", "1") for bot in strange]
+    return Table(GAMES, {entrant.name: entrant for entrant in entrants})
+
+
+def jobs(count, *names, game="el-paso"):
+    names = names or tuple(GOOD)
+    settings = dict(GAMES[game].settings)
+    for i in range(count):
+        turn = i % len(names)
+        yield Job(MatchSpec(f"m{i}", i, f"s{i}", game, settings, 1000 + i // len(names), names[turn:] + names[:turn]))
+
+
+def plain(played):
+    return {record.id: record.without_timing() for record, _ in played}
+
+
+@pytest.fixture
+def pool():
+    made = []
+
+    def make(*strange, workers=2, limits=LIMITS, **options):
+        made.append(LocalPool(table(*strange), limits, workers, MEMORY, sweep=True, **options))
+        return made[-1].__enter__()
+
+    before = system.children()
+    yield make
+    for one in made:
+        one.__exit__()
+    time.sleep(0.05)
+    assert system.children() == before, "a process was left behind"
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3])
+@pytest.mark.parametrize("game", sorted(GAMES))
+def test_any_number_of_workers_gives_the_records_of_one_process(pool, workers, game):
+    names = tuple(
+        name
+        for name, offer in sorted(REGISTRY.bots.items())
+        if offer.cls.by_default and (not offer.cls.games or game in offer.cls.games)
+    )[:3]
+    shown = Table(GAMES, {entrant.name: entrant for entrant in REGISTRY.entrants(names)})
+    with LocalPool(shown, LIMITS, workers) as some:
+        parallel = plain(some.run(jobs(60, *names, game=game)))
+    assert parallel == plain(Serial(shown).run(jobs(60, *names, game=game)))
+    assert len(parallel) == 60
+
+
+def test_a_pool_plays_one_list_after_the_other(pool):
+    some = pool()
+    assert len(plain(some.run(jobs(20)))) == 20
+    assert len(plain(some.run(jobs(0)))) == 0
+    assert plain(some.run(jobs(5))) == plain(Serial(table()).run(jobs(5)))
+
+
+@pytest.mark.parametrize(("bad", "kind"), wild.BLAMED.items(), ids=lambda value: getattr(value, "__name__", value))
+def test_a_bot_that_kills_or_hangs_its_worker_is_blamed_and_the_rest_is_played(pool, bad, kind):
+    some = pool(bad, limits=Limits(move_time=10) if kind == "memory" else LIMITS)
+    played = list(some.run(jobs(2, "random", bad.name, "diehard")))
+    assert len(played) == 2
+    for record, _ in played:
+        [fault] = record.faults
+        assert record.seats[fault.seat] == bad.name
+        assert fault.kind == kind
+        assert record.ranks[fault.seat] == 3
+        verify(GAMES["el-paso"], record)
+    assert some.given_up == []
+
+
+@pytest.mark.parametrize("rude", wild.HARMLESS, ids=lambda bot: bot.__name__)
+def test_a_rude_bot_that_breaks_no_rule_is_not_blamed(pool, rude):
+    some = pool(rude)
+    played = plain(some.run(jobs(3, "random", rude.name, "diehard")))
+    assert all(record.faults == () for record in played.values())
+    assert len(played) == 3
+
+
+@pytest.mark.parametrize(("bad", "kind"), zoo.FAULTS.items(), ids=lambda value: getattr(value, "__name__", value))
+def test_faults_that_need_no_worker_are_the_same_as_in_one_process(pool, bad, kind):
+    with LocalPool(table(bad), LIMITS, 1) as some:
+        played = [record.without_timing() for record, _ in some.run(jobs(2, "random", bad.name))]
+    here = [record.without_timing() for record, _ in Serial(table(bad)).run(jobs(2, "random", bad.name))]
+    for record in played:
+        assert {fault.kind for fault in record.faults} <= {kind}
+    if kind != "memory":
+        assert played == here
+
+
+def test_a_worker_killed_from_outside_is_nobodys_fault(pool):
+    some = pool()
+    expected = plain(Serial(table()).run(jobs(300)))
+    played = []
+    for one in some.run(jobs(300)):
+        played.append(one)
+        if len(played) in (40, 90, 91, 200):
+            victim = next(iter(some._workers.values()))
+            os.kill(victim.pid, signal.SIGKILL)
+    assert plain(played) == expected
+    assert len(played) == 300
+
+
+def test_killing_all_workers_again_and_again_loses_nothing(pool):
+    some = pool(workers=3)
+    stop = threading.Event()
+
+    def murder():
+        while not stop.wait(0.05):
+            for pid in [worker.pid for worker in list(some._workers.values())]:
+                try:
+                    os.kill(pid, signal.SIGKILL)
+                except ProcessLookupError:
+                    continue
+
+    killer = threading.Thread(target=murder)
+    killer.start()
+    try:
+        played = []
+        for one in some.run(jobs(150)):
+            played.append(one)
+            if len(played) > 100:
+                stop.set()
+    finally:
+        stop.set()
+        killer.join()
+    assert plain(played) == plain(Serial(table()).run(jobs(150)))
+    assert len(some.incidents) > 3
+
+
+def test_a_bank_of_time_for_a_match(pool):
+    class Slow(wild.Wild):
+        def choose(self, view, actions):
+            time.sleep(0.004)
+            return actions[0]
+
+    with LocalPool(table(Slow), Limits(game_time=0.03, margin=0.01), 1) as some:
+        [(record, _)] = some.run(jobs(1, "random", "slow"))
+    [fault] = record.faults
+    assert fault.kind == "timeout"
+    assert "for the match so far" in fault.detail
+
+
+def test_stop_ends_with_what_is_being_played():
+    stop = threading.Event()
+    with LocalPool(table(), LIMITS, 2, should_stop=stop.is_set) as some:
+        played = []
+        for one in some.run(jobs(10**9)):
+            played.append(one)
+            if len(played) == 20:
+                stop.set()
+    assert 20 <= len(played) < 1000
+    assert plain(played).items() <= plain(Serial(table()).run(jobs(1000))).items()
+
+
+def test_endless_schedules_are_taken_as_they_are_needed(pool):
+    taken = 0
+
+    def endless():
+        nonlocal taken
+        for job in jobs(10**9):
+            taken += 1
+            yield job
+
+    some = pool()
+    running = some.run(endless())
+    for _ in range(50):
+        next(running)
+    assert taken < 5000
+
+
+def test_deaths_at_ever_other_places_are_blamed_on_the_one_asked_most_often():
+    from harness.executors.verdicts import PATIENCE, Verdicts
+
+    [job] = jobs(1)
+    verdicts = Verdicts()
+    for decision in range(PATIENCE - 1):
+        assert verdicts.after_death(job, 1, decision, False, -9).job.forfeits == ()
+    [fault] = verdicts.after_death(job, 2, 99, False, -9).job.forfeits
+    assert (fault.seat, fault.kind, fault.decision) == (1, "crash", 0)
+
+
+def test_deaths_with_no_bot_asked_are_our_fault_and_given_up_in_the_end():
+    from harness.executors.verdicts import OUR_PATIENCE, Verdicts
+
+    [job] = jobs(1)
+    verdicts = Verdicts()
+    for _ in range(OUR_PATIENCE):
+        verdict = verdicts.after_death(job, None, 0, False, -11)
+        assert verdict.job is not None
+        assert verdict.job.forfeits == ()
+        assert "SIGSEGV" in verdict.what
+    assert verdicts.after_death(job, None, 0, False, -11).job is None
+
+
+def test_a_bot_that_is_different_each_time_is_put_off_the_table():
+    from harness.executors.verdicts import Verdicts
+
+    [job] = jobs(1)
+    verdicts = Verdicts()
+    once = verdicts.after_death(job, 1, 30, True, -9).job
+    assert once.forfeits[0].decision == 30
+    [fault] = verdicts.after_death(once, 1, 20, True, -9).job.forfeits
+    assert fault.decision == 0

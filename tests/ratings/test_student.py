@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+from math import inf, pi, sqrt
+from random import Random
+
+import pytest
+
+from harness.ratings.student import cdf, mean, quantile, share
+
+
+@pytest.mark.parametrize(
+    ("freedom", "printed"),  # the 97.5% column of the tables in every textbook
+    [(1, 12.706), (2, 4.303), (5, 2.571), (9, 2.262), (30, 2.042), (120, 1.980), (100_000, 1.960)],
+)
+def test_quantiles_are_those_of_the_printed_tables(freedom, printed):
+    assert quantile(0.975, freedom) == pytest.approx(printed, abs=6e-4)
+
+
+def test_one_and_two_degrees_of_freedom_have_closed_forms():
+    for t in (-3.0, -0.4, 0.0, 0.7, 12.0):
+        from math import atan
+
+        assert cdf(t, 1) == pytest.approx(0.5 + atan(t) / pi, abs=1e-12)
+        assert cdf(t, 2) == pytest.approx(0.5 + t / (2 * sqrt(2 + t * t)), abs=1e-12)
+
+
+def test_a_mean_over_single_matches_has_the_classical_interval():
+    values = [3.0, 5.0, 4.0, 8.0, 6.0]
+    got = mean((1, value) for value in values)
+    deviation = sqrt(sum((value - 5.2) ** 2 for value in values) / 4)
+    assert got.value == pytest.approx(5.2)
+    assert got.reach == pytest.approx(quantile(0.975, 4) * deviation / sqrt(5))
+
+
+def test_matches_that_repeat_each_other_count_once():
+    once = mean((1, value) for value in (3.0, 5.0, 4.0))
+    often = mean((10, 10 * value) for value in (3.0, 5.0, 4.0))
+    assert often == pytest.approx(once)
+
+
+def test_it_agrees_with_a_block_bootstrap_where_there_are_many_deals():
+    rng = Random(3)
+    deals = [(count, rng.gauss(2, 1) * count) for count in (rng.randrange(2, 9) for _ in range(200))]
+    means = []
+    for _ in range(2000):
+        drawn = rng.choices(deals, k=len(deals))
+        means.append(sum(total for _, total in drawn) / sum(count for count, _ in drawn))
+    means.sort()
+    got = mean(deals)
+    assert got.low == pytest.approx(means[50], abs=0.04 * got.reach + 0.01)
+    assert got.high == pytest.approx(means[1949], abs=0.04 * got.reach + 0.01)
+
+
+def test_one_deal_has_no_interval_and_none_has_no_mean():
+    assert mean([(4, 10.0)]) == (2.5, -inf, inf)
+    assert mean([]) is None
+    assert share([(4, 4.0)]).high == inf
+
+
+def test_a_share_stays_between_nothing_and_all_and_is_never_certain():
+    always = share([(4, 4.0)] * 10)
+    assert always.value == always.high == 1
+    assert 0.9 < always.low < 0.97
+    seldom = share([(4, 0.0)] * 9 + [(4, 1.0)])
+    assert seldom.low == 0

@@ -1,0 +1,67 @@
+"""Plans of made-up games, and runs of them with simulated bots."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from itertools import combinations
+from typing import Any
+
+from harness import schedule
+from harness.chance import Chance
+from harness.schedule import GamePlan, Outcome, Plan
+from harness.schedule.rehearsal import made_up
+from harness.types import GameRecord, MatchSpec
+
+
+def names(many: int) -> tuple[str, ...]:
+    return tuple(f"bot{number:02}" for number in range(many))
+
+
+def game(bots: int, seats: int, name: str = "game") -> GamePlan:
+    return GamePlan(name, "1", {"edition": "test"}, seats, names(bots))
+
+
+def plan(bots: int, seats: int, form: str = "round-robin", deals: int = 1, seed: int = 1, **settings: Any) -> Plan:
+    return Plan((game(bots, seats),), deals, seed, form, **settings)
+
+
+def even(bots: int, gap: float) -> dict[str, float]:
+    """Bots so far apart, in spreads of a performance; the last one is the best."""
+    return {name: gap * number for number, name in enumerate(names(bots))}
+
+
+def play(
+    asked: Plan,
+    strengths: Mapping[str, float] | None = None,
+    change: Callable[[GameRecord], GameRecord] = lambda record: record,
+) -> tuple[list[list[MatchSpec]], dict[str, Outcome]]:
+    """Runs a plan with simulated bots: its rounds and its outcomes."""
+    luck, played = Chance(asked.seed), []
+    going = schedule.rounds(asked)
+    specs = next(going)
+    while True:
+        played.append(specs)
+        try:
+            specs = going.send([change(made_up(spec, strengths or {}, luck)) for spec in specs])
+        except StopIteration as end:
+            return played, end.value
+
+
+def sets_of(specs: Iterable[MatchSpec]) -> dict[str, frozenset[str]]:
+    """Who plays in each duplicate set."""
+    return {spec.set: frozenset(spec.seats) for spec in specs}
+
+
+def meetings(tables: Iterable[Iterable[str]]) -> Counter[frozenset[str]]:
+    return Counter(frozenset(pair) for table in tables for pair in combinations(table, 2))
+
+
+def spread(counts: Counter[Any], everything: Iterable[Any]) -> int:
+    """The most less the least, of all that could be counted."""
+    all_counts = [counts[each] for each in everything]
+    return max(all_counts) - min(all_counts)
+
+
+def pairs(bots: int) -> list[frozenset[str]]:
+    return [frozenset(pair) for pair in combinations(names(bots), 2)]

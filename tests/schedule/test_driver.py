@@ -1,0 +1,223 @@
+import json
+from collections.abc import Callable
+from itertools import islice
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from harness import schedule
+from harness.chance import Chance
+from harness.errors import UnknownName, UsageError
+from harness.schedule import FORMATS, GamePlan, Plan
+from harness.schedule.rehearsal import made_up
+from harness.types import GameRecord, MatchSpec
+
+from .support import even, game, names, plan, play
+
+SETTINGS: dict[str, dict[str, Any]] = {
+    "round-robin": {},
+    "gauntlet": {"candidates": ("bot01",)},
+    "swiss": {"rounds": 3},
+    "knockout": {},
+    "ladder": {"until_separated": 0.8, "max_matches": 200},
+}
+EVERY = pytest.mark.parametrize("form", sorted(FORMATS))
+ADAPTIVE = pytest.mark.parametrize("form", sorted(name for name, each in FORMATS.items() if each.adaptive))
+
+
+def test_every_format_is_tested_here() -> None:
+    assert SETTINGS.keys() == FORMATS.keys()
+
+
+def of(form: str, bots: int = 7, seats: int = 3, **more: Any) -> Plan:
+    return plan(bots, seats, form, deals=2, **SETTINGS[form], **more)
+
+
+@EVERY
+def test_the_same_plan_and_results_give_the_same_rounds(form: str) -> None:
+    assert play(of(form), even(7, 0.3)) == play(of(form), even(7, 0.3))
+
+
+@EVERY
+def test_ids_are_unique_indices_count_and_sets_are_rotations_of_one_deal(form: str) -> None:
+    specs = [spec for part in play(of(form), even(7, 0.3))[0] for spec in part]
+    assert [spec.index for spec in specs] == list(range(len(specs)))
+    assert len({spec.id for spec in specs}) == len(specs)
+    by_set: dict[str, list[MatchSpec]] = {}
+    for spec in specs:
+        by_set.setdefault(spec.set, []).append(spec)
+    for name, rotated in by_set.items():
+        assert [spec.id for spec in rotated] == [f"{name}.{turn}" for turn in (1, 2, 3)]
+        assert len({spec.seed for spec in rotated}) == 1
+        assert [spec.seats for spec in rotated] == schedule.rotations(rotated[0].seats)
+        assert len(set(rotated[0].seats)) == 3
+
+
+@EVERY
+def test_count_is_right_or_a_bound(form: str) -> None:
+    played = sum(map(len, play(of(form), even(7, 0.3))[0]))
+    counted = schedule.count(of(form))
+    assert counted is not None
+    assert played == counted or (form == "ladder" and played < counted)
+
+
+@EVERY
+def test_time_actions_and_endings_change_nothing(form: str) -> None:
+    def slow(record: GameRecord) -> GameRecord:
+        return replace(record, time=(9.0,) * 3, slowest=(5.0,) * 3, actions=(1, 2), decisions=(7,) * 3, ending="other")
+
+    assert play(of(form), even(7, 0.3), slow) == play(of(form), even(7, 0.3))
+
+
+@ADAPTIVE
+def test_results_do_change_the_rounds(form: str) -> None:
+    assert play(of(form), even(7, 2.0))[0] != play(of(form), even(7, -2.0))[0]
+
+
+@ADAPTIVE
+@settings(deadline=None, max_examples=10)
+@given(cut=st.integers(0, 10**6))
+def test_a_run_cut_anywhere_is_led_back_by_its_records(form: str, cut: int) -> None:
+    asked, luck = of(form), Chance(1)
+    whole = [spec for part in play(asked, even(7, 0.3))[0] for spec in part]
+    kept = {spec.id: made_up(spec, even(7, 0.3), luck) for spec in whole[: cut % len(whole)]}
+    going, seen, missing = schedule.rounds(asked), [], 0
+    specs = next(going)
+    while True:
+        seen += specs
+        missing += sum(spec.id not in kept for spec in specs)
+        try:
+            specs = going.send([kept.get(spec.id) or made_up(spec, even(7, 0.3), luck) for spec in specs])
+        except StopIteration:
+            break
+    assert seen == whole
+    assert missing == len(whole) - len(kept)
+
+
+@ADAPTIVE
+def test_outcomes_are_found_again_in_the_records(form: str) -> None:
+    rounds, ended = play(of(form), even(7, 0.3))
+    records = [made_up(spec, even(7, 0.3), Chance(1)) for part in rounds for spec in part]
+    assert schedule.outcomes(of(form), reversed(records)) == ended
+    assert schedule.outcomes(of(form), records[:-1]) == {}
+
+
+def test_a_format_without_a_standing_of_its_own_has_an_empty_outcome() -> None:
+    assert schedule.outcomes(of("round-robin"), []) == {"game": schedule.Outcome()}
+
+
+@EVERY
+def test_two_games_go_on_side_by_side_until_each_has_ended(form: str) -> None:
+    two = Plan((game(9, 3, "long"), game(4, 2, "short")), 2, 1, form, **SETTINGS[form])
+    rounds, outcomes = play(two, even(9, 0.3))
+    assert {spec.game for spec in rounds[0]} == {"long", "short"}
+    assert [spec.index for part in rounds for spec in part] == list(range(sum(map(len, rounds))))
+    assert set(outcomes) == {"long", "short"}
+    # Each game goes as it would alone: the other one changes nothing but the index.
+    alone = play(Plan((game(4, 2, "short"),), 2, 1, form, **SETTINGS[form]), even(9, 0.3))
+    together = [replace(spec, index=0) for part in rounds for spec in part if spec.game == "short"]
+    assert together == [replace(spec, index=0) for part in alone[0] for spec in part]
+    assert outcomes["short"] == alone[1]["short"]
+
+
+@pytest.mark.parametrize("form", ["round-robin", "gauntlet"])
+def test_flat_and_round_by_round_are_the_same_schedule(form: str) -> None:
+    two = Plan((game(9, 3, "one"), game(4, 2, "two")), 3, 1, form, **SETTINGS[form])
+    assert not schedule.is_adaptive(two)
+    assert list(schedule.matches(two)) == [spec for part in play(two)[0] for spec in part]
+
+
+@ADAPTIVE
+def test_an_adaptive_format_has_no_schedule_in_advance_but_can_be_rehearsed(form: str) -> None:
+    assert schedule.is_adaptive(of(form))
+    with pytest.raises(UsageError, match="depends on the results"):
+        schedule.matches(of(form))
+    rehearsed = list(schedule.rehearse(of(form), even(7, 0.3)))
+    assert rehearsed == [spec for part in play(of(form), even(7, 0.3))[0] for spec in part]
+
+
+def test_records_of_other_matches_or_in_another_order_are_not_taken() -> None:
+    spoils: list[Callable[[list[GameRecord]], list[GameRecord]]] = [
+        lambda records: records[::-1],
+        lambda records: records[:-1],
+        lambda _records: [],
+    ]
+    for spoil in spoils:
+        going = schedule.rounds(of("swiss"))
+        records = [made_up(spec, {}, Chance(1)) for spec in next(going)]
+        with pytest.raises(AssertionError, match="in schedule order"):
+            going.send(spoil(records))
+
+
+@EVERY
+def test_a_plan_survives_its_file(form: str) -> None:
+    assert msgspec.json.decode(msgspec.json.encode(of(form)), type=Plan) == of(form)
+
+
+def test_a_plan_written_before_there_were_formats_is_a_round_robin() -> None:
+    old = {"games": [], "deals": 3, "seed": 1}
+    assert msgspec.json.decode(json.dumps(old), type=Plan) == Plan((), 3, 1, "round-robin")
+
+
+@EVERY
+def test_a_billion_deals_are_counted_and_begun_at_once(form: str) -> None:
+    asked = replace(of(form), deals=10**9)
+    counted = schedule.count(asked)
+    assert counted is not None
+    assert counted > 10**9 or form == "ladder"
+    assert len(list(islice(schedule.rehearse(asked), 50))) == 50
+
+
+def refused(**changes: Any) -> str:
+    with pytest.raises(UsageError) as caught:
+        schedule.check(replace(plan(4, 2), **changes))
+    for use in (schedule.count, schedule.matches, lambda asked: next(schedule.rounds(asked))):
+        with pytest.raises(UsageError):
+            use(replace(plan(4, 2), **changes))
+    return str(caught.value)
+
+
+def test_bad_plans_are_refused_in_a_sentence() -> None:
+    assert refused(deals=0) == "There must be at least one deal, not 0."
+    assert refused(deals=-3) == "There must be at least one deal, not -3."
+    assert refused(games=()) == "There is no game to play."
+    assert refused(games=(GamePlan("game", "1", {}, 2, ()),)) == "No bots are entered for game."
+    assert refused(games=(game(3, 4),)) == (
+        "game at tables of 4 needs at least 4 bots; 3 entered (bot00, bot01, bot02)."
+    )
+    assert refused(games=(GamePlan("game", "1", {}, 2, ("a", "b", "a")),)).startswith("a is entered twice for game")
+    assert refused(games=(game(3, 1),)) == "A table of game needs at least 2 bots, not 1."
+    assert refused(games=(game(3, 2), game(3, 2))) == "A run plays each game once; this one has game, game."
+    assert refused(seed=-1).startswith("The seed is a number from 0")
+    assert refused(seed=2**128).startswith("The seed is a number from 0")
+    assert refused(tables=-1).startswith("--tables cannot be -1")
+    assert refused(tables=10**6) == "--tables can be 100,000 at most, not 1,000,000; ask for more deals."
+    assert refused(format="ladder", tables=10**6).startswith("--tables can be 100,000 at most")
+    assert refused(format="swiss", rounds=-1).startswith("--rounds cannot be -1")
+    assert refused(format="ladder", max_matches=-5).startswith("--max-matches cannot be -5")
+    assert refused(format="ladder", until_separated=-0.5).startswith("--until-separated cannot be -0.5")
+    assert refused(format="ladder", until_separated=float("nan")).startswith("--until-separated cannot be nan")
+    assert refused(games=(game(3000, 3),)).startswith("3,000 bots are too many")
+
+
+def test_settings_of_another_format_are_refused() -> None:
+    assert refused(rounds=3) == "--rounds is for swiss; a round-robin has no use for it."
+    assert refused(candidates=("bot01",)) == "--candidate is for gauntlet; a round-robin has no use for it."
+    assert refused(format="knockout", tables=3) == (
+        "--tables is for round-robin and gauntlet and ladder; a knockout has no use for it."
+    )
+
+
+def test_an_unknown_format_is_told_the_nearest() -> None:
+    with pytest.raises(UnknownName, match="Did you mean 'swiss'"):
+        schedule.check(plan(4, 2, "swis"))
+
+
+def test_a_candidate_must_be_entered() -> None:
+    with pytest.raises(UnknownName, match="Unknown candidate 'bot99'"):
+        schedule.check(plan(4, 2, "gauntlet", candidates=("bot00", "bot99")))
+    assert schedule.count(plan(4, 2, "gauntlet", candidates=names(1))) == 6

@@ -1,0 +1,125 @@
+from collections import Counter
+from itertools import pairwise
+
+import pytest
+from msgspec.structs import replace
+
+from harness import schedule
+from harness.chance import Chance
+from harness.errors import UsageError
+from harness.schedule import Plan
+from harness.schedule.ladder import most_telling
+from harness.schedule.rehearsal import made_up
+from harness.schedule.separation import Skills
+
+from .support import even, names, plan, play, sets_of, spread
+
+SURE = 0.95
+
+
+def plain_round_robin(asked: Plan, strengths: dict[str, float]) -> int:
+    """Matches after which a round-robin, looked at after every deal, tells neighbours apart as surely."""
+    luck, skills, before = Chance(asked.seed), Skills(asked.games[0].entrants), 0
+    for spec in schedule.matches(asked):
+        deal = int(spec.id.split("-")[1].split(".")[0])
+        if deal != before and before and not skills.undecided(SURE):
+            return spec.index
+        before = deal
+        skills.add(made_up(spec, strengths, luck))
+    raise AssertionError("the round-robin was too short")
+
+
+@pytest.mark.parametrize(("bots", "seats", "gap"), [(6, 2, 0.4), (5, 3, 0.3), (6, 4, 0.3), (8, 6, 0.4)])
+def test_it_separates_bots_that_differ_and_saves_matches(bots: int, seats: int, gap: float) -> None:
+    strengths = even(bots, gap)
+    right = pairs = spent = plain = 0
+    for seed in range(8):
+        asked = plan(bots, seats, "ladder", seed=seed, until_separated=SURE)
+        rounds, outcomes = play(asked, strengths)
+        standing = outcomes["game"].standing
+        right += sum(strengths[better] > strengths[worse] for better, worse in pairwise(standing))
+        pairs += bots - 1
+        spent += sum(map(len, rounds))
+        plain += plain_round_robin(plan(bots, seats, deals=10**4, seed=seed), strengths)
+        assert f"told apart with 95% after {sum(map(len, rounds)):,} matches" in outcomes["game"].note
+    assert right / pairs >= SURE
+    assert spent < plain
+
+
+def test_the_saving_that_is_claimed_is_not_above_the_true_one() -> None:
+    claimed = true = 0
+    for seed in range(8):
+        rounds, outcomes = play(plan(6, 2, "ladder", seed=seed, until_separated=SURE), even(6, 0.4))
+        spent = sum(map(len, rounds))
+        note = outcomes["game"].note
+        claimed += int(note.split("taken ")[1].split(" or more")[0].replace(",", "")) - spent
+        true += plain_round_robin(plan(6, 2, deals=10**4, seed=seed), even(6, 0.4)) - spent
+    assert 0 < claimed <= true
+
+
+def test_the_close_ones_play_more_than_those_who_are_clear() -> None:
+    strengths = dict(zip(names(6), (-6.0, -4.0, 0.0, 0.1, 4.0, 6.0), strict=True))
+    rounds, _ = play(plan(6, 2, "ladder", deals=150), strengths)
+    played = Counter(name for specs in rounds for spec in specs for name in spec.seats)
+    assert min(played["bot02"], played["bot03"]) > 2 * max(played[name] for name in ("bot00", "bot01", "bot05"))
+
+
+def test_equal_bots_end_at_the_most_matches_and_are_named() -> None:
+    asked = plan(4, 4, "ladder", until_separated=0.9999, max_matches=403)
+    rounds, outcomes = play(asked)
+    assert sum(map(len, rounds)) == schedule.count(asked) == 400
+    assert "After 400 matches still not told apart with 99.99%" in outcomes["game"].note
+    assert " and " in outcomes["game"].note
+
+
+def test_without_a_probability_it_plays_a_round_for_each_deal() -> None:
+    asked = plan(7, 3, "ladder", deals=5)
+    rounds, outcomes = play(asked)
+    assert [len(sets_of(specs)) for specs in rounds] == [3] * 5
+    assert sum(map(len, rounds)) == schedule.count(asked) == 45
+    assert outcomes["game"].note == ""
+    assert sorted(outcomes["game"].standing) == sorted(names(7))
+
+
+def test_the_tables_of_a_round_may_be_asked_for() -> None:
+    rounds, _ = play(plan(6, 3, "ladder", deals=3, tables=8))
+    assert [len(sets_of(specs)) for specs in rounds] == [8] * 3
+
+
+def test_every_set_has_a_deal_of_its_own_and_even_seats() -> None:
+    rounds, _ = play(plan(7, 3, "ladder", deals=20), even(7, 0.2))
+    every = [spec for specs in rounds for spec in specs]
+    assert len({spec.seed for spec in every}) == len(sets_of(every))
+    for name in names(7):
+        assert spread(Counter(spec.seats.index(name) for spec in every if name in spec.seats), range(3)) == 0
+
+
+def test_nobody_is_left_out_of_the_first_round() -> None:
+    for bots in (4, 7, 9, 12):
+        tables = most_telling(Skills(names(bots)), 3, -(-bots // 3), Chance(1), "game", 1)
+        assert len({name for table in tables for name in table}) == bots
+
+
+def test_only_the_results_can_tell_how_long_it_goes_on() -> None:
+    assert schedule.count(plan(4, 2, "ladder", until_separated=0.9)) is None
+    assert schedule.count(plan(4, 2, "ladder", until_separated=0.9, max_matches=101)) == 100
+    assert schedule.count(plan(4, 2, "ladder", deals=10, max_matches=20)) == 20
+    assert schedule.count(plan(4, 2, "ladder", deals=10, max_matches=10**6)) == 40
+
+
+@pytest.mark.parametrize("probability", [0.5, 1.0, 1.5, 95.0])
+def test_probabilities_that_mean_nothing_are_refused(probability: float) -> None:
+    with pytest.raises(UsageError, match=r"above 0.5 and below 1"):
+        schedule.check(plan(4, 2, "ladder", until_separated=probability))
+
+
+def test_a_limit_below_one_duplicate_set_is_refused() -> None:
+    with pytest.raises(UsageError, match="at least 4 matches for one duplicate set; at most 3 are allowed"):
+        schedule.check(plan(4, 4, "ladder", max_matches=3))
+
+
+def test_bots_that_have_not_played_are_not_told_apart_however_far_the_others_are() -> None:
+    asked = plan(6, 2, "ladder", tables=1, until_separated=0.51)
+    for seed in range(5):
+        rounds, _ = play(replace(asked, seed=seed), even(6, 50))
+        assert {name for specs in rounds for spec in specs for name in spec.seats} == set(names(6))
