@@ -14,18 +14,20 @@ from harness.cli.common import load_plugins, note
 @click.option("--game", "games", multiple=True, help="A game to measure; may be repeated. Default: all.")
 @click.option("--players", type=int, help="Bots at a table. Default: 4, or the nearest the game allows.")
 @click.option("--seconds", type=click.FloatRange(min=0.1), default=4.0, show_default=True, help="Time for each game.")
+@click.option("--workers", type=click.IntRange(min=1, max=1024), help="Measure executors too, with so many workers.")
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
-def command(games: tuple[str, ...], players: int | None, seconds: float, as_json: bool) -> None:
+def command(games: tuple[str, ...], players: int | None, seconds: float, workers: int | None, as_json: bool) -> None:
     """Measure games and decisions a second on one core, with random bots and a view for each decision.
 
-    Machines differ and are noisy: compare ratios taken in one run. The last line divides by the speed of a
-    plain Python loop measured at the same time.
+    Machines differ and are noisy: compare ratios taken in one run. The last line of the games' table divides by the
+    speed of a plain Python loop measured at the same time.
 
     \b
     arena bench
     arena bench --game el-paso --seconds 10
+    arena bench --workers 2
     """
-    from harness.bench import measure
+    from harness.bench import measure, measure_executors
     from harness.errors import UsageError
 
     registry = load_plugins()
@@ -37,6 +39,9 @@ def command(games: tuple[str, ...], players: int | None, seconds: float, as_json
             raise UsageError(f"{game.title} is for {game.min_players} to {game.max_players} players, not {seats}.")
         note(f"Measuring {game.title} with {seats} players for {seconds:g} s ...")
         results[name] = measure(game, seats, seconds)
+        if workers:
+            note(f"Measuring executors with {workers} workers for {2 * seconds:g} s ...")
+            results[name] |= measure_executors(game, seats, workers, 2 * seconds)
     if as_json:
         click.echo(json.dumps(results, indent=2))
         return

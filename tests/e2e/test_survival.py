@@ -210,3 +210,14 @@ def test_a_full_disk_loses_nothing_that_was_written(tmp_path):
         assert len([msgspec.json.decode(line, type=GameRecord) for line in lines.splitlines()]) > 20
     finally:
         subprocess.run(["/bin/umount", disk], check=True)
+
+
+def test_bots_that_go_through_sets_play_the_same_in_every_process():
+    Path("setter.py").write_text(
+        "from harness import Bot\nclass Setter(Bot):\n    def choose(self, view, actions):\n"
+        "        return {str(a): a for a in actions}[next(iter({str(a) for a in actions}))]\n"
+    )
+    for name in ("one", "two"):
+        code, _, err = run("--game", "el-paso", "--bot", "setter.py", "--bot", "random", "--deals", 3, "--name", name)
+        assert code == 0, err
+    assert records("one") == records("two")

@@ -86,9 +86,9 @@ def _viewed(game: Game[Any], players: int, seed: int) -> int:
     return decisions
 
 
-_UNIFORM = enter(Uniform, {}, "", "", "")
+UNIFORM = enter(Uniform, {}, "", "", "")
 
 
 def _refereed(game: Game[Any], players: int, seed: int) -> int:
     spec = MatchSpec("bench", 0, "bench", game.name, {}, seed, ("uniform",) * players)
-    return len(play(spec, game, [_UNIFORM] * players).actions)
+    return len(play(spec, game, [UNIFORM] * players).actions)

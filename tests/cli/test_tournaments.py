@@ -1,0 +1,138 @@
+"""Formats, dry runs, disqualification and continuing by force, from the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from harness.types import GameRecord
+from tests.support.cli import arena
+
+FIELD = ("tournament", "--game", "el-paso", "--bot", "random", "--bot", "skittish", "--bot", "diehard",
+         "--bot", "skittish:stars=1", "--bot", "skittish:stars=3", "--bot", "skittish:stars=4")  # fmt: skip
+
+
+def records(name):
+    lines = Path("results", name, "games.jsonl").read_bytes().splitlines()
+    return [msgspec.json.decode(line, type=GameRecord) for line in lines]
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ("--format", "round-robin", "--players", 3, "--tables", 4),
+        ("--format", "gauntlet", "--candidate", "diehard", "--players", 3),
+        ("--format", "swiss", "--rounds", 3, "--players", 2),
+        ("--format", "knockout", "--players", 2),
+        ("--format", "ladder", "--players", 3, "--max-matches", 60),
+    ],
+    ids=lambda asked: asked[1],
+)
+def test_every_format_can_be_played_verified_and_repeated(asked):
+    for name, workers in (("a", 2), ("b", 0)):
+        said = arena(*FIELD, *asked, "--deals", 2, "--name", name, "--workers", workers)
+        assert "Records and leaderboard" in said.stderr
+    assert "equals results/a" in arena("verify", "a", "b").stdout
+    seats = {}
+    for record in records("a"):
+        for seat, bot in enumerate(record.seats):
+            seats.setdefault(bot, [0] * len(record.seats))[seat] += 1
+    assert all(len(set(counts)) == 1 for counts in seats.values())  # everybody equally often in every seat
+
+
+def test_a_gauntlet_is_about_its_candidate():
+    arena(*FIELD, "--format", "gauntlet", "--candidate", "diehard", "--players", 3, "--deals", 1, "--name", "a")
+    assert all("diehard" in record.seats for record in records("a"))
+
+
+def test_a_dry_run_plays_nothing_and_says_what_would_be_played():
+    said = arena(*FIELD, "--players", 3, "--deals", 100, "--dry-run").stdout
+    assert "Matches: 6,000" in said
+    assert "A match takes about" in said
+    assert not Path("results").exists()
+
+
+def test_a_billion_deals_are_no_problem_to_plan():
+    assert "Matches: 60,000,000,000" in arena(*FIELD, "--players", 3, "--deals", 10**9, "--dry-run").stdout
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (("--format", "siwss"), "Did you mean 'swiss'?"),
+        (("--format", "gauntlet"), "candidate"),
+        (("--format", "gauntlet", "--candidate", "founder"), "founder"),
+        (("--rounds", 3), "swiss"),
+        (("--format", "ladder", "--until-separated", 1.5), "below 1, not 1.5"),
+        (("--deals", -3), "at least one deal"),
+        (("--workers", -1), "--workers"),
+        (("--game-time", -1), "--game-time"),
+        (("--players", 5, "--bot", "random"), "entered twice"),
+    ],
+)
+def test_plans_that_make_no_sense_are_refused(asked, said):
+    assert said in " ".join(arena(*FIELD, *asked, code=2).stderr.split())
+
+
+def test_a_bot_that_keeps_failing_can_be_disqualified(tmp_path):
+    bot = tmp_path / "clumsy.py"
+    bot.write_text(
+        "from harness import Bot\nclass Clumsy(Bot):\n    def choose(self, view, actions):\n        return None\n"
+    )
+    command = ("tournament", "--game", "el-paso", "--deals", 5, "--bot", "random", "--bot", bot, "--workers", 0)
+    arena(*command, "--max-faults", 3, "--name", "a")
+    kinds = [fault.kind for record in records("a") for fault in record.faults]
+    assert kinds == ["illegal"] * 3 + ["disqualified"] * 7
+    assert "all fit" in arena("verify", "a").stdout
+
+
+def test_a_run_whose_bot_changed_is_continued_only_by_force(tmp_path):
+    bot = tmp_path / "mine.py"
+    code = (
+        "from harness import Bot\nclass Mine(Bot):\n    def choose(self, view, actions):\n        return actions[0]\n"
+    )
+    bot.write_text(code)
+    arena("tournament", "--game", "el-paso", "--deals", 2, "--bot", "random", "--bot", bot, "--name", "a")
+    path = Path("results/a/games.jsonl")
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:2]))
+    bot.write_text(code + "# better\n")
+    refused = arena("tournament", "--resume", "a", code=2).stderr
+    assert "the bot mine is version sha256:" in refused
+    assert "--force" in refused
+    assert "continued although the bot mine" in arena("tournament", "--resume", "a", "--force").stderr
+    assert len(records("a")) == 4
+
+
+def test_records_that_do_not_belong_stop_a_resume_before_anything_is_played():
+    arena(*FIELD[:9], "--deals", 2, "--name", "a")
+    path = Path("results/a/games.jsonl")
+    lines = path.read_bytes().splitlines(keepends=True)
+    for bad, said in (
+        (lines[0] + lines[0], "is there twice"),
+        (lines[0].replace(b'"seed":', b'"seed":1'), "does not belong to this run"),
+        (lines[0].replace(b'"id":"el-paso-', b'"id":"chess-'), "does not belong to this run"),
+        (b"{}\n" + lines[0], "line 1, is not a record"),
+    ):
+        path.write_bytes(bad)
+        assert said in arena("tournament", "--resume", "a", code=2).stderr
+        assert path.read_bytes() == bad
+
+
+def test_several_games_are_played_with_a_legal_number_of_players_each():
+    data = json.loads(arena("tournament", "--deals", 1, "--json", "--name", "a").stdout)
+    assert data["complete"]
+    counts = {record.game: len(record.seats) for record in records("a")}
+    assert set(counts) == {"el-paso", "gnadenlos", "x-pasch"}
+    assert all(count >= 3 for count in counts.values())
+    for game, option in (("gnadenlos", "variant=experienced"), ("x-pasch", "target=60")):
+        arena("tournament", "--game", game, "--option", option, "--deals", 1, "--name", game)
+        assert all(option.split("=")[1] == str(r.options[option.split("=")[0]]) for r in records(game))
+    assert (
+        "Choose from: basic, experienced"
+        in arena("tournament", "--game", "gnadenlos", "--option", "variant=x", code=2).stderr
+    )
+    assert "for 3 to 4 players, not 5" in arena("tournament", "--game", "gnadenlos", "--players", 5, code=2).stderr
+    assert "a whole number from" in arena("tournament", "--game", "x-pasch", "--option", "target=no", code=2).stderr
