@@ -1,18 +1,19 @@
 """Plays a match of Gnadenlos! again from its printed lines, by docs/rules/gnadenlos.md alone.
 
-Luck and choices are taken from the lines (docs/replay.md, docs/games/gnadenlos.md); what follows from them is worked out
-here and must stand there word for word. Nothing of arena is imported: a misreading there is not repeated here.
+Luck and choices are taken from the lines (docs/replay.md, docs/games/gnadenlos.md); what follows from them is worked
+out here and must stand there word for word. Nothing of arena is imported: a misreading there is not repeated here.
 """
 
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 Adventurer = tuple[int, ...]  # gold, gun, cards
 Iou = tuple[int, int]  # value, colour
 Card = tuple[str, int, int]  # event, first, second
+Thing = TypeVar("Thing", bound=tuple[Any, ...])
 
 SKILL = {"gold rush": 0, "high noon": 1, "cheating": 2}  # GN-14
 
@@ -30,11 +31,6 @@ def check(lines: Iterable[dict[str, Any]]) -> None:
         raise Disagreement(f"line {script.number}: not of the documented form: {error!r}") from error
 
 
-def same(one: object, other: object) -> bool:
-    """As JSON: a tuple is a list, but true is not 1."""
-    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
-
-
 class Script:
     """The lines, one after the other, each held against what the rules expect."""
 
@@ -47,7 +43,8 @@ class Script:
         self.stand_ins: set[int] = set()
 
     def agree(self, what: str, found: object, expected: object) -> None:
-        if not same(found, expected):
+        """As JSON: a tuple is a list, but true is not 1."""
+        if json.dumps(found, sort_keys=True) != json.dumps(expected, sort_keys=True):
             raise Disagreement(f"line {self.number}: {what}: {found!r} is printed, the rules say {expected!r}")
 
     def _peek(self) -> dict[str, Any]:
@@ -73,19 +70,24 @@ class Script:
         self.agree(f"facts of {event}", line["data"], data)
         self.agree(f"who sees {event} (GN-41)", line["to"], to)
 
+    def shuffled(self, event: str, fact: str, things: Sequence[Thing], **data: object) -> list[Thing]:
+        """The order, seen by nobody, into which chance brought the things."""
+        order: list[Any] = [tuple(thing) for thing in self.luck(event, fact)]
+        self.agree(f"what is shuffled in {event}", sorted(order), sorted(things))
+        self.event(event, [], **{fact: order}, **data)
+        return order
+
     def choice(self, seat: int, kind: str, legal: list[dict[str, Any]]) -> dict[str, Any]:
         """The action that was taken, out of the legal ones."""
         line = self.next("choice")
-        self.agree("whose choice", line["seat"], seat)
-        self.agree("kind of choice", line["kind"], kind)
-        printed = [
-            {key: fact for key, fact in action.items() if key not in ("code", "text")} for action in line["legal"]
-        ]
+        self.agree("who chooses what", [line["seat"], line["kind"]], [seat, kind])
+        printed = [{key: one[key] for key in one.keys() - {"code", "text"}} for one in line["legal"]]
         self.agree("legal actions", printed, legal)
         self._asked(line, seat, forced=len(legal) == 1)
         codes = [action["code"] for action in line["legal"]]
-        for code, action in zip(codes, legal, strict=True):
-            self._same_code(code, json.dumps(action, sort_keys=True))
+        for code, action in zip(codes, map(json.dumps, legal), strict=True):  # one code for one action, all through
+            self.agree(f"action of code {code}", self._codes.setdefault(code, action), action)
+            self.agree(f"code of {action}", self._actions.setdefault(action, code), code)
         if line["taken"] not in codes:
             raise Disagreement(f"line {self.number}: the action taken, {line['taken']}, is not legal")
         return legal[codes.index(line["taken"])]
@@ -98,11 +100,6 @@ class Script:
             self.stand_ins.add(seat)
         by = "rules" if forced else "stand-in" if seat in self.stand_ins else "bot"
         self.agree("who chose", line["by"], by)
-
-    def _same_code(self, code: int, action: str) -> None:
-        """One action has one code throughout the match, and no two share one."""
-        self.agree(f"action of code {code}", self._codes.setdefault(code, action), action)
-        self.agree(f"code of {action}", self._actions.setdefault(action, code), code)
 
     def finish(self) -> None:
         if self.number != len(self._lines):
@@ -121,16 +118,14 @@ class Player:
     lost: bool = False
 
 
-@dataclass(frozen=True)
-class Slip:
+class Slip(NamedTuple):
     """An IOU in the market; `secret` while it has lain there face down since GN-7 (GN-41)."""
 
     iou: Iou
     secret: bool = False
 
 
-@dataclass(frozen=True)
-class Bid:
+class Bid(NamedTuple):
     """What a seat laid for an adventurer; without a total it could not bid (GN-27)."""
 
     seat: int
@@ -147,8 +142,7 @@ class Match:
         self.figures: dict[str, Any] = head["components"]
         self.variant = head["options"]["variant"]
         self.seats = int(head["players"])
-        script.agree("schema", head["schema"], 1)
-        script.agree("game", head["game"], "gnadenlos")
+        script.agree("schema and game", [head["schema"], head["game"]], [1, "gnadenlos"])
         script.agree("seats", len(head["seats"]), self.seats)
         script.agree("variant of the components", self.figures["variant"], self.variant)
         self.goal = int(self.figures["road"]["fields"])
@@ -172,16 +166,14 @@ class Match:
 
     def play(self) -> None:
         self.set_up()
-        ending = None
-        turn = 0
-        while ending is None and turn < self.figures["most_turns"]:  # GN-40
-            turn += 1
-            self.start = (turn - 1) % self.seats
-            self.script.event("turn", number=turn, start=self.start)
-            ending = self.turn()
-        if ending is not None:
-            self.close(ending)
-        self.result(ending or "truncated")
+        for number in range(1, self.figures["most_turns"] + 1):
+            self.start = (number - 1) % self.seats
+            self.script.event("turn", number=number, start=self.start)
+            if ending := self.turn():
+                self.close(ending)
+                self.result(ending)
+                return
+        self.result("truncated")  # GN-40
 
     def turn(self) -> str | None:
         """The cause when the game ends in it; the rest of the turn is dropped (GN-36)."""
@@ -192,17 +184,10 @@ class Match:
         return ending
 
     # Set-up
-
     def set_up(self) -> None:
         start = self.figures["start"]
-        self.script.event(
-            "set-up",
-            players=self.seats,
-            start=0,
-            gold=start["gold"],
-            field=self.figures["road"]["start"],
-            variant=self.variant,
-        )
+        each = {"gold": start["gold"], "field": self.figures["road"]["start"]}
+        self.script.event("set-up", players=self.seats, start=0, variant=self.variant, **each)
         self.shuffle_adventurers()
         self.shuffle_events()
         hands = [[self.pile.pop(0) for _ in range(start["adventurers"])] for _ in range(self.seats)]
@@ -220,9 +205,7 @@ class Match:
         for value, seat in ious:
             self.players[seat].ious.remove((value, seat))
         self.script.event("first market", ious=ious)
-        order: list[Iou] = [(value, colour) for value, colour in self.script.luck("market order", "ious")]
-        self.script.agree("IOUs of the first market", sorted(order), ious)
-        self.script.event("market order", [], ious=order)
+        order = self.script.shuffled("market order", "ious", ious)
         self.market = [Slip(iou, secret=True) for iou in order]
 
     def auction_of_pairs(self, pairs: list[list[Adventurer]]) -> None:
@@ -231,17 +214,17 @@ class Match:
         bids = self.bidding()
         left = dict(enumerate(pairs))
         for bid in bids:
-            taken = self.script.choice(bid.seat, "hire", [{"kind": "take pair", "pair": place} for place in left])
+            different = {tuple(pair): place for place, pair in reversed(left.items())}  # equal pairs are one choice
+            legal = [{"kind": "take pair", "pair": place} for place in sorted(different.values())]
+            taken = self.script.choice(bid.seat, "hire", legal)
             self.hire(bid.seat, left.pop(taken["pair"]))
         for bid in bids:
             self.to_market(bid)
 
     def shuffle_adventurers(self) -> None:
         """The discard becomes the pile (GN-6: at first, all adventurers)."""
-        order = [tuple(skills) for skills in self.script.luck("adventurers", "order")]
-        self.script.agree("adventurers shuffled", sorted(order), sorted(self.discard))
-        self.script.event("adventurers", [], reshuffle=self.reshuffles, order=order)
-        self.pile, self.discard = order, []
+        self.pile = self.script.shuffled("adventurers", "order", self.discard, reshuffle=self.reshuffles)
+        self.discard = []
         self.reshuffles += 1
 
     def shuffle_events(self) -> None:
@@ -250,25 +233,19 @@ class Match:
         cards = [("gold rush", first, second) for first, second in kinds["gold_rush"]]
         cards += [("high noon", 0, 0)] * kinds["high_noon"] + [("cheating", 0, 0)] * kinds["cheating"]
         self.script.event("events shuffled", shuffle=self.shuffles)
-        order: list[Card] = [(kind, first, second) for kind, first, second in self.script.luck("events", "order")]
-        self.script.agree("event cards shuffled", sorted(order), sorted(cards))
-        self.script.event("events", [], shuffle=self.shuffles, order=order)
-        self.cards = order
+        self.cards = self.script.shuffled("events", "order", cards, shuffle=self.shuffles)
         self.shuffles += 1
 
     # 1. Event
-
     def event_phase(self) -> str | None:
         if sum(bool(player.adventurers) for player in self.players) < 2:  # GN-10
             self.script.event("no event")
             return None
         card, undertaken = self.turn_card()
-        if undertaken and not self.cards:  # GN-11: the last of the pile
-            return "undertaker"
-        if not self.cards:
+        if not self.cards and not undertaken:  # GN-11: the last of the pile
             self.shuffle_events()
             card, undertaken = self.turn_card()
-        if undertaken:  # GN-12
+        if undertaken:  # GN-11, GN-12
             return "undertaker"
         laid = self.lay()
         value = {seat: adventurer[SKILL[card[0]]] for seat, adventurer in laid.items()}
@@ -351,10 +328,7 @@ class Match:
 
     def cheat(self, best: list[int], worst: list[int]) -> None:
         """GN-20."""
-        zones = {
-            seat: next(zone for zone in self.figures["zones"] if player.field <= zone["last"])
-            for seat, player in enumerate(self.players)
-        }
+        zones = [next(zone for zone in self.figures["zones"] if hat.field <= zone["last"]) for hat in self.players]
         steps = [(seat, zones[seat]["forward"]) for seat in best] + [(seat, -zones[seat]["back"]) for seat in worst]
         for seat, step in steps:
             player = self.players[seat]
@@ -368,7 +342,6 @@ class Match:
             self.script.event("discarded", seat=seat, adventurer=laid[seat], why=why)
 
     # 2. Buying fame
-
     def buy_fame(self, seat: int, kind: str, most: int) -> str | None:
         """GN-22, GN-38."""
         player = self.players[seat]
@@ -380,10 +353,9 @@ class Match:
         return "goal" if player.field == self.goal else None
 
     # 3. Hiring
-
     def hiring(self) -> None:
-        few = len(self.players[self.start].adventurers) < self.figures["hires_below"]  # GN-23
-        offers = self.turn_up() if few else []
+        few = len(self.players[self.start].adventurers) < self.figures["hires_below"]
+        offers = self.turn_up() if few else []  # GN-23
         if not offers:
             self.script.event("no hiring")
             return
@@ -422,9 +394,8 @@ class Match:
 
     def bid(self, seat: int, taken: set[int | None]) -> Bid:
         hand = sorted(self.players[seat].ious)
-        ways = [
-            way for size in range(1, self.figures["most_ious"] + 1) for way in sorted(set(combinations(hand, size)))
-        ]
+        sizes = range(1, self.figures["most_ious"] + 1)
+        ways = [way for size in sizes for way in sorted(set(combinations(hand, size)))]
         totals = sorted({worth(way) for way in ways} - taken)
         if not totals:
             self.script.event("no bid", seat=seat, hand=hand)
@@ -448,7 +419,6 @@ class Match:
             self.market += [Slip(iou) for iou in bid.ious]
 
     # Payday
-
     def paydays(self) -> str | None:
         """GN-31, GN-35."""
         while len(self.market) // self.columns >= self.seats:
@@ -503,7 +473,6 @@ class Match:
         return False
 
     # End
-
     def close(self, cause: str) -> None:
         self.script.event("ending", cause=cause)
         if cause != "vultures":  # GN-37
@@ -517,8 +486,7 @@ class Match:
         scores = [0 if player.lost else 1000 * player.field + player.gold for player in self.players]
         self.script.event("over", ending=ending, scores=scores)
         end = self.script.next("end")
-        self.script.agree("ending", end["ending"], ending)
-        self.script.agree("scores", end["scores"], scores)
+        self.script.agree("ending and scores", [end["ending"], end["scores"]], [ending, scores])
         failed = {fault["seat"] for fault in end["faults"]}
         worth_of = [-1 if seat in failed else score for seat, score in enumerate(scores)]
         self.script.agree("ranks", end["ranks"], [1 + sum(other > own for other in worth_of) for own in worth_of])

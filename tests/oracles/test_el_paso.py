@@ -5,25 +5,25 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Callable
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
+from harness.cli import main
+
 from .el_paso import Disagreement, check
 
 Json = dict[str, Any]
 Lines = list[Json]
 
-(ARENA,) = entry_points(group="console_scripts", name="arena")  # the command as installed, without its start-up time
 FIELD = ["diehard", "skittish:stars=4", "random", "skittish:stars=1", "skittish:stars=3"]
 EDITIONS = ["de", "nl", "bg"]
 
 
 def arena(folder: Path, *words: str) -> str:
-    done = CliRunner().invoke(ARENA.load(), [*words, "--results", str(folder)])
+    done = CliRunner().invoke(main, [*words, "--results", str(folder)])
     assert done.exit_code == 0, done.output
     return done.stdout
 
@@ -31,7 +31,7 @@ def arena(folder: Path, *words: str) -> str:
 def matches(folder: Path, edition: str, players: int, *more: str) -> list[Lines]:
     """Play one deal in every seating and print three matches at most."""
     entrants = [word for name in FIELD[:players] for word in ("--bot", name)]
-    setting = ["--game", "el-paso", "--option", f"edition={edition}", "--players", str(players)]
+    setting = ["--game", "el-paso", "--option", f"edition={edition}", "--players", str(players + more.count("--bot"))]
     arena(folder, "tournament", *setting, *entrants, *more, "--deals", "1", "--seed", "3", "--name", "run", "-q")
     ids = [json.loads(line)["id"] for line in (folder / "run" / "games.jsonl").read_text().splitlines()]
     prints = [arena(folder, "replay", "run", name, "--json") for name in ids[:3]]
@@ -72,7 +72,12 @@ def test_matches_with_few_tiles_and_cards_agree_with_the_rules(tmp_path: Path, g
 
 
 def test_a_match_of_bots_that_fail_agrees_with_the_rules(tmp_path: Path) -> None:
-    lines = matches(tmp_path, "bg", 3, "--move-time", "0.000000001")[0]
+    clumsy = tmp_path / "clumsy.py"
+    clumsy.write_text(
+        "from harness import Bot\nclass Clumsy(Bot):\n    def choose(self, view, actions):\n"
+        "        return actions[0] if view.town < 2 else None\n"
+    )
+    lines = matches(tmp_path, "bg", 3, "--bot", str(clumsy))[0]
     assert any(line.get("by") == "stand-in" for line in lines)
     check(lines)
 

@@ -116,7 +116,7 @@ def test_too_slow_a_decision_is_a_timeout():
             time.sleep(0.03 if view.town == 1 else 0)
             return actions[0]
 
-    record = match(First, Sleeper, limits=Limits(move_time=0.02))
+    record = match(First, Sleeper, limits=Limits(move_time=0.02, margin=0))
     [fault] = record.faults
     assert (fault.seat, fault.kind) == (1, "timeout")
     assert record.slowest[1] >= 0.03
