@@ -70,10 +70,10 @@ def _note(skills: Skills, played: int, wanted: float, seats: int) -> str:
         return f"After {played:,} matches still not told apart with {100 * wanted:g}%: {pairs}."
     plain = matches_of_round_robin(skills, wanted, seats)
     saved = plain - played
-    verdict = f"at least {saved:,} saved" if saved > 0 else "nothing saved for certain"
+    verdict = f"about {saved:,} saved" if saved > 0 else "nothing saved"
     return (
         f"Neighbours are told apart with {100 * wanted:g}% after {played:,} matches; "
-        f"a round-robin would have taken {plain:,} or more: {verdict}."
+        f"a round-robin would have taken about {plain:,}: {verdict}."
     )
 
 

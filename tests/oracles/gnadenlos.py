@@ -35,7 +35,7 @@ class Script:
     """The lines, one after the other, each held against what the rules expect."""
 
     def __init__(self, lines: Iterable[dict[str, Any]]) -> None:
-        self._lines = list(lines)
+        self.lines = list(lines)
         self.number = 0
         self._decisions = 0
         self._codes: dict[int, str] = {}
@@ -48,9 +48,9 @@ class Script:
             raise Disagreement(f"line {self.number}: {what}: {found!r} is printed, the rules say {expected!r}")
 
     def _peek(self) -> dict[str, Any]:
-        if self.number >= len(self._lines):
+        if self.number >= len(self.lines):
             raise Disagreement(f"the lines stop after {self.number}, the match goes on")
-        return self._lines[self.number]
+        return self.lines[self.number]
 
     def next(self, kind: str) -> dict[str, Any]:
         line = self._peek()
@@ -100,10 +100,6 @@ class Script:
             self.stand_ins.add(seat)
         by = "rules" if forced else "stand-in" if seat in self.stand_ins else "bot"
         self.agree("who chose", line["by"], by)
-
-    def finish(self) -> None:
-        if self.number != len(self._lines):
-            raise Disagreement(f"line {self.number + 1}: the match is over")
 
 
 @dataclass
@@ -492,7 +488,7 @@ class Match:
         self.script.agree("ranks", end["ranks"], [1 + sum(other > own for other in worth_of) for own in worth_of])
         if not self.script.stand_ins <= failed:
             raise Disagreement(f"stand-ins played for {self.script.stand_ins}, but faults name {failed}")
-        self.script.finish()
+        self.script.agree("how many lines", len(self.script.lines), self.script.number)
 
 
 def worth(ious: Iterable[Iou]) -> int:

@@ -32,7 +32,22 @@ def matches(folder: Path, edition: str, players: int, *more: str) -> list[Lines]
     """Play one deal in every seating and print three matches at most."""
     entrants = [word for name in FIELD[:players] for word in ("--bot", name)]
     setting = ["--game", "el-paso", "--option", f"edition={edition}", "--players", str(players + more.count("--bot"))]
-    arena(folder, "tournament", *setting, *entrants, *more, "--deals", "1", "--seed", "3", "--name", "run", "-q")
+    arena(
+        folder,
+        "tournament",
+        *setting,
+        *entrants,
+        *more,
+        "--deals",
+        "1",
+        "--seed",
+        "3",
+        "--name",
+        "run",
+        "-q",
+        "--workers",
+        "0",
+    )
     ids = [json.loads(line)["id"] for line in (folder / "run" / "games.jsonl").read_text().splitlines()]
     prints = [arena(folder, "replay", "run", name, "--json") for name in ids[:3]]
     return [[json.loads(line) for line in text.splitlines()] for text in prints]

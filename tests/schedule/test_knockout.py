@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from harness import schedule
+from harness.chance import Chance
 from harness.types import Fault, GameRecord
 
 from .support import even, names, plan, play, sets_of
@@ -107,3 +108,11 @@ def test_nobody_sits_out_twice_before_the_others_have() -> None:
         left = len(first) // 2 + bots % 4
         if left > 4 and left % 4 <= left - bots % 4:
             assert set(names(bots)) - first <= second
+
+
+def test_tables_are_filled_in_a_snake() -> None:
+    rounds, _ = play(plan(8, 4, "knockout"), even(8, 50))
+    seeds = Chance(1).shuffled(names(8), "lots", "game")
+    one, two = sets_of(rounds[0]).values()
+    assert one == {seeds[0], seeds[3], seeds[4], seeds[7]}
+    assert two == {seeds[1], seeds[2], seeds[5], seeds[6]}

@@ -150,3 +150,16 @@ def test_the_pieces_of_a_round_keep_its_tables() -> None:
     assert ids[-1] == "game-2.600.4"
     seeds = {spec.seed for piece in pieces for spec in piece}
     assert seeds == {Chance(1).derive("deal", "game", deal) for deal in range(1, 601)}
+
+
+def test_of_bots_with_equal_shares_the_one_with_the_stronger_opponents_stands_first() -> None:
+    rounds, outcomes = play(plan(8, 2, "swiss", rounds=2), even(8, 50))
+    won: Counter[str] = Counter(max(table) for specs in rounds for table in sets_of(specs).values())
+    met = {
+        name: [n for part in rounds for t in sets_of(part).values() if name in t for n in t - {name}] for name in won
+    }
+    level = [name for name in outcomes["game"].standing if won[name] == 1]
+    beaten_or_met = [sum(won[other] for other in met[name]) for name in level]
+    assert len(level) == 4
+    assert beaten_or_met == sorted(beaten_or_met, reverse=True)
+    assert len(set(beaten_or_met)) > 1
