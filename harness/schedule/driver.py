@@ -100,7 +100,7 @@ def outcomes(plan: Plan, records: Iterable[GameRecord]) -> dict[str, Outcome]:
 def _set(game: GamePlan, table: Table, luck: Chance, index: Iterator[int]) -> Iterator[MatchSpec]:
     """The matches of one duplicate set."""
     duplicates = f"{game.name}-{table.group}.{table.number}"
-    seed = luck.derive("deal", game.name, table.deal)
+    seed = luck.derive("deal", game.name, *table.deal)
     for turn, seats in enumerate(rotations(table.seating), 1):
         yield MatchSpec(f"{duplicates}.{turn}", next(index), duplicates, game.name, game.settings, seed, seats)
 

@@ -22,7 +22,9 @@ class Table(NamedTuple):
     """The deal in formats that need no results, the round in the others; the first number of a match id."""
     number: int
     """Counts the tables of the group; the second number of a match id."""
-    deal: int
+    deal: tuple[int, ...]
+    """Names the deal: tables of the same name have the same luck. A table has its own, unless tables are to be
+    compared: matches of one deal are not independent, so shared deals say less about all deals."""
     seating: tuple[str, ...]
 
 
@@ -107,6 +109,6 @@ def play_round(
 def _sets(number: int, tables: Sequence[Sequence[str]], game: GamePlan, plan: Plan, luck: Chance) -> Iterator[Table]:
     count = 0
     for deal in range((number - 1) * plan.deals + 1, number * plan.deals + 1):
-        for table in tables:
+        for place, table in enumerate(tables, 1):
             count += 1
-            yield Table(number, count, deal, seated(table, luck, game, number, count))
+            yield Table(number, count, (deal, place), seated(table, luck, game, number, count))

@@ -22,7 +22,7 @@ def rounds(game: GamePlan, plan: Plan, luck: Chance) -> Rounds:
             seating = seated([PLACE, *table], luck, game, deal, number)
             for candidate in candidates:
                 bots = tuple(candidate if name == PLACE else name for name in seating)
-                played.append(Table(deal, len(played) + 1, deal, bots))
+                played.append(Table(deal, len(played) + 1, (deal, number), bots))
         yield played
     return Outcome()
 

@@ -24,7 +24,7 @@ def rounds(game: GamePlan, plan: Plan, luck: Chance) -> Rounds:
         tables: list[Table] = []
         for table in most_telling(skills, seats, min(room, tables_a_round(game, plan)), luck, game.name, number):
             deal += 1
-            tables.append(Table(number, len(tables) + 1, deal, seated(table, luck, game, number, len(tables) + 1)))
+            tables.append(Table(number, len(tables) + 1, (deal,), seated(table, luck, game, number, len(tables) + 1)))
         for record in (yield tables):
             skills.add(record)
             played += 1

@@ -13,7 +13,8 @@ def rounds(game: GamePlan, plan: Plan, luck: Chance) -> Rounds:
     choice = tables_by_deal(game.entrants, game.players, plan.tables, plan.deals, luck.rng("tables", game.name))
     for deal, tables in enumerate(choice, 1):
         yield [
-            Table(deal, number, deal, seated(table, luck, game, deal, number)) for number, table in enumerate(tables, 1)
+            Table(deal, number, (deal, number), seated(table, luck, game, deal, number))
+            for number, table in enumerate(tables, 1)
         ]
     return Outcome()
 

@@ -21,7 +21,7 @@ def pairwise_table(title: str, book: Book) -> Table:
                 rows.append({"bot": line.bot, "against": other.bot, "met": met, "ahead": round(ahead / met, 4)})
             shown.append(f"{ahead / met:.1%}" if met else NOTHING)
         cells.append(shown)
-    return Table(title, rows, ["bot", *(line.bot for line in lines)], cells, words=frozenset(("bot",)))
+    return Table(title, rows, ["bot", *(line.bot for line in lines)], cells)
 
 
 def seats_table(title: str, book: Book) -> Table:
@@ -47,5 +47,5 @@ def seats_table(title: str, book: Book) -> Table:
         cells.append(
             [str(players), str(seat), f"{matches:.0f}", f"{wins / matches:.1%}", percent(ahead), number(score)]
         )
-    notes = ["Without a seat advantage a seat finishes ahead of 50% of the table. ± is a 95% interval over deals."]
-    return Table(title, rows, ["players", "seat", "matches", "wins", "ahead", "mean score"], cells, notes)
+    legend = "Without a seat advantage a seat finishes ahead of 50% of the table. ± is a 95% interval over deals."
+    return Table(title, rows, ["players", "seat", "matches", "wins", "ahead", "mean score"], cells, legend=legend)

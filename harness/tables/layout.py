@@ -30,6 +30,8 @@ class Table:
     cells: list[list[str]]
     notes: list[str] = field(default_factory=list)
     """Sentences below the table; programs find the same facts in the rows."""
+    legend: str = ""
+    """How to read tables of this kind; stands once below all of them."""
     words: frozenset[str] = frozenset(("bot",))
     """Headers of columns that hold words: aligned to the left."""
 
@@ -42,7 +44,8 @@ def text_of(tables: Sequence[Table], table_format: str) -> str:
         return json.dumps({table.title: table.rows for table in tables}, indent=2, allow_nan=False)
     if table_format == "csv":
         return _csv(tables)
-    return "\n\n".join(_one(table, table_format) for table in tables) or EMPTY
+    legends = dict.fromkeys(table.legend for table in tables if table.legend)
+    return "\n\n".join([*(_one(table, table_format) for table in tables), *legends]) or EMPTY
 
 
 def _one(table: Table, table_format: str) -> str:

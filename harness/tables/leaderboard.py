@@ -41,7 +41,8 @@ def leaderboard_table(title: str, book: Book) -> Table:
         [_row(standing, scored) for standing in board.standings],
         HEADERS,
         [_cells(standing, scored) for standing in board.standings],
-        [LEGEND, *board.notes],
+        board.notes,
+        LEGEND,
     )
 
 

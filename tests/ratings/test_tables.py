@@ -158,3 +158,10 @@ def test_all_draws_are_not_told_apart():
 
 def test_one_deal_is_reported_as_too_little():
     assert "All matches are of one deal" in render(books([record("ab", (2, 1))]))
+
+
+def test_how_to_read_the_tables_is_told_once():
+    rated = books([record("ab", (200, 100)), record("ab", (2, 1), index=1, game="other")])
+    text = render(rated, "simple")
+    assert text.count("Ranks with =") == 1
+    assert text.splitlines()[-1].startswith("Ranks with =")

@@ -25,11 +25,11 @@ def test_every_table_plays_every_deal_in_every_rotation(seats: int) -> None:
     assert set(in_seat.values()) == {2 * comb(seats + 1, seats - 1)}
 
 
-def test_a_set_shares_its_deal_and_all_tables_of_a_deal_do() -> None:
+def test_a_set_shares_its_deal_and_every_set_has_its_own() -> None:
     specs = list(schedule.matches(plan(5, 3, deals=3)))
-    seeds = {spec.id.split(".")[0]: spec.seed for spec in specs}
-    assert all(spec.seed == seeds[spec.id.split(".")[0]] for spec in specs)
-    assert len(set(seeds.values())) == 3
+    seeds = {spec.set: spec.seed for spec in specs}
+    assert all(spec.seed == seeds[spec.set] for spec in specs)
+    assert len(set(seeds.values())) == len(seeds) == 3 * 10
 
 
 def test_ids_are_unique_and_indices_count_the_schedule() -> None:

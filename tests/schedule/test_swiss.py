@@ -75,9 +75,8 @@ def test_everyone_plays_or_sits_out_in_turn_and_seats_are_even(
     byes: Counter[str] = Counter()
     for specs in played:
         by_deal: dict[int, list[str]] = {}
-        for name, table in sets_of(specs).items():
-            seed_of = next(spec.seed for spec in specs if spec.set == name)
-            by_deal.setdefault(seed_of, []).extend(table)
+        for number, table in enumerate(sets_of(specs).values()):
+            by_deal.setdefault(number // (bots // seats), []).extend(table)
         assert len(by_deal) == deals
         assert all(len(set(sat)) == len(sat) == bots // seats * seats for sat in by_deal.values())
         byes += Counter(set(names(bots)) - set(next(iter(by_deal.values()))))
@@ -149,7 +148,7 @@ def test_the_pieces_of_a_round_keep_its_tables() -> None:
     assert ids[0] == "game-1.1.1"
     assert ids[-1] == "game-2.600.4"
     seeds = {spec.seed for piece in pieces for spec in piece}
-    assert seeds == {Chance(1).derive("deal", "game", deal) for deal in range(1, 601)}
+    assert seeds == {Chance(1).derive("deal", "game", deal, table) for deal in range(1, 601) for table in (1, 2)}
 
 
 def test_of_bots_with_equal_shares_the_one_with_the_stronger_opponents_stands_first() -> None:
