@@ -7,7 +7,7 @@ checked in any language: see docs/luck.md.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 from random import Random
 from typing import TypeVar
@@ -45,26 +45,28 @@ class Chance:
 
     def dice(self, count: int, sides: int, *where: Part) -> tuple[int, ...]:
         """`count` numbers from 0 to sides - 1; the first ones are the same for any count."""
-        rest = self.number(*where)
-        rolled = []
-        for _ in range(count):
-            rest, face = divmod(rest, sides)
-            rolled.append(face)
-        return tuple(rolled)
+        return tuple(self._digits((sides for _ in range(count)), where))
 
     def shuffled(self, items: Iterable[T], *where: Part) -> list[T]:
         """The items in an order that belongs to this name."""
         order = list(items)
-        rest = self.number(*where)
-        bits, block = _BLOCK_BITS, 0
-        for i in range(len(order) - 1, 0, -1):
-            if bits < _SPARE_BITS + i.bit_length():
-                block += 1
-                rest, bits = self.number(*where, "block", block), _BLOCK_BITS
-            rest, j = divmod(rest, i + 1)
-            bits -= (i + 1).bit_length()
+        i = len(order)
+        for j in self._digits(range(i, 1, -1), where):
+            i -= 1
             order[i], order[j] = order[j], order[i]
         return order
+
+    def _digits(self, bases: Iterable[int], where: tuple[Part, ...]) -> Iterator[int]:
+        """The digits of this name's number in these bases, lowest first; further numbers where it has not enough."""
+        rest, bits, block = self.number(*where), _BLOCK_BITS, 0
+        for base in bases:
+            size = base.bit_length()
+            if bits < _SPARE_BITS + size:
+                block += 1
+                rest, bits = self.number(*where, "block", block), _BLOCK_BITS
+            rest, digit = divmod(rest, base)
+            bits -= size
+            yield digit
 
     def derive(self, *where: Part) -> int:
         """A 48-bit seed of its own (48 bits survive any JSON reader)."""

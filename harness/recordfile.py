@@ -63,11 +63,7 @@ class RecordFile:
     def _sync(self) -> None:
         os.fsync(self._fd)
         self._synced = monotonic()
-        try:
-            there = self.path.stat().st_ino == os.fstat(self._fd).st_ino
-        except FileNotFoundError:
-            there = False
-        if not there:
+        if not _is_at(self.path, self._fd):
             raise StoreError(f"{self.path} was moved or deleted while the run was being played.")
 
     def close(self) -> None:
@@ -90,19 +86,31 @@ def lock(folder: Path) -> Iterator[None]:
         yield
         return
     path = folder / LOCK
-    try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
-    except OSError as error:
-        raise StoreError(f"Cannot write to {folder}: {error.strerror or error}.") from error
-    try:
+    while True:
         try:
-            fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            owner = os.pread(descriptor, 32, 0).decode(errors="replace").strip()
-            raise StoreError(f"{folder} is being written by another process ({owner or 'unknown'}).") from None
-        os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, str(os.getpid()).encode(), 0)
-        yield
-        path.unlink(missing_ok=True)
-    finally:
-        os.close(descriptor)
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        except OSError as error:
+            raise StoreError(f"Cannot write to {folder}: {error.strerror or error}.") from error
+        try:
+            try:
+                fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                owner = os.pread(descriptor, 32, 0).decode(errors="replace").strip()
+                raise StoreError(f"{folder} is being written by another process ({owner or 'unknown'}).") from None
+            if not _is_at(path, descriptor):
+                continue  # its last owner took the file away between our opening and our locking it
+            os.ftruncate(descriptor, 0)
+            os.pwrite(descriptor, str(os.getpid()).encode(), 0)
+            yield
+            path.unlink(missing_ok=True)
+            return
+        finally:
+            os.close(descriptor)
+
+
+def _is_at(path: Path, descriptor: int) -> bool:
+    """Whether the open file is the one that has this name."""
+    try:
+        return path.stat().st_ino == os.fstat(descriptor).st_ino
+    except FileNotFoundError:
+        return False

@@ -1,7 +1,8 @@
 """What a book keeps of its matches: sums for each deal, so that intervals can respect that a deal is one piece of luck.
 
-Memory does not grow with the run: past MOST_DEALS the sums of neighbouring deals are put together. A block of two
-deals is as independent of the next block as one deal is of another, only fewer of them are left - still hundreds.
+Memory hardly grows with the run (a number for each deal): past MOST_DEALS the sums of neighbouring deals are put
+together. A block of two deals is as independent of the next block as one deal is of another, only fewer of them
+are left - still hundreds.
 """
 
 from __future__ import annotations
@@ -98,6 +99,10 @@ class Evidence:
             key = bots[left], bots[right]
             met[key] = met.get(key, 0) + 1
             ahead[key] = ahead.get(key, 0.0) + share
+
+    def have_met(self, one: int, other: int) -> bool:
+        """Whether these two have ever sat at one table."""
+        return (one, other) in self.met or (other, one) in self.met
 
     def _add_stages(self, deal: Deal, bots: Sequence[int], ranks: tuple[int, ...]) -> None:
         """Best of all, best of the rest, ...; tied bots count as every order of them, with equal weights."""

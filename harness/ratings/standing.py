@@ -67,7 +67,9 @@ def leaderboard(book: Book) -> Leaderboard:
                 shared=ranks.count(ranks[place]) > 1,
                 best=best,
                 worst=worst,
-                sure=None if below is None else confidence(strengths, number, below),
+                sure=None
+                if below is None or not evidence.have_met(number, below)
+                else confidence(strengths, number, below),
                 score=mean((one[MATCHES], one[SCORE]) for one in sums),
                 ahead=share((one[MATCHES], one[AHEAD]) for one in sums),
                 strength=ELO * strengths.values[number],

@@ -10,13 +10,17 @@ from harness.chance import Chance
 from harness.errors import UsageError
 from harness.schedule.form import Format, Outcome, Rounds, Table, seated
 from harness.schedule.plan import GamePlan, Plan
-from harness.schedule.separation import Skills, matches_of_round_robin
+from harness.schedule.separation import Looks, Skills, matches_of_round_robin
+
+MOST_TIMES = 5
+"""How many times as many matches the estimate of a round-robin goes."""
 
 
 def rounds(game: GamePlan, plan: Plan, luck: Chance) -> Rounds:
     """A few tables at a time, each with a deal of its own; the outcome says how many matches were saved."""
     skills, wanted = Skills(game.entrants), plan.until_separated
     most, seats = count(game, plan), game.players
+    looks = Looks(wanted, len(game.entrants))
     played = number = deal = 0
     while most is None or played + seats <= most:
         room = tables_a_round(game, plan) if most is None else (most - played) // seats
@@ -28,9 +32,9 @@ def rounds(game: GamePlan, plan: Plan, luck: Chance) -> Rounds:
         for record in (yield tables):
             skills.add(record)
             played += 1
-        if wanted and not skills.undecided(wanted):
+        if wanted and looks.due(played) and not skills.undecided(looks.level()):
             break
-    return Outcome(tuple(skills.order()), _note(skills, played, wanted, game.players))
+    return Outcome(tuple(skills.order()), _note(skills, played, looks.level(), game, plan))
 
 
 def most_telling(skills: Skills, seats: int, tables: int, luck: Chance, game: str, number: int) -> list[list[str]]:
@@ -62,18 +66,21 @@ def most_telling(skills: Skills, seats: int, tables: int, luck: Chance, game: st
     return found
 
 
-def _note(skills: Skills, played: int, wanted: float, seats: int) -> str:
-    if not wanted:
+def _note(skills: Skills, played: int, level: float, game: GamePlan, plan: Plan) -> str:
+    if not plan.until_separated:
         return ""
-    if close := skills.undecided(wanted):
+    sure = f"{100 * plan.until_separated:g}%"
+    if close := skills.undecided(level):
         pairs = "; ".join(f"{better} and {worse}" for better, worse in close)
-        return f"After {played:,} matches still not told apart with {100 * wanted:g}%: {pairs}."
-    plain = matches_of_round_robin(skills, wanted, seats)
-    saved = plain - played
-    verdict = f"about {saved:,} saved" if saved > 0 else "nothing saved"
+        return f"After {played:,} matches still not told apart with {sure}: {pairs}."
+    plain = matches_of_round_robin(skills, game, plan, MOST_TIMES * played)
+    if plain is None:
+        verdict = f"more than {MOST_TIMES} times as many"
+    else:
+        verdict = f"about {plain:,}, so {f'about {plain - played:,} were' if plain > played else 'nothing was'} saved"
     return (
-        f"Neighbours are told apart with {100 * wanted:g}% after {played:,} matches; "
-        f"a round-robin would have taken about {plain:,}: {verdict}."
+        f"Neighbours are told apart with {sure}, repeated looks allowed for, after {played:,} matches; "
+        f"a round-robin would have taken {verdict}."
     )
 
 

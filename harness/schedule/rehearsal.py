@@ -7,10 +7,8 @@ from collections.abc import Iterator, Mapping
 from harness.chance import Chance
 from harness.schedule.driver import is_adaptive, matches, rounds
 from harness.schedule.plan import Plan
-from harness.types import GameRecord, MatchSpec, ranks_of
-
-SCALE = 1000
-"""Scores are whole numbers: performances in thousandths."""
+from harness.schedule.pretence import made_up
+from harness.types import MatchSpec
 
 
 def rehearse(plan: Plan, strengths: Mapping[str, float] | None = None) -> Iterator[MatchSpec]:
@@ -31,13 +29,3 @@ def rehearse(plan: Plan, strengths: Mapping[str, float] | None = None) -> Iterat
             specs = going.send([made_up(spec, known, luck) for spec in specs])
         except StopIteration:
             return
-
-
-def made_up(spec: MatchSpec, strengths: Mapping[str, float], luck: Chance) -> GameRecord:
-    """A record of bots that perform by a normal distribution about their strength (Thurstone's model)."""
-    rng = luck.rng("rehearsal", spec.id)
-    scores = tuple(round(SCALE * rng.gauss(strengths.get(name, 0.0), 1.0)) for name in spec.seats)
-    return GameRecord(
-        spec.id, spec.index, spec.set, spec.game, "", spec.options, spec.seed, spec.seats,
-        scores, ranks_of(scores), "made up", (), (0,) * len(spec.seats),
-    )  # fmt: skip

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from math import ceil, hypot
+from math import hypot, pi
 from statistics import NormalDist
 
+from msgspec.structs import replace
+
+from harness.chance import Chance
 from harness.ratings import Book
 from harness.ratings.skill import BETA, MU, SIGMA
 from harness.ratings.standing import certainty
-from harness.types import GameRecord
+from harness.schedule.plan import GamePlan, Plan
+from harness.schedule.pretence import made_up
+from harness.schedule.round_robin import rounds as round_robin
+from harness.types import GameRecord, MatchSpec
 
+PRETENCES = 3
 _NORMAL = NormalDist()
 
 
@@ -74,40 +81,58 @@ class Skills:
         return round(4 * better * (1 - better) * known / (known + 2 * BETA**2), 9)
 
 
-def matches_of_round_robin(skills: Skills, wanted: float, seats: int) -> int:
-    """An estimate of the matches after which a plain round-robin would separate the same bots as surely.
+class Looks:
+    """When to look whether the bots are told apart, and how sure that must be then.
 
-    It takes what was found for true and lets every bot tell as much by a match as it did here, but gives all bots
-    equally many matches, as a round-robin must: as many as the closest neighbours need.
+    Who looks often enough will see equal bots told apart by chance. So looks come ever more seldom, and share out the
+    doubt that is allowed: the k-th look may take 6 / (pi k) ** 2 of it, which is all of it for looks without end.
     """
-    prior = SIGMA**-2
-    gain = {name: (skills.sigma(name) ** -2 - prior) / skills.book.lines[name].matches for name in skills.names}
-    far = _NORMAL.inv_cdf(wanted)
 
-    def enough(matches: int) -> bool:
-        spread = {name: (prior + matches * gain[name]) ** -0.5 for name in skills.names}
-        return all(
-            skills.mu(better) - skills.mu(worse) >= far * hypot(spread[better], spread[worse])
-            for better, worse in pairwise(skills.order())
-        )
+    FIRST, GROWTH = 10, 1.5
+    """Matches of each bot before the first look, about; and how many times as many before each further one."""
 
-    most = 1
-    while not enough(most):
-        most *= 2
-    least = most // 2
-    while most - least > 1:
-        middle = (least + most) // 2
-        least, most = (least, middle) if enough(middle) else (middle, most)
-    return ceil(max(most, _matches_seen(skills, far)) * len(skills.names) / seats)
+    def __init__(self, wanted: float, bots: int) -> None:
+        self.doubt, self.number, self.next = 1 - wanted, 0, float(self.FIRST * bots)
+
+    def due(self, played: int) -> bool:
+        """Whether to look now that so many matches have been played."""
+        if played < self.next:
+            return False
+        self.number += 1
+        self.next = self.GROWTH * played
+        return True
+
+    def level(self) -> float:
+        """The probability that is asked for at this look."""
+        return 1 - self.doubt * 6 / (pi * max(1, self.number)) ** 2
 
 
-def _matches_seen(skills: Skills, far: float) -> float:
-    """Matches of each bot after which what is seen over the deals separates all neighbours: errors shrink with the
-    square root of the matches."""
-    sure = certainty(skills.book)
-    needed = 0.0
-    for pair in pairwise(skills.order()):
-        seen = min(max(sure(*pair) or 0.0, 0.5 + 1e-9), 1 - 1e-12)
-        played = min(skills.book.lines[name].matches for name in pair)
-        needed = max(needed, played * (far / _NORMAL.inv_cdf(seen)) ** 2)
-    return needed
+def matches_of_round_robin(skills: Skills, game: GamePlan, plan: Plan, most: int) -> int | None:
+    """An estimate of what a round-robin would have taken to separate the same bots by the same rule; None: over `most`.
+
+    It is played with made-up results of bots as strong as they were found to be, a few times over.
+    """
+    strengths = {name: skills.mu(name) / BETA for name in skills.names}
+    tries = [_pretended(game, plan, strengths, most, number) for number in range(PRETENCES)]
+    known = [taken for taken in tries if taken is not None]
+    return sum(known) // len(known) if len(known) == len(tries) else None
+
+
+def _pretended(game: GamePlan, plan: Plan, strengths: Mapping[str, float], most: int, number: int) -> int | None:
+    luck = Chance(Chance(plan.seed).derive("round-robin instead", game.name, number))
+    skills, looks = Skills(game.entrants), Looks(plan.until_separated, len(game.entrants))
+    endless = replace(plan, deals=10**9, format="round-robin", tables=0)
+    played = 0
+    for tables in round_robin(game, endless, luck):
+        for table in tables:
+            for turn in range(game.players):
+                seats = table.seating[turn:] + table.seating[:turn]
+                name = f"{table.group}.{table.number}"
+                spec = MatchSpec(f"{name}.{turn}", played, name, game.name, {}, played - turn, seats)
+                skills.add(made_up(spec, strengths, luck))
+                played += 1
+        if played > most:
+            return None
+        if looks.due(played) and not skills.undecided(looks.level()):
+            return played
+    raise AssertionError("a round-robin of so many deals does not end")

@@ -24,7 +24,7 @@ HEADERS = (
     "faults",
 )
 LEGEND = (
-    f"Ranks with = are shared by bots that are not told apart; may be: the ranks that are not ruled out. "
+    f"Ranks with = belong to a group that cannot be put in order for sure; may be: the ranks that are not ruled out. "
     f"± is a {LEVEL:.0%} interval over deals, except sigma. ahead: share of the table finished ahead of. "
     "PL: Plackett-Luce, in Elo points. sure: how sure it is better than the next line."
 )

@@ -43,17 +43,22 @@ class World:
 SCALE = 100
 
 
-def tournament(world: World, deals: int, rng: Random) -> Iterator[GameRecord]:
-    """A round-robin as arena schedules it: every table plays each deal in every rotation of its seats."""
+def tournament(world: World, deals: int, rng: Random, shared: bool = True) -> Iterator[GameRecord]:
+    """A round-robin: every table plays each deal in every rotation of its seats.
+
+    `shared`: all tables of a deal have its luck in common, which is the hardest case for intervals (arena itself
+    gives every table deals of its own).
+    """
     field = range(len(world.skills))
     tables = list(combinations(field, world.players))
     index = 0
     for deal in range(deals):
-        seed = rng.getrandbits(48)
-        wealth = rng.gauss(0, world.wealth)
-        tastes = [rng.gauss(0, world.taste) for _ in field]
-        places = [rng.gauss(0, world.place) for _ in range(world.players)]
         for number, table in enumerate(tables):
+            if number == 0 or not shared:
+                seed = rng.getrandbits(48)
+                wealth = rng.gauss(0, world.wealth)
+                tastes = [rng.gauss(0, world.taste) for _ in field]
+                places = [rng.gauss(0, world.place) for _ in range(world.players)]
             seating = rng.sample(table, len(table))
             for turn in range(len(table)):
                 seats = seating[turn:] + seating[:turn]

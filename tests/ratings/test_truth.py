@@ -79,6 +79,16 @@ def test_equal_bots_are_not_told_apart(players, tournaments):
     assert wrong / tournaments <= 0.05 + three_errors(0.05, tournaments)
 
 
+def test_intervals_cover_the_truth_with_a_deal_for_every_table():
+    world, inside, lines = world_of(0.3, 3), 0, 0
+    for number in range(40):
+        board = leaderboard(books(tournament(world, 2, Random(number), shared=False))["sim"])
+        for one in board.standings:
+            inside += one.ahead.low <= world.share_ahead(number_of(one)) <= one.ahead.high
+            lines += 1
+    assert 0.92 - three_errors(0.95, 40) <= inside / lines <= 0.98 + three_errors(0.95, 40)
+
+
 def test_unequal_bots_are_told_apart_once_there_are_deals_enough():
     # Without this, never claiming anything would pass all of the above.
     world = world_of(0.8, 3)

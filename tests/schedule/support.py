@@ -10,7 +10,7 @@ from typing import Any
 from harness import schedule
 from harness.chance import Chance
 from harness.schedule import GamePlan, Outcome, Plan
-from harness.schedule.rehearsal import made_up
+from harness.schedule.pretence import made_up
 from harness.types import GameRecord, MatchSpec
 
 

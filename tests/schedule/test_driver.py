@@ -13,7 +13,7 @@ from harness import schedule
 from harness.chance import Chance
 from harness.errors import UnknownName, UsageError
 from harness.schedule import FORMATS, GamePlan, Plan
-from harness.schedule.rehearsal import made_up
+from harness.schedule.pretence import made_up
 from harness.types import GameRecord, MatchSpec
 
 from .support import even, game, names, plan, play
