@@ -15,7 +15,7 @@ class FlatMc(SearchBot):
 
     def choose(self, view: View, actions: Sequence[Action]) -> Action:
         """The action with the highest average reward."""
-        seat, habits = view.seat, self.habits()
+        seat = view.seat
         totals = [0.0] * len(actions)
         tries = [0] * len(actions)
         world = None
@@ -26,7 +26,7 @@ class FlatMc(SearchBot):
             # Luck is named, not drawn in turn: clones of one world see the same dice wherever the actions lead.
             state = world.clone()
             state.step(actions[at])
-            totals[at] += self.play_out(state, habits)[seat]
+            totals[at] += self.play_out(state)[seat]
             tries[at] += 1
         tried = [at for at in range(len(actions)) if tries[at]]
         return actions[max(tried, key=lambda at: totals[at] / tries[at])]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from bots.search.base import OPTIONS, SearchBot
 from bots.search.knowledge import public_part
@@ -16,7 +15,7 @@ class Ismcts(SearchBot):
 
     options = (
         *OPTIONS,
-        Option("exploration", 100, "how much to try what looks worse, in percent", kind="int", minimum=0),
+        Option("exploration", 150, "how much to try what looks worse, in percent of the spread", kind="int", minimum=0),
     )
 
     def choose(self, view: View, actions: Sequence[Action]) -> Action:
@@ -28,9 +27,8 @@ class Ismcts(SearchBot):
         """The tree that the budget allows; `choose` reads its root."""
         exploration = int(self.settings["exploration"]) / 100
         tree = Tree(view.seat, public_part(self.game, self.players), exploration, self.rng.random)
-        habits = self.habits()
         for _ in self.within_budget():
-            state: Any = self.imagine(view)
+            state = self.imagine(view)
             path = []
             known = True
             while known and (legal := state.legal):
@@ -40,5 +38,5 @@ class Ismcts(SearchBot):
                 step, known = tree.choose(state.view(state.seat), legal)
                 path.append(step)
                 state.step(step.action)
-            tree.learn(path, self.play_out(state, habits))
+            tree.learn(path, self.play_out(state))
         return tree

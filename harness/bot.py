@@ -60,7 +60,7 @@ class Bot:
         raise NotImplementedError(f"{type(self).__name__} has no choose() method.")
 
     def finish(self, record: GameRecord) -> None:
-        """Called once, when the match is over."""
+        """Called once, when the match is over; the record does not say which deal it was."""
 
 
 def kebab(name: str) -> str:

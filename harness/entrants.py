@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from harness.bot import Bot
 from harness.errors import BadOption, UsageError
@@ -26,10 +26,18 @@ class Entrant:
     source: str
     """Where the bot comes from: a package or a file."""
     version: str
+    apart: ClassVar[bool] = False
+    """Whether it plays in a process of its own, so that what it does to its process is nobody else's business."""
 
     def plays(self, game: str) -> bool:
         """Whether it plays this game."""
         return not self.bot.games or game in self.bot.games
+
+    def warm_up(self, seats: int = 1) -> None:
+        """Makes ready for a match with so many seats of this entrant, before anybody looks at the clock."""
+
+    def close(self) -> None:
+        """Lets go of what it holds: a bot of this process holds nothing."""
 
     def seat(self, game: Game[Any], seat: int, players: int, seed: int) -> Bot:
         """A bot object for one seat of one match, not yet started."""

@@ -127,6 +127,8 @@ class Game(ABC, Generic[V]):
     max_players: ClassVar[int]
     options: ClassVar[tuple[Option, ...]] = ()
     view_type: ClassVar[type[View]]
+    rules_behind: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    """Phase -> numbers of the rules that a person who has to choose then may want to read."""
 
     settings: Mapping[str, Value]
     """Every option with its value."""
@@ -175,6 +177,19 @@ class Game(ABC, Generic[V]):
     @abstractmethod
     def render(self, view: V) -> str:
         """The view as text for a person."""
+
+    def tell(self, event: Event) -> str:
+        """The event as a sentence for a person; it never says more than the event does."""
+        facts = ", ".join(f"{key} {value}" for key, value in event.data.items())
+        return f"{event.kind}: {facts}" if facts else event.kind
+
+    def rules_text(self) -> str:
+        """The rules as a page of Markdown in which each numbered rule is a list item; "" if the game brings none."""
+        return ""
+
+    def drawing(self) -> str:
+        """JavaScript that draws the table for the replay viewer (docs/report.md); "" to show `render` instead."""
+        return ""
 
     def describe(self) -> dict[str, object]:
         """The figures of the game that never change in a match (components), as JSON-ready data."""

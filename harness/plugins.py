@@ -7,12 +7,13 @@ import re
 import sys
 import traceback
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import redirect_stdout
 from dataclasses import dataclass, field
 from importlib.metadata import EntryPoint, entry_points
 from inspect import isabstract
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, Literal
 
 import pluggy
 
@@ -24,7 +25,8 @@ from harness.errors import PluginError, UnknownName, UsageError
 from harness.game import Game
 
 DISTRIBUTION = "arena-harness"
-_NAME = re.compile(r"[^\s:,=/\\]{1,300}")
+_NAME = re.compile(r"[^\s:,=/\\|<>\x00-\x1f\x7f]{1,300}")
+_COMMAND = re.compile(r"(?:([^\s:,=/\\]{1,300})(?::(.*?))?=)?cmd:(.*)", re.DOTALL)
 _IN_FILE = re.compile(r"(.+?\.py)(?:::([^:]+))?(?::(?!:)(.*))?")
 
 
@@ -44,6 +46,8 @@ class Registry:
     games: dict[str, Offer] = field(default_factory=dict)
     bots: dict[str, Offer] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
+    isolate: Literal["off", "on", "strict"] = "off"
+    """Whether programs and files are asked what they are in processes without rights; see docs/security.md."""
 
     def game(self, name: str) -> type[Game[Any]]:
         """The game of this name."""
@@ -53,10 +57,16 @@ class Registry:
         return cls
 
     def entrants(self, texts: Iterable[str]) -> list[Entrant]:
-        """Entrants for what was typed: `bot`, `bot:key=value`, `path/bot.py`, `path/bot.py::bot:key=value`."""
+        """Entrants for what was typed: `bot`, `bot:key=value`, `path/bot.py`, `path/bot.py::bot:key=value`,
+        `cmd:node bot.js`, `name:key=value=cmd:node bot.js`."""
         return [entrant for text in texts for entrant in self._enter(text)]
 
     def _enter(self, text: str) -> list[Entrant]:
+        command = _COMMAND.fullmatch(text)
+        if command:
+            from harness.protocol.entering import enter_command
+
+            return [enter_command(text, command[1] or "", command[2] or "", command[3], self.isolate)]
         in_file = _IN_FILE.fullmatch(text)
         if in_file:
             path, name, options = in_file[1], in_file[2], split_options(text, in_file[3] or "")
@@ -80,7 +90,13 @@ class Registry:
         """The bots of a file, loaded once."""
         if not any(offer.source == path for offer in self.bots.values()):
             problems = len(self.problems)
-            self.add(_load_file(path), path, _file_version(path))
+            if self.isolate == "off":
+                self.add(_load_file(path), path, _file_version(path))
+            else:
+                from harness.protocol.entering import bots_in
+
+                for cls in bots_in(path, self.isolate).values():
+                    self._offer(self.bots, "bot", cls, _check_bot, path, _file_version(path))
             if len(self.problems) > problems:
                 raise PluginError(" ".join(self.problems[problems:]))
         bots = {name: offer for name, offer in self.bots.items() if offer.source == path}
@@ -133,7 +149,8 @@ def load() -> Registry:
     for point in found:
         source, version = _origin(point)
         try:
-            plugin = point.load()
+            with redirect_stdout(sys.stderr):  # what a plugin prints is not our output
+                plugin = point.load()
         except BaseException as error:  # importing a stranger's module may raise anything
             if isinstance(error, KeyboardInterrupt):
                 raise
@@ -168,7 +185,8 @@ def _load_file(path: str) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:
-        spec.loader.exec_module(module)
+        with redirect_stdout(sys.stderr):  # likewise
+            spec.loader.exec_module(module)
     except BaseException as error:  # a bot file may raise anything when imported
         del sys.modules[name]
         if isinstance(error, KeyboardInterrupt):
@@ -207,8 +225,8 @@ def _check_bot(cls: Any) -> None:
     name: object = cls.name
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise PluginError(
-            f"bot {cls.__name__} is called {name!r}: a name has no spaces, colons, commas, equals signs "
-            f"or slashes, like {kebab(cls.__name__)!r}."
+            f"bot {cls.__name__} is called {name!r}: a name has no spaces, colons, commas, equals signs, "
+            f"slashes, bars or angle brackets, like {kebab(cls.__name__)!r}."
         )
     if isinstance(cls.games, str):
         raise PluginError(f'bot {cls.name}: games is a string; write games = ("{cls.games}",).')
@@ -223,6 +241,8 @@ def _check_game(cls: Any) -> None:
     for attribute in ("name", "title", "version", "min_players", "max_players", "view_type"):
         if not hasattr(cls, attribute):
             raise PluginError(f"game {cls.__name__} does not say its {attribute}.")
+    if not _NAME.fullmatch(str(cls.name)):
+        raise PluginError(f"game {cls.__name__} is called {cls.name!r}: choose a name like {kebab(cls.__name__)!r}.")
 
 
 def _reason(error: BaseException) -> str:

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import random
-import re
-import traceback
 from collections.abc import Callable, MutableSequence, Sequence
 from contextlib import suppress
+from copy import deepcopy
 from math import inf
-from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from harness.bot import Bot
 from harness.chance import Chance
 from harness.entrants import Entrant
+from harness.faults import BotFault, detail_of, illegal_answer, kind_of
 from harness.game import Action, Game, State
 from harness.types import Event, Fault, FaultKind, GameRecord, MatchSpec, ranks_of
-
-TRACEBACK_LINES = 12
-DETAIL_LENGTH = 2000
 
 MATCH, ASKING, DEADLINE, SLOTS = 0, 1, 2, 3
 """Slots of the noticeboard that a referee keeps: its match, whom it is asking (decision * 64 + seat), until when."""
@@ -125,7 +122,7 @@ class _Match:
             bot = entrant.seat(self.game, number, len(self.spec.seats), luck.derive("bot", *where, entrant.name))
             bot.start()
         except BaseException as error:
-            self._blame(number, _kind_of(error), _trimmed(error))
+            self._blame(number, kind_of(error), detail_of(error, __file__))
             bot = None
         self._asked()
         return Seat(bot, spare)
@@ -141,6 +138,7 @@ class _Match:
         self.board[ASKING] = IDLE
 
     def _blame(self, number: int, kind: FaultKind, detail: str) -> None:
+        detail = detail.encode("utf-8", "replace").decode()  # half a character cannot be written to a record
         self.faults.append(Fault(number, kind, len(self.actions), detail))
 
     def run(self) -> None:  # noqa: C901 - one flat loop: every call saved here is saved at each decision
@@ -210,17 +208,17 @@ class _Match:
     def _tell(self, number: int, seat: Seat) -> None:
         assert self.log is not None
         assert seat.bot is not None
-        news = [event for event in self.log[seat.seen :] if event.to is None or number in event.to]
+        # Copies: what one bot does to its news must not reach another's.
+        news = [deepcopy(event) for event in self.log[seat.seen :] if event.to is None or number in event.to]
         seat.seen = len(self.log)
         seat.bot.observe(news)
 
     def _failed(self, number: int, legal: tuple[Action, ...], error: BaseException) -> Action:
-        self._blame(number, _kind_of(error), _trimmed(error))
+        self._blame(number, kind_of(error), detail_of(error, __file__))
         return self._forfeit(number, legal)
 
     def _illegal(self, number: int, legal: tuple[Action, ...], answer: object) -> Action:
-        offered = ", ".join(map(str, legal))
-        self._blame(number, "illegal", f"answered {_short(answer)}, which is not one of: {offered}"[:DETAIL_LENGTH])
+        self._blame(number, "illegal", illegal_answer(answer, legal))
         return self._forfeit(number, legal)
 
     def _late(self, number: int, legal: tuple[Action, ...], took: float) -> Action:
@@ -250,12 +248,18 @@ class _Match:
             tuple([round(seat.time, 6) for seat in seats]), tuple([round(seat.slowest, 6) for seat in seats]),
             tuple(self.faults),
         )  # fmt: skip
+        told = replace(record, id="", index=0, set="", seed=0)  # the deal comes up again, in the set's other seatings
         for number, seat in enumerate(seats):
             if seat.bot is not None and type(seat.bot).finish is not Bot.finish:
                 self._ask(number, self.limits.move_time)
                 with suppress(BaseException):  # the result stands whatever a bot does with it
-                    seat.bot.finish(record)
+                    try:
+                        seat.bot.finish(told)
+                    except BotFault as fault:  # its own process hung or died over it
+                        self._blame(number, fault.kind, fault.detail)
                 self._asked()
+        if len(self.faults) > len(record.faults):
+            record = replace(record, ranks=ranks_with_faults(scores, self.faults), faults=tuple(self.faults))
         return record
 
 
@@ -266,31 +270,3 @@ def ranks_with_faults(scores: Sequence[int], faults: Sequence[Fault]) -> tuple[i
         return ranks_of(scores)
     lowest = min(scores) - 1
     return ranks_of([lowest if seat in failed else score for seat, score in enumerate(scores)])
-
-
-def _kind_of(error: BaseException) -> FaultKind:
-    return "memory" if isinstance(error, MemoryError) else "exception"
-
-
-def _short(answer: object) -> str:
-    try:
-        text = repr(answer)
-    except BaseException:
-        text = f"an object of type {type(answer).__name__}"
-    return _without_addresses(text if len(text) <= 200 else text[:200] + "...")
-
-
-def _without_addresses(text: str) -> str:
-    """Memory addresses differ from run to run; records must not."""
-    return re.sub(r"0x[0-9a-fA-F]{6,}", "0x...", text)
-
-
-def _trimmed(error: BaseException) -> str:
-    """The bot's part of the traceback, paths shortened so that records are the same on every machine."""
-    try:
-        frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename != __file__]
-        lines = [f"{Path(f.filename).name}:{f.lineno} in {f.name}: {f.line or ''}" for f in frames[-TRACEBACK_LINES:]]
-        lines.append(f"{type(error).__name__}: {error}")
-        return _without_addresses("\n".join(lines))[-DETAIL_LENGTH:]
-    except BaseException:  # an exception whose text raises
-        return type(error).__name__

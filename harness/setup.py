@@ -102,7 +102,7 @@ def seats_for(game: Game[Any], asked: int | None, field: Sequence[str]) -> int:
     return players
 
 
-def info_for(setup: Setup, command: str) -> RunInfo:
+def info_for(setup: Setup, command: str, limits: Mapping[str, int | float | str] | None = None) -> RunInfo:
     """What run.json will say."""
     files = {digest: text for game in setup.games.values() for digest, text in game.files.items()}
     entrants = tuple(EntrantInfo(e.name, e.spec, e.source, e.version) for e in setup.entrants.values())
@@ -111,7 +111,7 @@ def info_for(setup: Setup, command: str) -> RunInfo:
         "system": platform.system(),
         "processor": platform.machine(),
     }
-    return RunInfo(VERSION, setup.plan, entrants, files, command, machine, now())
+    return RunInfo(VERSION, setup.plan, entrants, files, dict(limits or {}), command, machine, now())
 
 
 def now() -> str:

@@ -35,6 +35,8 @@ class RunInfo(msgspec.Struct, frozen=True):
     entrants: tuple[EntrantInfo, ...]
     files: dict[str, str]
     """Digest -> content of files that belong to the rules."""
+    limits: dict[str, int | float | str]
+    """What bots may use, and how they are kept: the options of the command that say so."""
     command: str
     machine: dict[str, str]
     started: str
@@ -57,11 +59,11 @@ class Run:
     @classmethod
     def create(cls, folder: Path, info: RunInfo) -> Run:
         """A new run folder; refuses one that exists with something in it."""
-        if (folder / RUN).exists():
-            raise StoreError(
-                f"{folder} holds a run already: continue it with --resume {folder}, or choose another --name."
-            )
         try:
+            if (folder / RUN).exists():
+                raise StoreError(
+                    f"{folder} holds a run already: continue it with --resume {folder}, or choose another --name."
+                )
             folder.mkdir(parents=True, exist_ok=True)
             if any(folder.iterdir()):
                 raise StoreError(f"{folder} is not empty and is no run folder; choose another --name.")
@@ -102,9 +104,12 @@ class Run:
                         self.warnings.append(f"{path}, line {number}: the last line is torn and is left out.")
                         return
                     try:
-                        yield _decoder.decode(line)
+                        record = _decoder.decode(line)
                     except msgspec.MsgspecError as error:
                         raise StoreError(f"{path}, line {number}, is not a record: {error}.") from error
+                    if not _is_sound(record):
+                        raise StoreError(f"{path}, line {number}: {record.id} does not fit its number of seats.")
+                    yield record
         except FileNotFoundError:
             raise StoreError(f"{path} is missing: the run folder is damaged.") from None
 
@@ -129,6 +134,14 @@ class Run:
         """Notes that the schedule is complete."""
         self.info = msgspec.structs.replace(self.info, finished=when)
         self._write_info()
+
+
+def _is_sound(record: GameRecord) -> bool:
+    """Whether everything that goes by seat is there for each seat, and for no other."""
+    seats = len(record.seats)
+    times = (record.time or record.seats, record.slowest or record.seats)
+    by_seat = (record.scores, record.ranks, record.decisions, *times)
+    return all(len(each) == seats for each in by_seat) and all(0 <= fault.seat < seats for fault in record.faults)
 
 
 def write_whole(path: Path, data: bytes) -> None:

@@ -25,9 +25,11 @@ class Tournament:
         setup: Setup,
         max_faults: int = 0,
         seen: Callable[[GameRecord], None] = lambda _record: None,
+        begins: Callable[[], None] = lambda: None,
     ) -> None:
-        """`max_faults` disqualifies a bot after so many (0: never); `seen` is shown every record, old ones too."""
-        self.run, self.setup, self.max_faults, self.seen = run, setup, max_faults, seen
+        """`max_faults` disqualifies a bot after so many (0: never). `seen` is shown every record, those of before
+        first; `begins` is called after these."""
+        self.run, self.setup, self.max_faults, self.seen, self.begins = run, setup, max_faults, seen, begins
         self.faults: Counter[str] = Counter()
 
     def play(self, executor: Executor) -> bool:
@@ -91,6 +93,7 @@ class Tournament:
             ids.add(record.id)
             self._count(record)
             yield record
+        self.begins()
 
     def _played(self, executor: Executor, specs: Iterable[MatchSpec]) -> Iterator[GameRecord]:
         for record, line in executor.run(Job(spec, self._disqualified(spec)) for spec in specs):

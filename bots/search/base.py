@@ -13,7 +13,7 @@ from harness import Bot, Option, State, View
 OPTIONS = (
     Option("iterations", 200, "imagined games a decision", kind="int", minimum=1),
     Option("ms", 0, "think so many milliseconds instead; not repeatable (0: off)", kind="int", minimum=0),
-    Option("depth", 10, "decisions a seat before an imagined game is cut off (0: never)", kind="int", minimum=0),
+    Option("depth", 0, "decisions a seat before an imagined game is cut off (0: never)", kind="int", minimum=0),
     Option("habit", 80, "percent of imagined choices that follow habit", kind="int", minimum=0, maximum=100),
     Option("reward", "score", "what to play for", choices=tuple(REWARDS)),
 )
@@ -28,13 +28,11 @@ class SearchBot(Bot):
         """Reads the options once."""
         self.depth = int(self.settings["depth"]) * self.players
         self.reward = REWARDS[str(self.settings["reward"])]
-
-    def habits(self) -> Habits:
-        """No habits yet: each decision learns its own."""
-        return Habits(self.players, int(self.settings["habit"]) / 100, self.rng.random)
+        self.habits = Habits(self.players, int(self.settings["habit"]) / 100, self.rng.random)
 
     def within_budget(self) -> Iterator[None]:
         """One turn for each iteration that the budget allows; at least one."""
+        self.habits.fade()
         ms = int(self.settings["ms"])
         if not ms:
             for _ in range(int(self.settings["iterations"])):
@@ -49,9 +47,9 @@ class SearchBot(Bot):
         """A world that this view cannot tell from the real one; it belongs to the caller."""
         return self.game.imagine(view, self.rng)
 
-    def play_out(self, state: State[Any], habits: Habits) -> Rewards:
+    def play_out(self, state: State[Any]) -> Rewards:
         """Plays the state on to its end or the cut-off, learns from it, and returns what came of it."""
-        made = habits.play(state, self.depth)
+        made = self.habits.play(state, self.depth)
         rewards = self.reward(state.scores())
-        habits.learn(made, rewards)
+        self.habits.learn(made, rewards)
         return rewards

@@ -11,6 +11,9 @@ from harness import Action, State
 Made = list[tuple[int, Action]]
 """Decisions as they were made: seat and action."""
 
+FAINT = 0.1
+"""What an outcome weighs at the next decision, when it is no longer quite to the point."""
+
 
 class Habits:
     """How each action has turned out for each seat so far, wherever in the game it was chosen.
@@ -52,6 +55,13 @@ class Habits:
             else:
                 outcome[0] += rewards[seat]
                 outcome[1] += 1.0
+
+    def fade(self) -> None:
+        """Keep what was learned as a faint first guess for the next decision; what was not used again is forgotten."""
+        self._outcomes = [
+            {action: [total * FAINT, weight * FAINT] for action, (total, weight) in outcomes.items() if weight > FAINT}
+            for outcomes in self._outcomes
+        ]
 
 
 def _best(legal: tuple[Action, ...], outcomes: dict[Action, list[float]]) -> Action:

@@ -7,7 +7,7 @@ from random import Random
 
 import msgspec
 
-from engines.el_paso import text
+from engines.el_paso import telling, text
 from engines.el_paso.actions import Table
 from engines.el_paso.components import MOST_PLAYERS, SITES, TITLE, Edition, load
 from engines.el_paso.imagine import imagine
@@ -29,6 +29,7 @@ class ElPaso(Game[ElPasoView]):
         Option("components", "", "another components file (TOML)", kind="file"),
     )
     view_type = ElPasoView
+    rules_behind = telling.RULES_BEHIND
 
     def __init__(self, settings: Mapping[str, str | int | bool], files: Mapping[str, str]) -> None:
         super().__init__(settings, files)
@@ -58,6 +59,18 @@ class ElPaso(Game[ElPasoView]):
     def render(self, view: ElPasoView) -> str:
         """The view as text for a person."""
         return text.render(self, view)
+
+    def tell(self, event: Event) -> str:
+        """The event as a sentence."""
+        return telling.tell(self, event)
+
+    def rules_text(self) -> str:
+        """The rules, as in docs/rules."""
+        return bundled("engines.el_paso", "rules.md")
+
+    def drawing(self) -> str:
+        """What draws the table in the replay viewer."""
+        return bundled("engines.el_paso", "board.js")
 
     def describe(self) -> dict[str, object]:
         """All figures of the components file, the edition and the order of sites."""

@@ -7,7 +7,7 @@ from random import Random
 
 import msgspec
 
-from engines.gnadenlos import text
+from engines.gnadenlos import telling, text
 from engines.gnadenlos.actions import MOST_FAME, MOST_IOUS, MOST_LAST_FAME, Table
 from engines.gnadenlos.bids import Bids
 from engines.gnadenlos.cards import CHEATING, COLOURS, GOLD_RUSH, HIGH_NOON, Adventurer, EventCard, Iou
@@ -31,6 +31,7 @@ class Gnadenlos(Game[GnadenlosView]):
         Option("components", "", "another components file (TOML)", kind="file"),
     )
     view_type = GnadenlosView
+    rules_behind = telling.RULES_BEHIND
 
     def __init__(self, settings: Mapping[str, str | int | bool], files: Mapping[str, str]) -> None:
         super().__init__(settings, files)
@@ -79,6 +80,18 @@ class Gnadenlos(Game[GnadenlosView]):
     def render(self, view: GnadenlosView) -> str:
         """The view as text for a person."""
         return text.render(self, view)
+
+    def tell(self, event: Event) -> str:
+        """The event as a sentence."""
+        return telling.tell(self, event)
+
+    def rules_text(self) -> str:
+        """The rules, as in docs/rules."""
+        return bundled("engines.gnadenlos", "rules.md")
+
+    def drawing(self) -> str:
+        """What draws the table in the replay viewer."""
+        return bundled("engines.gnadenlos", "board.js")
 
     def describe(self) -> dict[str, object]:
         """All figures of the components file, the variant, and the figures that the rules fix."""

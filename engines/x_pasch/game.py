@@ -7,7 +7,7 @@ from random import Random
 
 import msgspec
 
-from engines.x_pasch import text
+from engines.x_pasch import telling, text
 from engines.x_pasch.components import MOST_PLAYERS, TITLE, load
 from engines.x_pasch.imagine import imagine
 from engines.x_pasch.state import ROUNDS, XPaschState
@@ -36,6 +36,7 @@ class XPasch(Game[XPaschView]):
         Option("components", "", "another components file (TOML)", kind="file"),
     )
     view_type = XPaschView
+    rules_behind = telling.RULES_BEHIND
 
     def __init__(self, settings: Mapping[str, str | int | bool], files: Mapping[str, str]) -> None:
         super().__init__(settings, files)
@@ -57,6 +58,18 @@ class XPasch(Game[XPaschView]):
     def render(self, view: XPaschView) -> str:
         """The view as text for a person."""
         return text.render(self, view)
+
+    def tell(self, event: Event) -> str:
+        """The event as a sentence."""
+        return telling.tell(self, event)
+
+    def rules_text(self) -> str:
+        """The rules, as in docs/rules."""
+        return bundled("engines.x_pasch", "rules.md")
+
+    def drawing(self) -> str:
+        """What draws the table in the replay viewer."""
+        return bundled("engines.x_pasch", "board.js")
 
     def describe(self) -> dict[str, object]:
         """The target and the round limit in force, the companies by number, and the blocks of the components file."""

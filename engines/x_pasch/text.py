@@ -24,14 +24,14 @@ def _heading(game: XPasch, view: XPaschView) -> list[str]:
     if view.phase == "over":
         return [f"Over in round {view.round}"]
     lines = [f"Round {view.round}, to {game.tables.target} euro"]
-    who = "you" if view.turn == view.seat else f"seat {view.turn}"
+    dice = f"{'Your dice' if view.turn == view.seat else f'Dice of seat {view.turn}'}: {' '.join(map(str, view.dice))}"
     if view.phase == "dice":
-        still_open = ", ".join(STAGES[STAGES.index(view.stage) :])
-        lines.append(f"Dice of {who}: {' '.join(map(str, view.dice))}   still open: {still_open}")
+        lines.append(f"{dice}   still open: {', '.join(STAGES[STAGES.index(view.stage) :])}")
     elif view.phase == "reroll":
-        lines.append(f"Dice of {who}: {' '.join(map(str, view.dice))}   second chance: one die may be rolled again")
+        lines.append(f"{dice}   second chance: one die may be rolled again")
     else:
-        lines.append(f"End of turn of {who}: a card may be swapped")
+        whose = "your turn" if view.turn == view.seat else f"the turn of seat {view.turn}"
+        lines.append(f"End of {whose}: a card may be swapped")
     return lines
 
 

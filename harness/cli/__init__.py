@@ -6,6 +6,7 @@ import os
 import sys
 from difflib import get_close_matches
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import click
@@ -15,10 +16,16 @@ from harness._version import VERSION
 COMMANDS = {
     "bench": "Measure games and decisions a second on this machine.",
     "bots": "List the bots that are installed.",
+    "check": "Try a bot at all its games and say whether it is fit to play.",
     "compare": "Find out whether one bot is better than another.",
+    "doctor": "Find out what this machine can enforce against a stranger's bot.",
     "games": "List the games that are installed, with their options.",
     "leaderboard": "Print the leaderboard of a run.",
-    "replay": "Print a match again, move by move.",
+    "new-bot": "Make a package with a new bot, ready to play.",
+    "publish": "Make a web site of runs.",
+    "play": "Play against bots at this terminal.",
+    "replay": "Step through a match, or print it.",
+    "report": "Make one HTML page of a run: tables, charts, replays.",
     "tournament": "Let bots play against each other and rate them.",
     "verify": "Play the records of a run again and compare.",
 }
@@ -39,7 +46,7 @@ class Arena(click.Group):
         """The command, imported now."""
         if name not in COMMANDS:
             return None
-        command: click.Command = import_module(f"harness.cli.{name}").command
+        command: click.Command = import_module(f"harness.cli.{name.replace('-', '_')}").command
         return command
 
     def resolve_command(
@@ -89,6 +96,8 @@ def main() -> None:
 
 def run() -> None:
     """The console script."""
+    if sys.stderr is None:  # closed by whoever started us: there is nobody to tell
+        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - it stays open to the end
     if os.environ.get("PYTHONHASHSEED", "random") == "random" and PLAYING.intersection(sys.argv[1:2]):
         # Bots that go through a set of texts do so in an order that Python shuffles at its start, unless it is told
         # not to. The same run must give the same records.

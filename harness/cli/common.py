@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime
+from itertools import count
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import click
 
@@ -31,9 +33,13 @@ def note(text: str) -> None:
     click.echo(text, err=True)
 
 
-def load_plugins(strict: bool = False) -> Registry:
-    """What is installed, with a warning for each broken plugin, or an error under --strict."""
+def load_plugins(strict: bool = False, isolate: Literal["off", "on", "strict"] = "off") -> Registry:
+    """What is installed, with a warning for each broken plugin, or an error under --strict.
+
+    With `isolate`, bots that are named by a file or a command are asked what they are in processes of their own.
+    """
     registry = load()
+    registry.isolate = isolate
     if registry.problems and strict:
         raise PluginError(" ".join(registry.problems))
     for problem in registry.problems:
@@ -55,3 +61,14 @@ def parse_options(pairs: tuple[str, ...]) -> dict[str, str]:
             raise click.UsageError(f"{pair!r} is not an option of a game: write --option key=value.")
         options[key] = value
     return options
+
+
+def run_folder(results: Path, name: str | None) -> Path:
+    """The folder of a new run: its name, or the time."""
+    if name is None:
+        now = datetime.now().astimezone().strftime("%Y-%m-%d-%H%M%S")
+        numbered = (results / (f"{now}-{number}" if number else now) for number in count())
+        return next(folder for folder in numbered if not folder.exists())
+    if not name.strip() or name in (".", "..") or any(c in "/\\" or not c.isprintable() for c in name):
+        raise click.UsageError(f"{name!r} cannot be the name of a folder; --results says where runs are kept.")
+    return results / name

@@ -12,7 +12,7 @@ import click
 import msgspec
 
 from harness.cli.common import load_plugins, parse_options, strict_option
-from harness.cli.playing import executor_for, playing_options
+from harness.cli.playing import executor_for, limits_asked, playing_options, seed_asked
 from harness.cli.progress import Progress
 from harness.cli.signals import Stopper
 
@@ -32,7 +32,7 @@ FEW_SETS = 50
 @click.option("--game", "games", multiple=True, help="The game; may be repeated. Default: all that both play.")
 @click.option("--bot", "company", multiple=True, metavar="BOT", help="Who else sits at the table; may be repeated.")
 @click.option("--option", "options", multiple=True, metavar="KEY=VALUE", help="An option of the game.")
-@click.option("--seed", type=click.IntRange(min=0, max=2**63), default=1, show_default=True, help="The luck.")
+@click.option("--seed", type=click.IntRange(min=0, max=2**63), help="The luck. Default: drawn, and printed.")
 @click.option(
     "--most", type=click.IntRange(min=1), default=2000, show_default=True, help="Give up after so many duplicate sets."
 )
@@ -61,7 +61,8 @@ def command(**asked: Any) -> None:
     """
     from harness.compare.table import questions
 
-    registry = load_plugins(asked["strict"])
+    asked |= limits_asked(asked) | {"seed": seed_asked(asked)}
+    registry = load_plugins(asked["strict"], asked["isolate"])
     chosen, setup = questions(
         registry,
         asked["one"],

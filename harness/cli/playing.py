@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable
+from math import isnan
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -14,10 +17,37 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 MOVE_TIME = 10.0
 MEMORY = 4096
+DEFAULTS: dict[str, int | float | str] = {
+    "move_time": MOVE_TIME, "game_time": 0.0, "memory": MEMORY, "isolate": "off", "max_faults": 0,
+}  # fmt: skip
+"""What bots may use and how they are kept, unless told otherwise: part of what a run is, kept in its run.json."""
+
+
+class Seconds(click.FloatRange):
+    """A number of seconds, which is a number."""
+
+    def __init__(self) -> None:
+        super().__init__(min=0)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Refuses nan, with which no comparison is true."""
+        seconds = float(super().convert(value, param, ctx))
+        if isnan(seconds):
+            self.fail("nan is not a number of seconds.", param, ctx)
+        return seconds
+
+
+isolate_option = click.option(
+    "--isolate",
+    type=click.Choice(["off", "on", "strict"]),
+    is_flag=False,
+    flag_value="on",
+    help="Run each bot in a process without rights; strict refuses what this machine cannot enforce: see arena doctor.",
+)
 
 
 def playing_options(command: F) -> F:
-    """Adds --workers, --move-time, --game-time and --memory to a command."""
+    """Adds --workers, --move-time, --game-time, --memory and --isolate to a command."""
     for option in reversed(
         (
             click.option(
@@ -27,36 +57,48 @@ def playing_options(command: F) -> F:
             ),
             click.option(
                 "--move-time",
-                type=click.FloatRange(min=0),
-                default=MOVE_TIME,
-                show_default=True,
-                help="Seconds (wall clock) a bot may take for one decision; 0 is no limit.",
+                type=Seconds(),
+                help="Seconds (wall clock) a bot may take for one decision; 0 is no limit. Default: 10.",
             ),
             click.option(
                 "--game-time",
-                type=click.FloatRange(min=0),
-                default=0.0,
+                type=Seconds(),
                 help="Seconds a bot may take for all decisions of a match. Default: no limit.",
             ),
             click.option(
                 "--memory",
                 type=click.IntRange(min=0),
-                default=MEMORY,
-                show_default=True,
-                help="Megabytes of memory a worker may use; 0 is no limit.",
+                help="Megabytes of memory a worker, or an isolated bot, may use; 0 is no limit. Default: 4096.",
             ),
+            isolate_option,
         )
     ):
         command = option(command)
     return command
 
 
-def executor_for(table: Table, asked: dict[str, Any], should_stop: Callable[[], bool]) -> Executor:
-    """The executor that the options ask for."""
+def limits_asked(asked: dict[str, Any]) -> dict[str, int | float | str]:
+    """The limits that the options ask for, with the defaults of those that were not given."""
+    return {key: default if asked.get(key) is None else asked[key] for key, default in DEFAULTS.items()}
+
+
+def seed_asked(asked: dict[str, Any]) -> int:
+    """The seed that was given, or one that no bot can know beforehand: a known seed is an open deck."""
+    return secrets.randbits(48) if asked["seed"] is None else int(asked["seed"])
+
+
+def executor_for(
+    table: Table, asked: dict[str, Any], should_stop: Callable[[], bool], logs: Path | None = None
+) -> Executor:
+    """The executor that the options ask for (limits filled in); `logs` is where bots' own processes write to."""
     from harness.executors import LocalPool, Serial, default_workers
+    from harness.protocol.entering import seat_apart
+    from harness.protocol.session import Policy
     from harness.referee import Limits
 
     limits = Limits(asked["move_time"], asked["game_time"])
+    policy = Policy(asked["isolate"], limits, asked["memory"], logs=str(logs or ""))
+    table = table._replace(entrants=seat_apart(table.entrants, policy, table.games))
     workers = default_workers() if asked["workers"] is None else asked["workers"]
     if workers == 0:
         return Serial(table, limits, should_stop)

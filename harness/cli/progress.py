@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from time import monotonic
@@ -24,7 +25,7 @@ class Progress:
         self.what, self.total, self.quiet = what, total, quiet
         self.done = self.skipped = self.faults = 0
         self.points: dict[str, list[float]] = {}
-        self.terminal = sys.stderr.isatty()
+        self.terminal = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
         self.began = monotonic()
         self.due = self.began + (FIRST_AFTER if self.terminal else PLAIN_EVERY)
         self.shown = False

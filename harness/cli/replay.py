@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
-from typing import Any
 
 import click
 import msgspec
@@ -14,22 +14,28 @@ from harness.store import Run
 from harness.types import GameRecord
 
 
-@click.command("replay", short_help="Print a match again, move by move.")
+@click.command("replay", short_help="Step through a match, or print it.")
 @click.argument("run")
 @click.argument("match")
 @click.option(
     "--json", "as_json", is_flag=True, help="Everything that happened, one JSON object a line (docs/replay.md)."
 )
-@click.option("--seat", type=int, help="Also show the table as this seat saw it at each of its decisions.")
+@click.option("--all", "print_all", is_flag=True, help="Print the whole match, also at a terminal.")
+@click.option("--seat", type=int, help="Step: see what this seat saw. Print: show its table at each of its decisions.")
 @results_option
-def command(run: str, match: str, as_json: bool, seat: int | None, results: Path) -> None:
-    """Print a MATCH of a RUN again, move by move.
+def command(run: str, match: str, as_json: bool, print_all: bool, seat: int | None, results: Path) -> None:
+    """Step through a MATCH of a RUN, or print it in words.
+
+    At a terminal, step forward and back, jump to a decision and look at what a seat saw; ? lists the commands.
+    Anywhere else, or with --all, the whole match is printed.
 
     \b
     arena replay my-run el-paso-3.1.2
-    arena replay my-run el-paso-3.1.2 --seat 0
+    arena replay my-run el-paso-3.1.2 --seat 0 --all
     arena replay my-run el-paso-3.1.2 --json | jq 'select(.type == "choice")'
     """
+    from harness.play.console import Console
+    from harness.play.stepper import Stepper, tell_all
     from harness.replay import stream
     from harness.setup import configure_run
 
@@ -38,11 +44,14 @@ def command(run: str, match: str, as_json: bool, seat: int | None, results: Path
     game = configure_run(opened, load_plugins())[record.game]
     if seat is not None and not 0 <= seat < len(record.seats):
         raise click.UsageError(f"{record.id} has seats 0 to {len(record.seats) - 1}, not {seat}.")
+    console = Console(sys.stdin, sys.stdout)
     if as_json:
         for line in stream(game, record):
             click.echo(msgspec.json.encode(line))
-        return
-    _print(game, record, seat)
+    elif print_all or not (sys.stdin.isatty() and sys.stdout.isatty()):
+        tell_all(console, game, record, seat)
+    else:
+        Stepper(console, game, record, seat).run()
 
 
 def _find(run: Run, match: str) -> GameRecord:
@@ -53,40 +62,3 @@ def _find(run: Run, match: str) -> GameRecord:
         ids.append(record.id)
     shown = ids if len(ids) <= 20 else [*ids[:10], *ids[-10:]]
     raise UnknownName(f"match of {run.folder}", match, shown)
-
-
-def _print(game: Any, record: GameRecord, seat: int | None) -> None:
-    from harness.replay import Replay
-
-    replay = Replay(game, record)
-    click.echo(f"{record.id}: {game.title}, deal {record.seed}")
-    for number, name in enumerate(record.seats):
-        click.echo(f"  seat {number}: {name}")
-    told = 0
-    while True:
-        for event in replay.log[told:]:
-            hidden = "" if event.to is None else "  (hidden)" if not event.to else f"  (seat {event.to[0]} only)"
-            facts = "  ".join(f"{key} {value}" for key, value in event.data.items())
-            click.echo(f"      {event.kind}: {facts}{hidden}")
-        told = len(replay.log)
-        if replay.over:
-            break
-        _print_choice(replay, seat)
-        replay.step()
-    replay.check_end()
-    click.echo(f"Ended: {record.ending}")
-    for number in sorted(range(len(record.seats)), key=lambda s: record.ranks[s]):
-        click.echo(f"  {record.ranks[number]}. {record.seats[number]} (seat {number}): {record.scores[number]}")
-    for fault in record.faults:
-        click.echo(f"Fault of seat {fault.seat} at decision {fault.decision}: {fault.kind}\n{fault.detail}")
-
-
-def _print_choice(replay: Any, seat: int | None) -> None:
-    state = replay.state
-    if len(state.legal) == 1:
-        click.echo(f"      seat {state.seat} must {state.legal[0]}")
-        return
-    if seat == state.seat:
-        click.echo("\n" + replay.game.render(state.view(seat)) + "\n")
-    among = ", ".join(map(str, state.legal))
-    click.echo(f"{replay.decision:4}  seat {state.seat}: {replay.next_action()}  (of: {among})")

@@ -5,15 +5,14 @@ from __future__ import annotations
 import json
 import sys
 from contextlib import redirect_stdout
-from datetime import datetime
 from pathlib import Path
 from shlex import join
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from harness.cli.common import load_plugins, note, parse_options, results_option, strict_option
-from harness.cli.playing import executor_for, playing_options
+from harness.cli.common import load_plugins, note, parse_options, results_option, run_folder, strict_option
+from harness.cli.playing import executor_for, limits_asked, playing_options, seed_asked
 from harness.cli.progress import Progress, clock
 from harness.cli.signals import Stopper
 
@@ -22,7 +21,13 @@ if TYPE_CHECKING:
     from harness.setup import Setup
     from harness.store import Run
 
-SEED, DEALS = 1, 10
+DEALS = 10
+FIXED = {
+    "games": "game", "bots": "bot", "options": "option", "players": "players", "deals": "deals", "seed": "seed",
+    "format": "format", "candidates": "candidate", "rounds": "rounds", "tables": "tables",
+    "until_separated": "until-separated", "max_matches": "max-matches", "name": "name",
+}  # fmt: skip
+"""What a run is: a resumed one has it already."""
 
 
 @click.command("tournament", short_help="Let bots play against each other and rate them.")
@@ -32,21 +37,23 @@ SEED, DEALS = 1, 10
     "bots",
     multiple=True,
     metavar="BOT",
-    help="A bot: NAME, NAME:key=value or a file.py. Default: all quick ones.",
+    help="A bot: NAME, NAME:key=value, a file.py or cmd:COMMAND. Default: all quick ones.",
 )
 @click.option(
     "--option", "options", multiple=True, metavar="KEY=VALUE", help="An option of the games, e.g. edition=nl."
 )
 @click.option("--players", type=int, help="Bots at a table. Default: up to 4, as the game and the field allow.")
 @click.option("--deals", type=int, help=f"Deals; every table plays each in every seating. Default: {DEALS}.")
-@click.option("--seed", type=click.IntRange(min=0, max=2**63), help=f"The luck of the run. Default: {SEED}.")
+@click.option("--seed", type=click.IntRange(min=0, max=2**63), help="The luck of the run. Default: drawn, and kept.")
 @click.option("--format", "format", help="round-robin (default), gauntlet, swiss, knockout or ladder: docs/formats.md.")
 @click.option(
     "--candidate", "candidates", multiple=True, metavar="BOT", help="Whom a gauntlet is about; may be repeated."
 )
-@click.option("--rounds", type=int, help="Rounds of a swiss.")
+@click.option("--rounds", type=click.IntRange(min=1), help="Rounds of a swiss.")
 @click.option(
-    "--tables", type=int, help="Tables of a deal (round-robin), of the field (gauntlet), of a round (ladder)."
+    "--tables",
+    type=click.IntRange(min=1),
+    help="Tables of a deal (round-robin), of the field (gauntlet), of a round (ladder).",
 )
 @click.option(
     "--until-separated",
@@ -54,13 +61,15 @@ SEED, DEALS = 1, 10
     metavar="P",
     help="A ladder stops when neighbours are told apart with this probability.",
 )
-@click.option("--max-matches", type=int, help="A ladder plays no more matches of one game than this.")
+@click.option("--max-matches", type=click.IntRange(min=1), help="A ladder plays no more matches of one game than this.")
 @click.option("--max-faults", type=click.IntRange(min=1), help="Disqualify a bot after so many faults. Default: never.")
 @click.option("--name", help="Name of the run's folder. Default: the time.")
 @click.option("--resume", type=click.Path(path_type=Path), metavar="RUN", help="Continue the run in this folder.")
 @click.option("--force", is_flag=True, help="With --resume: go on although bots or rules have changed.")
 @click.option(
-    "--dry-run", is_flag=True, help="Print the schedule's size and balance and an estimate of the time; play nothing."
+    "--dry-run",
+    is_flag=True,
+    help="Print the schedule's size and balance, and the time it will take by a few trial matches; record nothing.",
 )
 @playing_options
 @click.option("--table-format", "-f", default="simple", show_default=True, help="github, csv, html, latex ...")
@@ -87,24 +96,25 @@ def command(**asked: Any) -> None:
     if asked["table_format"] not in FORMATS:
         raise click.UsageError(f"Unknown table format {asked['table_format']!r}; choose from: {', '.join(FORMATS)}.")
     if asked["dry_run"]:
-        _dry_run(_setup(asked), asked)
+        if asked["resume"]:
+            raise click.UsageError("--dry-run is for a run that has not begun; leave out --resume.")
+        _dry_run(_setup(asked | limits_asked(asked) | {"seed": seed_asked(asked)}), asked)
         return
     run, setup = _resume(asked) if asked["resume"] else _new(asked)
     # What bots print goes to stderr: stdout belongs to the leaderboard.
     with redirect_stdout(sys.stderr):
         complete, faults = _play(run, setup, asked)
     _show(run, setup, complete, faults, asked)
-    if faults and asked["strict"]:
+    if not complete or (faults and asked["strict"]):
         click.get_current_context().exit(1)
 
 
 def _setup(asked: dict[str, Any]) -> Setup:
     from harness.setup import prepare
 
-    registry = load_plugins(asked["strict"])
-    settings = {
-        key: asked[key] for key in ("format", "rounds", "tables", "until_separated", "max_matches") if asked[key]
-    }
+    registry = load_plugins(asked["strict"], asked["isolate"])
+    own = ("format", "rounds", "tables", "until_separated", "max_matches")
+    settings = {key: asked[key] for key in own if asked[key] is not None}
     if asked["candidates"]:
         settings["candidates"] = tuple(entrant.name for entrant in registry.entrants(asked["candidates"]))
     return prepare(
@@ -114,7 +124,7 @@ def _setup(asked: dict[str, Any]) -> Setup:
         parse_options(asked["options"]),
         asked["players"],
         DEALS if asked["deals"] is None else asked["deals"],
-        SEED if asked["seed"] is None else asked["seed"],
+        asked["seed"],
         **settings,
     )
 
@@ -123,23 +133,31 @@ def _new(asked: dict[str, Any]) -> tuple[Run, Setup]:
     from harness.setup import info_for
     from harness.store import Run
 
+    words = ["arena", *sys.argv[1:]]
+    if asked["seed"] is None:
+        asked["seed"] = seed_asked(asked)
+        words += ["--seed", str(asked["seed"])]
+    asked |= limits_asked(asked)
     setup = _setup(asked)
-    name = asked["name"] or datetime.now().astimezone().strftime("%Y-%m-%d-%H%M%S")
-    if not name.strip() or name in (".", "..") or any(c in name for c in "/\\\0"):
-        raise click.UsageError(f"{name!r} cannot be the name of a folder; --results says where runs are kept.")
-    return Run.create(asked["results"] / name, info_for(setup, join(["arena", *sys.argv[1:]]))), setup
+    folder = run_folder(asked["results"], asked["name"])
+    return Run.create(folder, info_for(setup, join(words), limits_asked(asked))), setup
 
 
 def _resume(asked: dict[str, Any]) -> tuple[Run, Setup]:
     from harness.setup import reopen
-    from harness.store import find
+    from harness.store import Run, find
 
-    fixed = ("game", "bot", "option", "players", "deals", "seed", "format", "candidate", "rounds", "tables", "name")
-    given = [f"--{key}" for key in fixed if asked.get(key) or asked.get(f"{key}s")]
+    given = [f"--{option}" for key, option in FIXED.items() if asked[key] not in (None, ())]
     if given:
         raise click.UsageError(f"--resume continues a run as it was asked for; leave out {', '.join(given)}.")
     folder = find(asked["results"], str(asked["resume"]))
-    return reopen(folder, load_plugins(asked["strict"]), asked["force"])
+    kept = {**limits_asked({}), **Run.open(folder).info.limits}
+    other = [key for key in kept if asked[key] not in (None, kept[key])]
+    if other and not asked["force"]:
+        told = ", ".join(f"--{key.replace('_', '-')} {kept[key]}" for key in other)
+        raise click.UsageError(f"The run was begun with {told}; leave that as it is, or use --force.")
+    asked |= {key: kept[key] for key in kept if asked[key] is None}
+    return reopen(folder, load_plugins(asked["strict"], asked["isolate"]), asked["force"])
 
 
 def _play(run: Run, setup: Setup, asked: dict[str, Any]) -> tuple[bool, int]:
@@ -147,8 +165,8 @@ def _play(run: Run, setup: Setup, asked: dict[str, Any]) -> tuple[bool, int]:
     from harness.tournament import Tournament
 
     with Stopper() as stopper, Progress("matches", count(setup.plan), asked["quiet"]) as progress:
-        tournament = Tournament(run, setup, asked["max_faults"] or 0, progress.seen)
-        with executor_for(setup.table, asked, lambda: stopper.stopped) as executor:
+        tournament = Tournament(run, setup, asked["max_faults"], progress.seen, progress.resumed)
+        with executor_for(setup.table, asked, lambda: stopper.stopped, run.folder / "logs") as executor:
             complete = tournament.play(executor)
         _tell_incidents(run, executor)
     return complete, progress.faults
@@ -180,6 +198,8 @@ def _show(run: Run, setup: Setup, complete: bool, faults: int, asked: dict[str, 
         click.echo(render(rated, asked["table_format"]))
     for warning in dict.fromkeys(run.warnings):
         note(f"Warning: {warning}")
+    if not complete:
+        note(f"Not complete. Continue with: arena tournament --resume {run.folder}")
     if asked["quiet"]:
         return
     note("")
@@ -188,10 +208,7 @@ def _show(run: Run, setup: Setup, complete: bool, faults: int, asked: dict[str, 
             note(f"{game}: {outcome.note}")
     if faults:
         note(f"{faults} faults: 'arena replay {run.folder} MATCH' shows what a bot said; see games.jsonl.")
-    if complete:
-        note(f"Records and leaderboard: {run.folder}")
-    else:
-        note(f"Not complete. Continue with: arena tournament --resume {run.folder}")
+    note(f"Records and leaderboard: {run.folder}")
 
 
 def _dry_run(setup: Setup, asked: dict[str, Any]) -> None:

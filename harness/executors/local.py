@@ -143,6 +143,7 @@ class LocalPool:
         for worker in list(self._workers.values()):
             self._dismiss(worker)
         self._selector.close()
+        self._args[0].close()
         if self.sweep:
             system.adopt_strays(False)
 

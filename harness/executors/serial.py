@@ -21,7 +21,7 @@ class Serial:
         return self
 
     def __exit__(self, *_error: object) -> None:
-        """Nothing to let go of."""
+        self.table.close()
 
     def run(self, jobs: Iterable[Job]) -> Iterator[Played]:
         """Plays these matches in order."""

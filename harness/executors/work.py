@@ -26,8 +26,15 @@ class Table(NamedTuple):
     entrants: Mapping[str, Entrant]
 
     def seats(self, spec: MatchSpec) -> list[Entrant]:
-        """The entrants of a match, seat by seat."""
+        """The entrants of a match, seat by seat, ready to play it."""
+        for name in spec.seats:
+            self.entrants[name].warm_up(spec.seats.count(name))
         return [self.entrants[name] for name in spec.seats]
+
+    def close(self) -> None:
+        """Ends the processes that entrants have of their own."""
+        for entrant in self.entrants.values():
+            entrant.close()
 
 
 class Job(msgspec.Struct, frozen=True):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import io
 import os
 import signal
 import sys
@@ -17,31 +16,12 @@ from harness.executors import system
 from harness.executors.board import STOP, slots
 from harness.executors.work import Job, Table, encode
 from harness.referee import MATCH, Limits, play
+from harness.sink import Sink
 
 SHORT, FULL = b"short of memory", b"memory nearly full"
 """What a worker writes, in place of a record or after one, when it should be replaced by a fresh one."""
 FULL_AT = 0.7
 """Share of its memory at which a worker gives way between two matches."""
-
-
-class Sink(io.TextIOBase):
-    """A stdout that bots may close or break as they like: it passes on what it can."""
-
-    def __init__(self, descriptor: int) -> None:
-        self.descriptor = descriptor
-
-    def writable(self) -> bool:
-        """It takes everything."""
-        return True
-
-    def write(self, text: str) -> int:
-        """Passes the text on, if it can."""
-        with suppress(OSError, ValueError):
-            os.write(self.descriptor, text.encode(errors="replace"))
-        return len(text)
-
-    def close(self) -> None:
-        """Stays open: the next bot may want to print, too."""
 
 
 def main(jobs: Any, lines: Any, board: Any, parent: int, table: Table, limits: Limits, memory: int) -> None:
@@ -50,6 +30,7 @@ def main(jobs: Any, lines: Any, board: Any, parent: int, table: Table, limits: L
     try:
         _settle(parent, memory, keep={jobs.fileno(), lines.fileno()})
         _Worker(jobs, lines.fileno(), slots(board), table, limits, memory).work()
+        table.close()
     except BaseException:
         if os.getpid() == me:  # else it is a child that a bot has forked: it has no business here
             sys.excepthook(*sys.exc_info())
@@ -91,7 +72,7 @@ class _Worker:
         audit = self._audit if job.again else None
         game, seats = self.table.games[spec.game], self.table.seats(spec)
         record = play(spec, game, seats, self.limits, job.forfeits, self.notice, audit)
-        short = any(fault.kind == "memory" for fault in record.faults)
+        short = any(fault.kind == "memory" and not seats[fault.seat].apart for fault in record.faults)
         if short and not job.again:
             # Somebody else may have filled the memory: the match is played again in a fresh worker.
             self._write(SHORT)

@@ -13,7 +13,21 @@ import pytest
 from harness.types import GameRecord
 from tests.support.cli import arena
 
-SMALL = ("tournament", "--game", "el-paso", "--deals", 2, "--bot", "random", "--bot", "skittish", "--bot", "diehard")
+SMALL = (
+    "tournament",
+    "--game",
+    "el-paso",
+    "--deals",
+    2,
+    "--bot",
+    "random",
+    "--bot",
+    "skittish",
+    "--bot",
+    "diehard",
+    "--seed",
+    1,
+)
 
 
 @pytest.fixture
@@ -74,7 +88,7 @@ def test_every_bot_sits_in_every_seat_of_every_deal(run):
 
 def test_the_same_run_twice_gives_the_same_records_and_verify_says_so(run):
     arena(*SMALL, "--name", "b")
-    arena(*SMALL, "--seed", 2, "--name", "c")
+    arena(*SMALL[:-1], 2, "--name", "c")
     assert [r.without_timing() for r in lines(run)] == [r.without_timing() for r in lines(Path("results/b"))]
     said = arena("verify", "a", "b").stdout
     assert "results/a: 6 records, 6 played again: all fit." in said

@@ -12,7 +12,8 @@ from harness.types import GameRecord
 from tests.support.cli import arena
 
 FIELD = ("tournament", "--game", "el-paso", "--bot", "random", "--bot", "skittish", "--bot", "diehard",
-         "--bot", "skittish:stars=1", "--bot", "skittish:stars=3", "--bot", "skittish:stars=4")  # fmt: skip
+         "--bot", "skittish:stars=1", "--bot", "skittish:stars=3", "--bot", "skittish:stars=4",
+         "--seed", 1)  # fmt: skip
 
 
 def records(name):
@@ -136,3 +137,58 @@ def test_several_games_are_played_with_a_legal_number_of_players_each():
     )
     assert "for 3 to 4 players, not 5" in arena("tournament", "--game", "gnadenlos", "--players", 5, code=2).stderr
     assert "a whole number from" in arena("tournament", "--game", "x-pasch", "--option", "target=no", code=2).stderr
+
+
+def test_limits_belong_to_a_run_and_stay_when_it_is_continued(tmp_path):
+    bot = tmp_path / "slow.py"
+    bot.write_text(
+        "import time\nfrom harness import Bot\nclass Slow(Bot):\n    def choose(self, view, actions):\n"
+        "        time.sleep(0.25)\n        return actions[0]\n"
+    )
+    command = ("tournament", "--game", "el-paso", "--deals", 1, "--bot", "random", "--bot", bot, "--name", "a")
+    arena(*command, "--move-time", 0.1)
+    assert all(record.faults[0].kind == "timeout" for record in records("a"))
+    path = Path("results/a/games.jsonl")
+    path.write_bytes(path.read_bytes().splitlines(keepends=True)[0])
+    assert "begun with --move-time 0.1" in arena("tournament", "--resume", "a", "--move-time", 9, code=2).stderr
+    arena("tournament", "--resume", "a")
+    assert [record.faults[0].kind for record in records("a")] == ["timeout", "timeout"]
+
+
+def test_a_seed_that_was_not_given_is_drawn_and_kept():
+    seeds = set()
+    for name in ("a", "b"):
+        arena("tournament", "--game", "el-paso", "--deals", 1, "--bot", "random", "--bot", "diehard", "--name", name)
+        run = json.loads(Path("results", name, "run.json").read_text())
+        seeds.add(run["plan"]["seed"])
+        assert f"--seed {run['plan']['seed']}" in run["command"]
+    assert len(seeds) == 2
+
+
+def test_unnamed_runs_do_not_collide():
+    for _ in range(3):
+        arena("tournament", "--game", "el-paso", "--deals", 1, "--bot", "random", "--bot", "diehard", "-q")
+    assert len(list(Path("results").iterdir())) == 3
+
+
+@pytest.mark.parametrize("asked", [("--move-time", "nan"), ("--tables", 0), ("--name", "x" * 300), ("--name", "a\nb")])
+def test_odd_values_are_refused(asked):
+    arena(*FIELD, "--deals", 1, *asked, code=2)
+
+
+def test_a_record_that_names_a_seat_that_is_not_there_is_refused():
+    arena(*FIELD[:9], "--deals", 1, "--name", "a")
+    path = Path("results/a/games.jsonl")
+    path.write_bytes(
+        path.read_bytes().replace(b'"faults":[]', b'"faults":[{"seat":99,"kind":"crash","decision":0}]', 1)
+    )
+    assert "does not fit its number of seats" in arena("verify", "a", code=2).stderr
+
+
+def test_what_a_bot_file_prints_when_loaded_does_not_reach_stdout(tmp_path):
+    bot = tmp_path / "loud.py"
+    bot.write_text(
+        "print('hello')\nfrom harness import Bot\nclass Loud(Bot):\n    def choose(self, v, a):\n        return a[0]\n"
+    )
+    said = arena("tournament", "--game", "el-paso", "--deals", 1, "--bot", "random", "--bot", bot, "--json")
+    assert json.loads(said.stdout)["complete"]

@@ -14,7 +14,7 @@ import engines
 from harness.entrants import enter
 from harness.executors import Job, LocalPool, Serial, Table, system
 from harness.plugins import Registry
-from harness.referee import Limits
+from harness.referee import NO_LIMITS, Limits
 from harness.replay import verify
 from harness.types import MatchSpec
 from tests.support import wild, zoo
@@ -70,7 +70,7 @@ def test_any_number_of_workers_gives_the_records_of_one_process(pool, workers, g
         if offer.cls.by_default and (not offer.cls.games or game in offer.cls.games)
     )[:3]
     shown = Table(GAMES, {entrant.name: entrant for entrant in REGISTRY.entrants(names)})
-    with LocalPool(shown, LIMITS, workers) as some:
+    with LocalPool(shown, NO_LIMITS, workers) as some:
         parallel = plain(some.run(jobs(60, *names, game=game)))
     assert parallel == plain(Serial(shown).run(jobs(60, *names, game=game)))
     assert len(parallel) == 60

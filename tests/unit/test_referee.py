@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import time
 
+import msgspec
 import pytest
 
 from engines.el_paso import ElPaso
@@ -12,7 +13,7 @@ from harness import Bot
 from harness.entrants import enter
 from harness.referee import Limits, play
 from harness.replay import verify
-from harness.types import MatchSpec
+from harness.types import GameRecord, MatchSpec
 from tests.support import zoo
 
 GAME = ElPaso.configure()
@@ -84,6 +85,7 @@ def test_a_bot_that_fails_is_blamed_ranked_last_and_the_match_goes_on(bad, kind)
     assert sorted(record.ranks) in ([1, 2, 3], [1, 1, 3])
     assert record.decisions[1] > 1  # its seat played on
     verify(GAME, record)
+    assert msgspec.json.decode(msgspec.json.encode(record), type=GameRecord) == record
     assert record.without_timing() == match(First, bad, Dice).without_timing()
 
 
@@ -163,3 +165,35 @@ def test_a_bot_knows_its_seat_and_the_rules():
     assert known[0][:3] == known[2][:3] == (3, GAME, {})
     assert known[0][3] != known[2][3]
     assert known["over"] == record.ranks
+
+
+def test_what_one_bot_does_to_its_news_does_not_reach_another():
+    heard = []
+
+    class Forger(Bot):
+        def observe(self, events):
+            for event in events:
+                event.data.clear()
+
+        def choose(self, view, actions):
+            return actions[0]
+
+    class Reader(First):
+        def observe(self, events):
+            heard.extend(events)
+
+    assert match(Forger, Reader).faults == ()
+    assert heard
+    assert all(event.data for event in heard)
+
+
+def test_a_bot_is_not_told_which_deal_it_was():
+    told = []
+
+    class Collector(First):
+        def finish(self, record):
+            told.append(record)
+
+    record = match(Collector, Dice)
+    assert told[0].scores == record.scores
+    assert (told[0].seed, told[0].id, told[0].set) == (0, "", "")

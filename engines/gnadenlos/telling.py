@@ -1,0 +1,289 @@
+"""Gnadenlos!'s events as sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from engines.gnadenlos.cards import Adventurer, EventCard, Iou
+from harness import Event
+
+if TYPE_CHECKING:
+    from engines.gnadenlos.game import Gnadenlos
+
+RULES_BEHIND = {
+    "lay": ("GN-13", "GN-14", "GN-16", "GN-17", "GN-19", "GN-20", "GN-21"),
+    "fame": ("GN-22", "GN-33"),
+    "bid": ("GN-25", "GN-26", "GN-28", "GN-29", "GN-30", "GN-31"),
+    "pay": ("GN-25", "GN-17", "GN-29", "GN-32"),
+    "hire": ("GN-28", "GN-14"),
+    "last fame": ("GN-38", "GN-39"),
+}
+"""What to read before each kind of choice."""
+
+Data = dict[str, Any]
+
+
+def tell(game: Gnadenlos, event: Event) -> str:
+    """The event as a sentence."""
+    return _TELLERS[event.kind](game, event.data)
+
+
+def _set_up(_game: Gnadenlos, data: Data) -> str:
+    return (
+        f"{data['players']} players with {data['gold']} gold each stand on field {data['field']} "
+        f"({data['variant']} game). Seat {data['start']} holds the revolver."
+    )
+
+
+def _adventurers(_game: Gnadenlos, data: Data) -> str:
+    return f"The pile of adventurers lies, from the top: {_crew(data['order'])}."
+
+
+def _events_shuffled(_game: Gnadenlos, data: Data) -> str:
+    return "The event cards are shuffled" + (" into a new pile." if data["shuffle"] else ".")
+
+
+def _events(_game: Gnadenlos, data: Data) -> str:
+    return f"The event cards lie, from the top: {', '.join(str(EventCard(*card)) for card in data['order'])}."
+
+
+def _dealt(_game: Gnadenlos, data: Data) -> str:
+    return f"Seat {data['seat']} is dealt {_crew(data['adventurers'])}."
+
+
+def _first_market(_game: Gnadenlos, data: Data) -> str:
+    return f"Into the market go, face down and shuffled: {_ious(data['ious'])}."
+
+
+def _market_order(_game: Gnadenlos, data: Data) -> str:
+    places = [_iou(iou) for iou in data["ious"]]
+    return f"The market is, place by place: {', '.join(places)}."
+
+
+def _pairs(_game: Gnadenlos, data: Data) -> str:
+    pairs = [f"{number}: {_crew(pair)}" for number, pair in enumerate(data["pairs"], 1)]
+    return f"Pairs are turned up: {'; '.join(pairs)}."
+
+
+def _turn(_game: Gnadenlos, data: Data) -> str:
+    return f"Turn {data['number']}: seat {data['start']} holds the revolver."
+
+
+def _no_event(_game: Gnadenlos, _data: Data) -> str:
+    return "Too few have an adventurer: there is no event."
+
+
+def _event(_game: Gnadenlos, data: Data) -> str:
+    card = EventCard(*data["card"])
+    if not data["carried_out"]:
+        return f"The last event card is turned, {card}: it is not carried out."
+    return f"The event is {card}."
+
+
+def _undertaker(game: Gnadenlos, data: Data) -> str:
+    return f"The undertaker takes step {data['step']} of {game.figures.undertaker.steps}."
+
+
+def _laid(_game: Gnadenlos, data: Data) -> str:
+    return f"Seat {data['seat']} lays an adventurer face down."
+
+
+def _shown(_game: Gnadenlos, data: Data) -> str:
+    shown = [f"seat {seat} {Adventurer(*adventurer)}" for seat, adventurer in data["laid"]]
+    return f"The adventurers are turned up: {', '.join(shown)}."
+
+
+def _all_equal(_game: Gnadenlos, _data: Data) -> str:
+    return "All are equally good: nothing happens."
+
+
+def _gold(_game: Gnadenlos, data: Data) -> str:
+    return f"Seat {data['seat']} finds {data['found']} gold and has {data['gold']} now."
+
+
+def _market_too_short(_game: Gnadenlos, data: Data) -> str:
+    return f"Nobody takes an IOU: {data['wanted']} would be taken, the market has {data['size']}."
+
+
+def _stolen(game: Gnadenlos, data: Data) -> str:
+    what = "an IOU that nobody knows" if data["iou"] is None else f"the IOU {_iou(data['iou'])}"
+    return f"Seat {data['seat']} takes {what} from the market ({_place(game, data['place'])})."
+
+
+def _stolen_secret(game: Gnadenlos, data: Data) -> str:
+    return f"The IOU that seat {data['seat']} took from {_place(game, data['place'])} is {_iou(data['iou'])}."
+
+
+def _market_closed_up(game: Gnadenlos, data: Data) -> str:
+    moves = [f"{_place(game, source)} to {_place(game, target)}" for source, target in data["moves"]]
+    return f"The market closes up to {data['size']} IOUs" + (f": {'; '.join(moves)}." if moves else ".")
+
+
+def _hat(_game: Gnadenlos, data: Data) -> str:
+    way = "forward" if data["to"] > data["from"] else "back"
+    if data["to"] == data["from"]:
+        return f"The hat of seat {data['seat']} stays on field {data['to']}."
+    return f"The hat of seat {data['seat']} moves {way} from field {data['from']} to {data['to']}."
+
+
+def _discarded(_game: Gnadenlos, data: Data) -> str:
+    why = "was shot" if data["why"] == "shot" else "was best and is spent"
+    return f"Seat {data['seat']} loses {Adventurer(*data['adventurer'])}: it {why}."
+
+
+def _fame(_game: Gnadenlos, data: Data) -> str:
+    if not data["paid"]:
+        return f"Seat {data['seat']} buys no fame."
+    return f"Seat {data['seat']} buys {data['paid']} fame: field {data['field']}, {data['gold']} gold left."
+
+
+def _no_hiring(_game: Gnadenlos, _data: Data) -> str:
+    return "Nobody is hired in this turn."
+
+
+def _discard_shuffled(_game: Gnadenlos, data: Data) -> str:
+    return f"The discarded adventurers are shuffled into a new pile of {data['size']}."
+
+
+def _offers(_game: Gnadenlos, data: Data) -> str:
+    return f"For hire: {_crew(data['adventurers'])}."
+
+
+def _bid(_game: Gnadenlos, data: Data) -> str:
+    return f"Seat {data['seat']} bids {data['total']}: {_ious(data['ious'])}."
+
+
+def _no_bid(_game: Gnadenlos, data: Data) -> str:
+    return f"Seat {data['seat']} cannot make a new sum, bids nothing and shows its IOUs: {_ious(data['hand'])}."
+
+
+def _hired(_game: Gnadenlos, data: Data) -> str:
+    return f"Seat {data['seat']} hires {_crew(data['adventurers'])}."
+
+
+def _to_market(game: Gnadenlos, data: Data) -> str:
+    return (
+        f"The bid of seat {data['seat']} goes to the market: {_ious(data['ious'])}, from {_place(game, data['place'])}."
+    )
+
+
+def _bid_back(_game: Gnadenlos, data: Data) -> str:
+    return f"Seat {data['seat']} hires nobody and takes its bid back: {_ious(data['ious'])}."
+
+
+def _payday(_game: Gnadenlos, data: Data) -> str:
+    return "The last payday!" if data["last"] else "Payday!"
+
+
+def _die(game: Gnadenlos, data: Data) -> str:
+    if data["iou"] is None:
+        return f"The die shows {data['column']}: that column is empty, payday ends."
+    return f"The die shows {data['column']}: {_iou(data['iou'])} is due ({_place(game, data['place'])})."
+
+
+def _paid(_game: Gnadenlos, data: Data) -> str:
+    return f"Seat {data['seat']} pays {data['paid']} and has {data['gold']} gold left."
+
+
+def _broke(_game: Gnadenlos, data: Data) -> str:
+    return f"Seat {data['seat']} has only {data['gold']} gold and cannot pay."
+
+
+def _vulture(_game: Gnadenlos, data: Data) -> str:
+    return f"Seat {data['seat']} takes vulture number {data['vultures']} and falls back to field {data['field']}."
+
+
+def _returned(_game: Gnadenlos, data: Data) -> str:
+    return f"Back into the hand of seat {data['seat']}: {_ious(data['ious'])}."
+
+
+def _lost(_game: Gnadenlos, data: Data) -> str:
+    return f"Seat {data['seat']} has lost: its hat leaves the road."
+
+
+_CAUSES = {
+    "vultures": "somebody has too many vultures",
+    "undertaker": "the undertaker has arrived",
+    "goal": "a hat is at the goal",
+    "truncated": "too many turns were played",
+}
+
+
+def _ending(_game: Gnadenlos, data: Data) -> str:
+    return f"The game is ending: {_CAUSES[data['cause']]}."
+
+
+def _over(_game: Gnadenlos, data: Data) -> str:
+    final = ", ".join(f"seat {seat} {score}" for seat, score in enumerate(data["scores"]))
+    return f"The game is over: {_CAUSES[data['ending']]}. Scores (1000 a field and 1 a gold): {final}."
+
+
+_TELLERS: dict[str, Callable[[Gnadenlos, Data], str]] = {
+    "set-up": _set_up,
+    "adventurers": _adventurers,
+    "events shuffled": _events_shuffled,
+    "events": _events,
+    "dealt": _dealt,
+    "first market": _first_market,
+    "market order": _market_order,
+    "pairs": _pairs,
+    "turn": _turn,
+    "no event": _no_event,
+    "event": _event,
+    "undertaker": _undertaker,
+    "laid": _laid,
+    "shown": _shown,
+    "all equal": _all_equal,
+    "gold": _gold,
+    "market too short": _market_too_short,
+    "stolen": _stolen,
+    "stolen secret": _stolen_secret,
+    "market closed up": _market_closed_up,
+    "hat": _hat,
+    "discarded": _discarded,
+    "fame": _fame,
+    "no hiring": _no_hiring,
+    "discard shuffled": _discard_shuffled,
+    "offers": _offers,
+    "bid": _bid,
+    "no bid": _no_bid,
+    "hired": _hired,
+    "to market": _to_market,
+    "bid back": _bid_back,
+    "payday": _payday,
+    "die": _die,
+    "paid": _paid,
+    "broke": _broke,
+    "vulture": _vulture,
+    "returned": _returned,
+    "lost": _lost,
+    "ending": _ending,
+    "over": _over,
+}
+
+
+def _crew(adventurers: Iterable[list[int]]) -> str:
+    return ", ".join(str(Adventurer(*adventurer)) for adventurer in adventurers)
+
+
+def _iou(iou: list[int]) -> str:
+    value, debtor = iou
+    return f"{value} of seat {debtor}"
+
+
+def _ious(ious: Iterable[list[int]]) -> str:
+    """IOUs debtor by debtor: "1+3 of seat 0, 2 of seat 1"."""
+    by_debtor = sorted((Iou(*iou) for iou in ious), key=lambda iou: (iou.colour, iou.value))
+    told = [
+        f"{'+'.join(str(iou.value) for iou in group)} of seat {debtor}"
+        for debtor, group in groupby(by_debtor, key=lambda iou: iou.colour)
+    ]
+    return ", ".join(told) or "none"
+
+
+def _place(game: Gnadenlos, place: int) -> str:
+    """A place of the market as the table shows it (GN-7)."""
+    row, column = divmod(place, game.figures.payday.columns)
+    return f"row {row + 1}, column {column + 1}"

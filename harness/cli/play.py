@@ -1,0 +1,113 @@
+"""arena play."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import redirect_stdout
+from secrets import randbelow
+from shlex import join
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from harness.cli.common import load_plugins, note, open_run, parse_options, results_option, run_folder
+
+if TYPE_CHECKING:
+    from harness.entrants import Entrant
+    from harness.play.console import Console
+    from harness.play.keeping import Keeper
+    from harness.plugins import Registry
+
+
+@click.command("play", short_help="Play against bots at this terminal.")
+@click.argument("game", required=False)
+@click.option("--bot", "bots", multiple=True, metavar="BOT", help="An opponent. Default: bots made for the game.")
+@click.option("--seat", type=int, help="Where you sit, from 0. Default: 0, and one farther with each deal of a run.")
+@click.option("--option", "options", multiple=True, metavar="KEY=VALUE", help="An option of the game.")
+@click.option("--seed", type=click.IntRange(min=0, max=2**63), help="The luck of the run. Default: a new one.")
+@click.option("--hint-bot", metavar="BOT", help="Whom to ask for hints. Default: the strongest that plays the game.")
+@click.option("--name", help="Name of the run's folder. Default: the time.")
+@click.option("--resume", metavar="RUN", help="Go on with a match that was left, or play another deal at that table.")
+@click.option("--force", is_flag=True, help="With --resume: go on although bots or rules have changed.")
+@results_option
+def command(**asked: Any) -> None:
+    """Play GAME against bots at this terminal.
+
+    Choose by number or by words; ? explains the commands and the rules behind a choice. What you choose counts when
+    you press Enter once more, until then undo takes it back. The match becomes a record like any other; one
+    that you leave is kept and can be continued.
+
+    \b
+    arena play el-paso
+    arena play x-pasch --bot ismcts --bot raider --seat 1
+    arena play gnadenlos --option variant=experienced --name evening
+    arena play --resume evening
+    """
+    from harness.play.console import Console
+
+    registry = load_plugins()
+    keeper, adviser = _resumed(registry, asked) if asked["resume"] else _new(registry, asked)
+    for warning in keeper.run.warnings:
+        note(f"Warning: {warning}")
+    console = Console(sys.stdin, sys.stdout)
+    with redirect_stdout(sys.stderr):  # what bots print must not get into the conversation
+        code = _play(console, keeper, adviser)
+    click.get_current_context().exit(code)
+
+
+def _new(registry: Registry, asked: dict[str, Any]) -> tuple[Keeper, Entrant | None]:
+    from harness.play.advice import hint_bot
+    from harness.play.keeping import begin
+
+    if not asked["game"]:
+        raise click.UsageError(f"Which game? Choose from: {', '.join(sorted(registry.games))}.")
+    folder = run_folder(asked["results"], asked["name"])
+    seed = randbelow(2**48) if asked["seed"] is None else asked["seed"]
+    adviser = hint_bot(registry, registry.game(asked["game"]).name, asked["hint_bot"])
+    keeper = begin(
+        registry,
+        folder,
+        asked["game"],
+        asked["bots"],
+        parse_options(asked["options"]),
+        asked["seat"],
+        seed,
+        join(["arena", *sys.argv[1:]]),
+    )
+    return keeper, adviser
+
+
+def _resumed(registry: Registry, asked: dict[str, Any]) -> tuple[Keeper, Entrant | None]:
+    from harness.play.advice import hint_bot
+    from harness.play.keeping import go_on
+
+    named = {"game": "GAME", "bots": "--bot", "options": "--option", "seed": "--seed", "name": "--name"}
+    given = [name for key, name in named.items() if asked[key] not in (None, ())]
+    if given:
+        raise click.UsageError(f"--resume goes on at the same table; leave out {', '.join(given)}.")
+    run = open_run(asked["results"], asked["resume"])
+    adviser = hint_bot(registry, run.info.plan.games[0].name, asked["hint_bot"])
+    return go_on(registry, run.folder, asked["seat"], asked["force"]), adviser
+
+
+def _play(console: Console, keeper: Keeper, adviser: Entrant | None) -> int:
+    from harness.play.dialogue import Left
+    from harness.play.interrupts import INTERRUPTED, Interrupts
+    from harness.play.sitting import Sitting
+    from harness.tournament import write_leaderboard
+
+    folder, code = keeper.run.folder, 0
+    with keeper.at_table(), Interrupts(console.say) as interrupts:
+        sitting = Sitting(console, interrupts, keeper, adviser)
+        sitting.greet()
+        try:
+            record = sitting.play()
+        except (Left, KeyboardInterrupt) as leaving:
+            code = INTERRUPTED if isinstance(leaving, KeyboardInterrupt) else 0
+            console.say(keeper.goodbye())
+        else:
+            write_leaderboard(keeper.run)
+            sitting.farewell(record)
+            console.say(f"Recorded in {folder}: arena replay {folder} {record.id}")
+            console.say(f"Another deal at this table: arena play --resume {folder}")
+    return code

@@ -1,0 +1,35 @@
+"""arena publish."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from harness.cli.common import load_plugins, note, open_run, results_option
+
+
+@click.command("publish", short_help="Make a web site of runs.")
+@click.argument("runs", nargs=-1, required=True)
+@click.option(
+    "--to",
+    type=click.Path(path_type=Path, file_okay=False),
+    required=True,
+    help="The folder of the site; runs that are there already stay.",
+)
+@results_option
+def command(runs: tuple[str, ...], to: Path, results: Path) -> None:
+    """Make a web site of RUNS, ready for any web host: leaderboards, a page for each run and bot, data beside them.
+
+    Publishing again adds runs and keeps the old ones; a run that was published before is brought up to date.
+
+    \b
+    arena publish my-run --to site
+    arena publish monday tuesday --to site
+    """
+    from harness.report import publish
+
+    opened = [open_run(results, run) for run in runs]
+    for problem in publish(opened, load_plugins(), to):
+        note(f"Warning: {problem}")
+    click.echo(to / "index.html")

@@ -1,0 +1,40 @@
+"""arena report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from harness.cli.common import load_plugins, note, open_run, results_option
+
+
+@click.command("report", short_help="Make one HTML page of a run: tables, charts, replays.")
+@click.argument("run")
+@click.option("--match", "matches", multiple=True, metavar="ID", help="Show this match in the replay viewer too.")
+@click.option(
+    "--replays",
+    type=click.IntRange(min=0),
+    help="Choose at most so many matches for the viewer: close ones, upsets, faults.  [default: two of each and game]",
+)
+@click.option(
+    "--to",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="The file to write.  [default: report.html in the run's folder]",
+)
+@results_option
+def command(run: str, matches: tuple[str, ...], replays: int | None, to: Path | None, results: Path) -> None:
+    """Make one HTML page of a RUN that needs nothing else: no network, no other file.
+
+    \b
+    arena report my-run
+    arena report my-run --match el-paso-3.1.2 --to el-paso.html
+    """
+    from harness.report import installed_games, write_report
+
+    opened = open_run(results, run)
+    games, problems = installed_games(opened, load_plugins())
+    path = write_report(opened, games, to or opened.folder / "report.html", matches, replays)
+    for warning in [*problems, *opened.warnings]:
+        note(f"Warning: {warning}")
+    click.echo(path)

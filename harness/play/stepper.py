@@ -1,0 +1,156 @@
+"""Stepping through a recorded match at a terminal, and printing all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from harness.game import Game
+from harness.play.console import Console
+from harness.play.story import Story
+from harness.types import GameRecord
+
+COMMANDS = (
+    ("Enter, next", "the next decision"),
+    ("back", "the decision before"),
+    ("NUMBER", "that decision, counted from 0"),
+    ("start, end", "the first decision; the end of the match"),
+    ("seat N", "from now on see only what seat N saw; 'seat' alone shows everything again"),
+    ("table [N]", "the table as the seat on turn, or seat N, saw it at this moment"),
+    ("?", "this help"),
+    ("quit", "leave (so do Ctrl-D and Ctrl-C)"),
+)
+
+
+def tell_all(console: Console, game: Game[Any], record: GameRecord, seat: int | None) -> None:
+    """Prints a whole match in words; with a seat also its table at each of its decisions."""
+    story = Story(game, record)
+    say = console.say
+    for line in story.heading():
+        say(line)
+    while True:
+        for sentence in story.news():
+            say(f"      {sentence}")
+        if story.over:
+            break
+        if seat == story.seat:
+            say(f"\n{story.table(seat)}\n")
+        say(story.choice())
+        story.decide()
+    for line in story.result():
+        say(line)
+
+
+class Stepper:
+    """One moment of a recorded match at a time: just before a decision, or at the end."""
+
+    def __init__(self, console: Console, game: Game[Any], record: GameRecord, seat: int | None) -> None:
+        self.console, self.game, self.record, self.seat = console, game, record, seat
+        self.last = len(record.actions)
+        """The number of the moment after all decisions."""
+        self.story = Story(game, record)
+        self.news: list[str] = []
+        self._commands: dict[str, Callable[[str], None]] = {
+            "": lambda _rest: self._next(),
+            "next": lambda _rest: self._next(),
+            "back": lambda _rest: self._back(),
+            "start": lambda _rest: self.go(0),
+            "end": lambda _rest: self.go(self.last),
+            "seat": self._as_seat,
+            "table": self._table,
+            "?": lambda _rest: self._help(),
+            "help": lambda _rest: self._help(),
+        }
+
+    def run(self) -> None:
+        """Lets a person step until they leave."""
+        for line in self.story.heading():
+            self.console.say(line)
+        self.console.say(f"{self.last} decisions. Enter steps on, ? lists the commands.")
+        self.go(0)
+        while True:
+            try:
+                typed = self.console.ask(f"[{self.story.decision} of {self.last}]{self._whose()}> ")
+            except (EOFError, KeyboardInterrupt):
+                self.console.say()
+                return
+            word, _, rest = typed.lower().partition(" ")
+            if word == "quit":
+                return
+            if word.isdecimal():
+                self.go(int(word))
+            elif word in self._commands:
+                self._commands[word](rest.strip())
+            else:
+                self.console.say(f"{typed!r} is no command here; ? lists them.")
+
+    def _whose(self) -> str:
+        return "" if self.seat is None else f" as seat {self.seat}"
+
+    def go(self, decision: int) -> None:
+        """Shows the moment before this decision; the last number is the end."""
+        if not 0 <= decision <= self.last:
+            self.console.say(f"Decisions go from 0 to {self.last - 1}; 'end' shows the end.")
+            return
+        self.story = Story(self.game, self.record)
+        self.news = self.story.news(self.seat)
+        while self.story.decision < decision:
+            self.story.decide()
+            self.news = self.story.news(self.seat)
+        self._show()
+
+    def _show(self) -> None:
+        story, say = self.story, self.console.say
+        say()
+        for sentence in self.news:
+            self.console.paragraph(sentence, indent="    ", first="  - ")
+        say()
+        if story.over:
+            for line in story.result():
+                say(line)
+            return
+        say(story.table(story.seat if self.seat is None else self.seat))
+        say()
+        if self.seat in (None, story.seat):
+            self.console.paragraph(story.choice().strip(), indent="      ", first="Decision ")
+        else:
+            say(f"Decision {story.decision}: seat {story.seat} chooses.")
+
+    def _next(self) -> None:
+        if self.story.over:
+            self.console.say("This is the end; 'back' and 'start' lead back, 'quit' leaves.")
+        else:
+            self.go(self.story.decision + 1)
+
+    def _back(self) -> None:
+        if self.story.decision == 0:
+            self.console.say("This is the first decision.")
+        else:
+            self.go(self.story.decision - 1)
+
+    def _as_seat(self, rest: str) -> None:
+        if not rest:
+            self.seat = None
+        elif (seat := self._numbered(rest)) is not None:
+            self.seat = seat
+        else:
+            return
+        self.go(self.story.decision)
+
+    def _table(self, rest: str) -> None:
+        on_turn = 0 if self.story.over else self.story.seat
+        seat = self._numbered(rest) if rest else on_turn if self.seat is None else self.seat
+        if seat is not None:
+            self.console.say(f"\nAs seat {seat} saw it:\n\n{self.story.table(seat)}\n")
+
+    def _numbered(self, text: str) -> int | None:
+        most = len(self.record.seats) - 1
+        if text.isdecimal() and int(text) <= most:
+            return int(text)
+        self.console.say(f"{text!r} is no seat of this match: they go from 0 to {most}.")
+        return None
+
+    def _help(self) -> None:
+        self.console.say()
+        for typed, what in COMMANDS:
+            self.console.paragraph(what, indent=" " * 16, first=f"  {typed:<14}")

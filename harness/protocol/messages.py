@@ -1,0 +1,135 @@
+"""The wire protocol: one JSON object a line. docs/protocol.md tells it to authors of bots."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+from msgspec import UNSET, Raw, Struct, UnsetType
+
+from harness.types import Event, Value
+
+PROTOCOL = 1
+LONGEST_LINE = 1 << 16
+"""Bytes of a bot's line: no honest one comes near it."""
+LONGEST_HELLO = 1 << 20
+"""A Python file with many bots describes them all in one line."""
+
+Want = Literal["components", "engine", "events", "texts"]
+
+
+class Hello(Struct, tag_field="type", tag="hello", frozen=True):
+    """Arena's first line."""
+
+    protocol: int
+    arena: str
+
+
+class Engine(Struct, frozen=True):
+    """Where a Python program finds the rules: a class, and the files among its settings by digest."""
+
+    cls: str
+    files: dict[str, str]
+
+
+class NewGame(Struct, tag_field="type", tag="new-game", frozen=True):
+    """A match begins."""
+
+    id: int
+    game: str
+    rules: str
+    settings: dict[str, Value]
+    seat: int
+    players: int
+    seed: int
+    options: dict[str, Value]
+    move_time: float | None
+    game_time: float | None
+    components: Raw | UnsetType = UNSET
+    engine: Engine | UnsetType = UNSET
+
+
+class Choose(Struct, tag_field="type", tag="choose", frozen=True):
+    """A decision is asked for. Small and simple fields come first, for programs that read no further."""
+
+    id: int
+    legal: list[int]
+    time: float | None
+    view: Raw
+    """Read by the game, whose own business it is. Written from a Raw, or from a view as it is."""
+    texts: list[str] | UnsetType = UNSET
+    events: list[Event] | UnsetType = UNSET
+
+
+class GameOver(Struct, tag_field="type", tag="game-over", frozen=True):
+    """A match has ended. The deal stays untold: other seatings of it may still be to come."""
+
+    id: int
+    ending: str
+    scores: tuple[int, ...]
+    ranks: tuple[int, ...]
+    decisions: tuple[int, ...]
+
+
+class Bye(Struct, tag_field="type", tag="bye", frozen=True):
+    """The last line: nothing is expected any more."""
+
+
+Order = Hello | NewGame | Choose | GameOver | Bye
+
+
+class Introduction(Struct, tag_field="type", tag="hello", frozen=True):
+    """A program's answer to hello: what it is, which games it plays (none: any), and what it wants to be sent."""
+
+    protocol: int
+    name: str = ""
+    version: str = ""
+    games: tuple[str, ...] = ()
+    wants: tuple[Want, ...] = ("components", "events", "texts")
+
+
+class Ready(Struct, tag_field="type", tag="ready", frozen=True):
+    """The answer to new-game and to game-over."""
+
+    id: int
+
+
+class Choice(Struct, tag_field="type", tag="choice", frozen=True):
+    """The answer to choose."""
+
+    id: int
+    code: int
+
+
+class Failed(Struct, tag_field="type", tag="fault", frozen=True):
+    """A program may own up: the match is lost, but its process goes on."""
+
+    id: int
+    kind: Literal["exception", "illegal", "memory"] = "exception"
+    detail: str = ""
+
+
+Reply = Introduction | Ready | Choice | Failed
+
+encode = msgspec.json.Encoder().encode
+decode_order = msgspec.json.Decoder(Order).decode
+_decode_reply = msgspec.json.Decoder(Reply).decode
+
+
+class Garbage(Exception):
+    """A line that is no message of this protocol."""
+
+
+def decode_reply(line: bytes) -> Reply:
+    """The message in a program's line; raises Garbage, and nothing else, for anything that is none."""
+    try:
+        reply: Reply = _decode_reply(line)
+    except (msgspec.MsgspecError, RecursionError, MemoryError, ValueError) as error:
+        raise Garbage(f"{shown(line)} ({error})") from None
+    return reply
+
+
+def shown(line: bytes) -> str:
+    """A program's line as a person may see it: short, and without control characters."""
+    text = line[:120].decode(errors="replace")
+    return repr(text) + ("..." if len(line) > 120 else "")

@@ -1,0 +1,77 @@
+"""Pages as things to do: commands with what they print, edits of files, whole files.
+
+```console                 commands after `$ `, each followed by its output; `...` stands for any lines
+```diff path/of/file       lines that change, with their surroundings
+```toml path/of/file       a file to be written (any language)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.docs.fresh import Fresh
+
+BLOCK = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FIGURE = re.compile(r"[-+>]?\d[\d,.]*%?|-{2,}")
+"""What may differ between versions and machines: a figure, and the width of a column."""
+
+
+@dataclass(frozen=True)
+class Block:
+    language: str
+    path: str | None
+    text: str
+
+
+def blocks(page: Path) -> list[Block]:
+    """The fenced blocks of a page."""
+    return [Block(*found.groups()) for found in BLOCK.finditer(page.read_text(encoding="utf-8"))]
+
+
+def commands(block: Block) -> Iterator[tuple[str, list[str]]]:
+    """Each command of a console block with the lines shown as its output."""
+    for part in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
+        command, *shown = part.splitlines()
+        yield command, shown
+
+
+def plain(lines: list[str]) -> list[str]:
+    """Lines without figures and spacing; empty ones left out."""
+    return [" ".join(FIGURE.sub("#", line).split()) for line in lines if line.strip()]
+
+
+def matches(shown: list[str], printed: list[str]) -> bool:
+    """Whether a page shows what was printed, apart from figures; a line `...` stands for any lines."""
+    pattern = "".join(r"(?:.*\n)*?" if line == "..." else re.escape(line) + r"\n" for line in plain(shown))
+    return re.fullmatch(pattern, "".join(f"{line}\n" for line in plain(printed))) is not None
+
+
+def follow(page: Path, fresh: Fresh) -> int:
+    """Do everything that a page says, in its order; returns how many commands there were."""
+    ran = 0
+    for block in blocks(page):
+        if block.language == "console":
+            for command, shown in commands(block):
+                printed = fresh.succeed(command).splitlines()
+                assert matches(shown, printed), f"$ {command}\n\n" + "\n".join(printed)
+                ran += 1
+        elif block.path is not None:
+            change(fresh.folder / block.path, block)
+    return ran
+
+
+def change(path: Path, block: Block) -> None:
+    """Edit a file, or write it."""
+    if block.language != "diff":
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(block.text)
+        return
+    lines = block.text.splitlines(keepends=True)
+    old = "".join(line[1:] for line in lines if line[0] in " -")
+    new = "".join(line[1:] for line in lines if line[0] in " +")
+    text = path.read_text()
+    assert text.count(old) == 1, f"{path.name} does not hold these lines once:\n{old}"
+    path.write_text(text.replace(old, new))

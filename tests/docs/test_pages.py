@@ -1,0 +1,66 @@
+"""What the pages tell newcomers to do works, and prints what they say."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from harness.plugins import load
+from harness.scaffold import contents
+from tests.docs.fresh import Fresh
+from tests.docs.pages import blocks, follow, matches
+
+DOCS = Path(__file__).parents[2] / "docs"
+EXAMPLE = DOCS / "examples" / "games" / "liars_dice.py"
+
+
+@pytest.fixture
+def fresh(tmp_path):
+    return Fresh(tmp_path / "newcomer")
+
+
+def test_the_tutorial_does_what_it_says(fresh):
+    assert follow(DOCS / "tutorial.md", fresh) >= 8
+
+
+def test_the_tutorial_shows_the_bot_that_new_bot_makes():
+    made = contents("sprinter", load().game("el-paso"), "python", "")["sprinter_bot.py"]
+    shown = [block.text for block in blocks(DOCS / "tutorial.md") if block.language == "python"]
+    assert shown
+    assert all(text in made for text in shown)
+
+
+def test_adding_a_game_does_what_it_says(fresh):
+    (fresh.folder / "liars-dice").mkdir()
+    shutil.copy(EXAMPLE, fresh.folder / "liars-dice")
+    assert follow(DOCS / "add-a-game.md", fresh) >= 4
+
+
+def test_adding_a_game_shows_the_example_as_it_is():
+    shown = [block.text for block in blocks(DOCS / "add-a-game.md") if block.language == "python" and not block.path]
+    example = EXAMPLE.read_text()
+    assert len(shown) >= 4
+    for text in shown:
+        for part in text.split("    ...\n"):
+            assert part.strip("\n") in example, part
+
+
+@pytest.mark.parametrize("page", ["tutorial.md", "add-a-game.md"])
+def test_links_lead_somewhere(page):
+    targets = re.findall(r"\]\(([^)#:]+)\)", (DOCS / page).read_text())
+    assert targets
+    missing = [target for target in targets if not (DOCS / target).exists()]
+    assert not missing
+
+
+def test_a_page_that_shows_something_else_is_found_out():
+    printed = ["a  1.5%   better", "", "b  2"]
+    assert matches(["a  77%  better", "b 3"], printed)
+    assert matches(["a 1% better", "..."], printed)
+    assert matches(["...", "b 9"], printed)
+    assert not matches(["a 1% worse", "b 2"], printed)
+    assert not matches(["a 1% better"], printed)
+    assert not matches(["b 2", "a 1% better"], printed)

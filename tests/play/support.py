@@ -1,0 +1,59 @@
+"""Conversations from a script, without a terminal."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+from click.testing import CliRunner
+
+from harness import Chance, Game
+from harness.cli import main
+from harness.play.advice import NoHint
+from harness.play.console import Console
+from harness.play.dialogue import Dialogue, Turn
+from harness.plugins import load
+
+GAMES = ("el-paso", "gnadenlos", "x-pasch")
+
+
+def game(name: str = "el-paso", **options: object) -> Game[Any]:
+    return load().game(name).configure(options)
+
+
+class Script(Console):
+    """A console that types these lines and then is at its end."""
+
+    def __init__(self, *lines: str) -> None:
+        self.output = io.StringIO()
+        super().__init__(io.StringIO("".join(line + "\n" for line in lines)), self.output)
+
+    @property
+    def said(self) -> str:
+        """Everything printed, on one line however it was wrapped."""
+        return " ".join(self.output.getvalue().split())
+
+
+def no_hint(_view: object, _actions: object) -> Any:
+    raise NoHint("nobody is asked in this test.")
+
+
+def first_turn(played: Game[Any], seed: int = 1) -> Turn:
+    """The first decision of a match, as its seat sees it."""
+    log: list[Any] = []
+    state = played.new(played.min_players, Chance(seed), log)
+    seen = [event for event in log if event.to is None or state.seat in event.to]
+    return Turn(state.view(state.seat), state.legal, seen, seen)
+
+
+def talk(*lines: str, name: str = "el-paso", advise: Any = no_hint) -> tuple[Script, Any]:
+    """What is said, and what comes of it, when these lines are typed at the first decision."""
+    played, console = game(name), Script(*lines)
+    return console, Dialogue(console, played, advise).choose(first_turn(played))
+
+
+def sit_down(*args: object, lines: list[str]) -> str:
+    """Runs `arena play` in this process with these lines typed; what was printed."""
+    result = CliRunner().invoke(main, [str(arg) for arg in args], input="".join(line + "\n" for line in lines))
+    assert result.exit_code == 0, f"{result.output}\n{result.stderr}\n{result.exception!r}"
+    return result.output

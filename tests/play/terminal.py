@@ -1,0 +1,101 @@
+"""A pseudo-terminal with `arena` in it: what a person sees and types, keys such as Ctrl-C included."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import re
+import select
+import struct
+import subprocess
+import sys
+import termios
+from collections.abc import Iterator
+from contextlib import contextmanager
+from time import monotonic
+
+PROMPT = r"> $"
+CTRL_C, CTRL_D = "\x03", "\x04"
+PATIENCE = 30.0
+
+
+class Terminal:
+    """One `arena` command at a terminal of 80 columns."""
+
+    def __init__(self, *args: object, term: str = "dumb") -> None:
+        self.fd, inside = pty.openpty()
+        fcntl.ioctl(inside, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+
+        def own_the_terminal() -> None:  # so that Ctrl-C reaches the program, and it alone
+            fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", "from harness.cli import run; run()", *map(str, args)],
+            stdin=inside,
+            stdout=inside,
+            stderr=inside,
+            env={**os.environ, "TERM": term, "PYTHONHASHSEED": "0"},
+            start_new_session=True,
+            preexec_fn=own_the_terminal,
+        )
+        os.close(inside)
+        self.seen = ""
+        """All that was printed so far."""
+
+    def read(self, pattern: str = PROMPT) -> str:
+        """What is printed from now on until it ends with the pattern."""
+        begin, until = len(self.seen), monotonic() + PATIENCE
+        while not re.search(pattern, self.seen[begin:]):
+            assert monotonic() < until, f"{pattern!r} did not come; the terminal says:\n{self.seen[-3000:]}"
+            assert self._more(), f"{pattern!r} did not come before the end:\n{self.seen[-3000:]}"
+        return self.seen[begin:]
+
+    def _more(self) -> bool:
+        ready, _, _ = select.select([self.fd], [], [], 1.0)
+        if not ready:
+            return True
+        try:
+            data = os.read(self.fd, 65536)
+        except OSError:  # how Linux says that the other side is gone
+            return False
+        self.seen += data.decode(errors="replace").replace("\r\n", "\n")
+        return bool(data)
+
+    def press(self, keys: str) -> None:
+        """Types without Enter."""
+        os.write(self.fd, keys.encode())
+
+    def type(self, line: str) -> str:
+        """Types a line; what is printed until the next prompt."""
+        self.press(line + "\n")
+        return self.read()
+
+    def end(self) -> int:
+        """Reads on until the program has ended; its exit code."""
+        until = monotonic() + PATIENCE
+        while self._more():
+            assert monotonic() < until, f"it did not end:\n{self.seen[-3000:]}"
+        return self.process.wait(PATIENCE)
+
+    def play_on(self, choices: str = "1!") -> str:
+        """Makes the same choice at every prompt until the match is over; what was printed last."""
+        begin = len(self.seen)
+        while "Recorded in" not in self.seen[begin:]:
+            begin = len(self.seen)
+            self.press(choices + "\n")
+            self.read(rf"{PROMPT}|Another deal at this table: .*\n")
+        return self.seen[begin:]
+
+
+@contextmanager
+def terminal(*args: object, term: str = "dumb") -> Iterator[Terminal]:
+    """A terminal that is gone afterwards, whatever happens."""
+    opened = Terminal(*args, term=term)
+    try:
+        yield opened
+    finally:
+        if opened.process.poll() is None:
+            opened.process.kill()
+            opened.process.wait()
+        os.close(opened.fd)

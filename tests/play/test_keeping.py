@@ -1,0 +1,170 @@
+"""Matches of a person on disk: recorded, left, continued, one deal after the other."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+from click.testing import CliRunner
+
+from harness.cli import main
+from harness.play.dialogue import Dialogue
+from harness.recordfile import lock
+from harness.types import GameRecord
+from tests.play.support import sit_down
+from tests.support.cli import arena
+
+EL_PASO = ("play", "el-paso", "--bot", "skittish", "--bot", "diehard", "--seed", "5", "--name", "a")
+ALL = ["1!"] * 400
+
+
+def records() -> list[GameRecord]:
+    lines = Path("results/a/games.jsonl").read_bytes().splitlines()
+    return [msgspec.json.decode(line, type=GameRecord) for line in lines]
+
+
+def test_a_match_played_from_a_script_is_a_record_like_any_other():
+    said = sit_down(*EL_PASO, lines=ALL)
+    [record] = records()
+    assert record.seats[0] == "human"
+    assert f"you (seat 0): {record.scores[0]}" in said
+    assert "played again: all fit" in arena("verify", "a").stdout
+    assert "human" in Path("results/a/leaderboard.md").read_text()
+    assert json.loads(Path("results/a/run.json").read_text())["finished"]
+
+
+def test_every_resume_of_a_finished_match_is_another_deal_one_seat_farther():
+    sit_down(*EL_PASO, lines=ALL)
+    for _ in range(3):
+        sit_down("play", "--resume", "a", lines=ALL)
+    assert [record.seats.index("human") for record in records()] == [0, 1, 2, 0]
+    assert len({record.seed for record in records()}) == 4
+    assert "4 records, 4 played again: all fit" in arena("verify", "a").stdout
+    sit_down("play", "--resume", "a", "--seat", 2, lines=ALL)
+    assert records()[-1].seats[2] == "human"
+
+
+@pytest.mark.parametrize("left_at", [1, 7, 30])
+def test_a_match_that_was_left_ends_as_if_nothing_had_happened(left_at):
+    sit_down(*EL_PASO, lines=ALL)
+    [whole] = records()
+    again = [*EL_PASO[:-1], "b"]
+    assert "Your match is kept" in sit_down(*again, lines=ALL[:left_at])
+    assert f"Your {left_at} choices" in sit_down("play", "--resume", "b", lines=ALL)
+    assert "equals results/a, timing aside" in arena("verify", "a", "b").stdout
+    assert whole.faults == ()
+
+
+def test_one_who_sits_down_again_cannot_change_the_seat():
+    sit_down(*EL_PASO, lines=ALL[:2])
+    assert "leave out --seat" in arena("play", "--resume", "a", "--seat", 1, code=2).stderr
+
+
+UNRULY = """
+from os import urandom
+from harness import Bot
+class Unruly(Bot):
+    def choose(self, view, actions):
+        return actions[urandom(1)[0] % len(actions)]
+"""
+
+
+def test_choices_that_no_longer_fit_are_asked_for_again():
+    Path("unruly.py").write_text(UNRULY)
+    sit_down("play", "el-paso", "--bot", "unruly.py", "--seed", 5, "--name", "a", lines=ALL[:40])
+    said = sit_down("play", "--resume", "a", lines=ALL)
+    assert "has not played as it did before" in " ".join(said.split())
+    assert "played again: all fit" in arena("verify", "a").stdout
+
+
+def test_a_bot_that_has_changed_is_noticed():
+    Path("unruly.py").write_text(UNRULY)
+    sit_down("play", "el-paso", "--bot", "unruly.py", "--seed", 5, "--name", "a", lines=ALL[:2])
+    Path("unruly.py").write_text(UNRULY + "# better\n")
+    assert "cannot be continued" in arena("play", "--resume", "a", code=2).stderr
+    assert "Your match is kept" in sit_down("play", "--resume", "a", "--force", lines=[])
+
+
+def test_a_crash_between_record_and_tidying_up_does_no_harm():
+    sit_down(*EL_PASO, lines=ALL[:3])
+    left = Path("results/a/unfinished.json").read_bytes()
+    sit_down("play", "--resume", "a", lines=ALL)
+    Path("results/a/unfinished.json").write_bytes(left)
+    sit_down("play", "--resume", "a", lines=ALL)
+    assert [record.id.split(".")[0] for record in records()] == ["el-paso-1", "el-paso-2"]
+    assert "2 records, 2 played again: all fit" in arena("verify", "a").stdout
+
+
+def test_two_terminals_cannot_play_the_same_match():
+    sit_down(*EL_PASO, lines=ALL[:2])
+    with lock(Path("results/a")):
+        # A lock belongs to a process; another one must see it.
+        command = [sys.executable, "-c", "from harness.cli import main; main()", "play", "--resume", "a"]
+        second = subprocess.run(command, capture_output=True, text=True, input="")
+    assert second.returncode == 2
+    assert "is being written by another process" in second.stderr
+
+
+def test_a_bot_at_the_table_that_fails_is_blamed_and_the_match_goes_on():
+    Path("clumsy.py").write_text(
+        "from harness import Bot\nclass Clumsy(Bot):\n    def choose(self, view, actions):\n"
+        "        print('{garbage')\n        raise RuntimeError('oh no')\n"
+    )
+    said = sit_down("play", "el-paso", "--bot", "clumsy.py", "--seed", 5, "--name", "a", lines=ALL)
+    [record] = records()
+    assert [fault.seat for fault in record.faults] == [1]
+    assert "Fault of seat 1" in said
+    assert record.ranks[0] == 1
+
+
+def test_a_bug_of_ours_is_not_blamed_on_the_person(monkeypatch):
+    def broken(_dialogue, _turn):
+        raise RuntimeError("a bug")
+
+    monkeypatch.setattr(Dialogue, "choose", broken)
+    result = CliRunner().invoke(main, list(EL_PASO), input="")
+    assert isinstance(result.exception, RuntimeError)
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (("play",), "Which game? Choose from: el-paso"),
+        (("play", "el-passo"), "Did you mean 'el-paso'?"),
+        (("play", "el-paso", "--bot", "skitish"), "Did you mean 'skittish'?"),
+        (("play", "el-paso", "--bot", "founder"), "founder does not play el-paso"),
+        (("play", "el-paso", "--bot", "random", "--bot", "random"), "random is entered twice"),
+        (("play", "el-paso", "--bot", "human"), "Unknown bot 'human'"),
+        (("play", "el-paso", "--hint-bot", "founder"), "founder does not play el-paso"),
+        (("play", "el-paso", "--hint-bot", "oracle"), "Unknown bot 'oracle'"),
+        (("play", "el-paso", "--bot", "random", "--seat", 2), "seats 0 to 1, not 2"),
+        (("play", "el-paso", "--option", "edition=fr"), "Choose from: bg, de, nl"),
+        (("play", "el-paso", "--name", "a/b"), "cannot be the name of a folder"),
+        (("play", "--resume", "nowhere"), "There is no run 'nowhere'."),
+        (("play", "el-paso", "--resume", "a", "--seed", 3), "leave out GAME, --seed"),
+    ],
+)
+def test_mistakes_are_told_before_anything_is_written(args, said):
+    assert said in arena(*args, code=2).stderr
+    assert not Path("results").exists()
+
+
+def test_a_bot_cannot_go_by_the_name_of_the_person():
+    Path("guest.py").write_text(
+        "from harness import Bot\nclass Human(Bot):\n    def choose(self, view, actions):\n        return actions[0]\n"
+    )
+    assert "has a bot called 'human'" in arena("play", "el-paso", "--bot", "guest.py", code=2).stderr
+
+
+def test_a_run_of_bots_is_not_for_people_and_a_damaged_match_is_named():
+    arena("tournament", "--game", "el-paso", "--deals", 1, "--bot", "random", "--bot", "skittish", "--workers", 0,
+          "--name", "bots")  # fmt: skip
+    assert "is a run of bots" in arena("play", "--resume", "bots", code=2).stderr
+    sit_down(*EL_PASO, lines=ALL[:2])
+    assert "holds a run already" in arena(*EL_PASO, code=2).stderr
+    Path("results/a/unfinished.json").write_text("{")
+    assert "unfinished.json cannot be read" in arena("play", "--resume", "a", code=2).stderr

@@ -1,0 +1,89 @@
+"""Stepping through a recorded match."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec.structs import replace
+
+from harness.play.stepper import Stepper, tell_all
+from harness.play.story import Story
+from harness.plugins import load
+from harness.referee import play
+from harness.types import Fault, GameRecord, MatchSpec
+from tests.play.support import GAMES, Script, game
+
+
+def match(name: str, seed: int = 4) -> GameRecord:
+    played = game(name)
+    seats = ["random"] * played.min_players
+    spec = MatchSpec("m", 0, "s", name, dict(played.settings), seed, tuple(seats))
+    return play(spec, played, load().entrants(seats))
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_a_match_printed_has_every_decision_in_order_and_the_scores(name):
+    record, console = match(name), Script()
+    tell_all(console, game(name), record, seat=None)
+    lines = console.output.getvalue().splitlines()
+    numbers = [int(line[:4]) for line in lines if line[:4].strip().isdigit() and line[4:6] == "  "]
+    assert numbers == list(range(len(record.actions)))
+    for seat, score in enumerate(record.scores):
+        assert f"random (seat {seat}): {score}" in console.said
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_every_moment_can_be_reached_forward_backward_and_by_number(name):
+    record = match(name)
+    last = len(record.actions)
+    console = Script("", "", "back", f"{last - 1}", "next", "next", "start", "back", "end", "quit")
+    Stepper(console, game(name), record, None).run()
+    shown = [line for line in console.output.getvalue().splitlines() if line.startswith("Decision ")]
+    assert [int(line.split()[1]) for line in shown] == [0, 1, 2, 1, last - 1, 0]
+    assert console.said.count("Ended: ") == 2
+    assert "This is the end" in console.said
+    assert "This is the first decision." in console.said
+
+
+def test_as_a_seat_nothing_is_told_that_it_could_not_see():
+    record = match("el-paso")
+    console = Script(*[""] * len(record.actions))
+    Stepper(console, game(), record, seat=1).run()
+    said = console.output.getvalue()
+    assert "Seat 1 is dealt" in said
+    assert "Seat 0 is dealt" not in said
+    assert "(hidden)" not in said
+    assert "Decision 0: seat 0 chooses." in said
+    story = Story(game(), record)
+    story.news()
+    assert str(story.replay.next_action()) not in said.partition("Decision 1 ")[0]
+
+
+def test_seats_are_chosen_and_let_go_on_the_way():
+    console = Script("seat 1", "seat", "seat 7", "seat x", "table 0", "table", "table 9", "quit")
+    Stepper(console, game(), match("el-paso"), None).run()
+    assert "[0 of" in console.said
+    assert "as seat 1>" in console.said
+    assert console.said.count("is no seat of this match") == 3
+    assert console.said.count("As seat 0 saw it:") == 2
+
+
+def test_only_the_seats_own_forced_moves_are_told():
+    def forced(seat: int | None) -> set[str]:
+        story = Story(game("x-pasch"), match("x-pasch"))
+        told = story.news(seat)
+        while not story.over:
+            story.decide()
+            told += story.news(seat)
+        return {sentence.split(" must ")[0] for sentence in told if " must " in sentence}
+
+    assert forced(None) == {"Seat 0", "Seat 1", "Seat 2"}
+    assert forced(1) == {"Seat 1"}
+
+
+def test_faults_are_shown_at_the_end():
+    record = match("el-paso")
+    fault = Fault(0, "exception", 3, "bot.py:1 in choose\nValueError: no")
+    failed = replace(record, ranks=(2, 1), faults=(fault,))
+    console = Script()
+    tell_all(console, game(), failed, None)
+    assert "Fault of seat 0 at decision 3: exception bot.py:1 in choose ValueError: no" in console.said

@@ -1,0 +1,156 @@
+"""Events in words: every event of every game, without a trace of raw data, and never more than it says."""
+
+from __future__ import annotations
+
+import re
+from importlib import import_module
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from harness import Chance, Event, Game
+from harness.play.story import sentences, to_you
+from tests.play.support import GAMES, game
+from tests.support.games import label, variants
+
+DOCS = Path(__file__).parents[2] / "docs"
+RAW = re.compile(r"[\[\]{}']|\bNone\b|\bTrue\b|\bFalse\b|  ")
+DEALS = 12
+
+
+def events_of(played: Game) -> list[Event]:
+    """What happens in some random matches with every number of players."""
+    found = []
+    for seed in range(DEALS):
+        players = played.min_players + seed % (played.max_players - played.min_players + 1)
+        log: list[Event] = []
+        state, rng = played.new(players, Chance(seed), log), Random(seed)
+        while state.legal:
+            state.step(rng.choice(state.legal))
+        found += log
+    return found
+
+
+@pytest.mark.parametrize("played", variants(), ids=label)
+def test_every_event_is_a_sentence(played):
+    for event in events_of(played):
+        told = played.tell(event)
+        assert not RAW.search(told), told
+        assert told[0].isupper() or told[0].isdigit(), told
+        assert told.endswith((".", "!")), told
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_every_documented_event_has_its_own_words(name):
+    page = (DOCS / "games" / f"{name}.md").read_text(encoding="utf-8")
+    documented = set(re.findall(r"^\| `([a-z -]+)` \|", page.partition("## Events")[2], re.MULTILINE))
+    told = {event.kind for event in events_of(game(name))}
+    assert told <= documented
+    tellers = import_module(f"engines.{name.replace('-', '_')}.telling")._TELLERS
+    assert set(tellers) == documented
+
+
+def test_el_paso_in_words():
+    tell = game().tell
+    nothing = [[]] * 6
+    for kind, data, words in (
+        ("answer", {"seat": 1, "leaves": True}, "Seat 1 leaves."),
+        ("draw", {"seat": 1, "site": 2, "value": 0}, "Seat 1 draws a gold mine card."),
+        ("draw", {"seat": 1, "site": 2, "value": 4}, "Seat 1 draws gold mine 4, as all know."),
+        ("leave", {"seats": [2], "group": 1, "limit": 1}, "Seat 2 goes as group 1, with up to 1 tile."),
+        ("leave", {"seats": [2, 0], "group": 2, "limit": 2}, "Seats 2 and 0 go as group 2, with up to 2 tiles each."),
+        ("sheriffs", {"seat": 0, "lost": [[2, 3], *nothing[1:]]}, "The sheriffs come: seat 0 loses bank 2 3."),
+        (
+            "sale",
+            {"seat": 0, "carried": [[], [4], *nothing[2:]], "sold": [[1], *nothing[1:]], "paid": 1, "money": 9},
+            "Seat 0 carries saloon 4 and sells bank 1 for 1 nugget and has 9 now.",
+        ),
+        (
+            "roll",
+            {"faces": ["star", "six"], "stars": 4},
+            "The lookout rolls star, six: 4 stars on the sheriff field.",
+        ),
+    ):
+        assert tell(Event(kind, data)) == words
+
+
+def test_gnadenlos_in_words():
+    tell = game("gnadenlos").tell
+    for kind, data, words in (
+        (
+            "bid",
+            {"seat": 0, "total": 6, "ious": [[1, 0], [2, 1], [3, 0]]},
+            "Seat 0 bids 6: 1+3 of seat 0, 2 of seat 1.",
+        ),
+        ("event", {"card": ["gold rush", 5, 3], "carried_out": True}, "The event is gold rush 5/3."),
+        ("die", {"column": 2, "place": 7, "iou": [4, 2]}, "The die shows 2: 4 of seat 2 is due (row 2, column 2)."),
+        ("die", {"column": 2, "place": None, "iou": None}, "The die shows 2: that column is empty, payday ends."),
+        (
+            "stolen",
+            {"seat": 1, "place": 0, "iou": None},
+            "Seat 1 takes an IOU that nobody knows from the market (row 1, column 1).",
+        ),
+        ("hat", {"seat": 1, "from": 1, "to": 1}, "The hat of seat 1 stays on field 1."),
+        ("no event", {}, "Too few have an adventurer: there is no event."),
+        ("all equal", {}, "All are equally good: nothing happens."),
+        (
+            "market too short",
+            {"wanted": 2, "size": 1},
+            "Nobody takes an IOU: 2 would be taken, the market has 1.",
+        ),
+        ("no bid", {"seat": 2, "hand": []}, "Seat 2 cannot make a new sum, bids nothing and shows its IOUs: none."),
+        (
+            "no bid",
+            {"seat": 2, "hand": [[0, 2], [4, 1]]},
+            "Seat 2 cannot make a new sum, bids nothing and shows its IOUs: 4 of seat 1, 0 of seat 2.",
+        ),
+        ("shown", {"laid": [[2, [1, 2, 3]]]}, "The adventurers are turned up: seat 2 1/2/3."),
+    ):
+        assert tell(Event(kind, data)) == words
+
+
+def test_x_pasch_in_words():
+    played = game("x-pasch")
+    requirement = played.companies[47].requirement
+    for kind, data, words in (
+        ("roll", {"seat": 2, "dice": [1, 2, 5]}, "Seat 2 rolls 1 2 5."),
+        (
+            "place",
+            {"seat": 0, "company": 47, "dice": [2, 2], "members": 1, "supply": 0},
+            f"Seat 0 puts 1 member on #47 ({requirement}) with 2+2; 0 left in the supply.",
+        ),
+        ("round", {"round": 3, "second_chance": 0}, "Round 3 begins. Seat 0 has the second chance."),
+        ("round", {"round": 1, "second_chance": None}, "Round 1 begins."),
+        (
+            "income",
+            {"seat": 1, "companies": [[47, 4]], "euros": 9},
+            f"Seat 1 collects 4 euro (4 from #47 ({requirement})) and has 9 now.",
+        ),
+    ):
+        assert played.tell(Event(kind, data)) == words
+
+
+def test_a_seat_is_told_what_it_could_see_and_a_reader_who_could():
+    events = [
+        Event("draw", {"seat": 0, "site": 0, "value": 0}),
+        Event("card", {"seat": 0, "site": 0, "value": 3}, to=(0,)),
+        Event("pile", {"site": 1, "order": [3, 1]}, to=()),
+    ]
+    assert sentences(game(), events, 0) == ["Seat 0 draws a bank card.", "Seat 0 has drawn bank 3."]
+    assert sentences(game(), events, 1) == ["Seat 0 draws a bank card."]
+    assert sentences(game(), events)[1:] == [
+        "Seat 0 has drawn bank 3.  (seat 0 only)",
+        "The saloon pile lies, from the top: 3 1.  (hidden)",
+    ]
+
+
+def test_a_person_reads_which_seat_is_theirs():
+    assert to_you("Seat 1 takes 2 of seat 1, not of seat 11.", 1) == (
+        "Seat 1 (you) takes 2 of seat 1 (you), not of seat 11."
+    )
+
+
+def test_a_game_that_does_not_tell_is_told_plainly():
+    assert Game.tell(game(), Event("rain", {"inches": 3, "where": "here"})) == "rain: inches 3, where here"
+    assert Game.tell(game(), Event("sunset", {})) == "sunset"

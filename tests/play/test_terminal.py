@@ -1,0 +1,207 @@
+"""Whole games at a pseudo-terminal, with wrong input, Ctrl-D and Ctrl-C on the way."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+from time import sleep
+
+import msgspec
+import pytest
+
+from harness.types import GameRecord
+from tests.play.support import sit_down
+from tests.play.terminal import CTRL_C, CTRL_D, terminal
+from tests.support.cli import arena
+
+TABLES = {
+    "el-paso": ("skittish", "diehard"),
+    "gnadenlos": ("miser", "debtor"),
+    "x-pasch": ("founder", "raider"),
+}
+
+
+def bots(game: str) -> list[str]:
+    return [word for name in TABLES[game] for word in ("--bot", name)]
+
+
+def records(run: str) -> list[GameRecord]:
+    lines = Path("results", run, "games.jsonl").read_bytes().splitlines()
+    return [msgspec.json.decode(line, type=GameRecord) for line in lines]
+
+
+def undisturbed(game: str, seat: int) -> GameRecord:
+    """The same match, played in one go."""
+    sit_down("play", game, *bots(game), "--seed", 5, "--seat", seat, "--name", "undisturbed", lines=["1!"] * 500)
+    [record] = records("undisturbed")
+    return record
+
+
+@pytest.mark.parametrize("game", TABLES)
+def test_a_whole_game_with_wrong_input_ctrl_d_and_ctrl_c(game):
+    seat = 1
+    with terminal("play", game, *bots(game), "--seed", 5, "--seat", seat, "--name", "a") as person:
+        greeting = person.read()
+        assert f"seat {seat}: you" in greeting
+        assert "no choice number 99" in person.type("99")
+        assert "is no choice here" in person.type("castle")
+        assert "Type a number from 1 to" in person.type("")
+        assert "nothing to take back" in person.type("undo")
+        assert "Enter plays it, undo takes it back>" in person.type("2")
+        assert "Taken back:" in person.type("undo")
+        assert "would choose" in person.type("hint")
+        helped = person.type("?")
+        assert "only now it counts" in helped
+        assert {"el-paso": "EP-", "gnadenlos": "GN-", "x-pasch": "XP-"}[game] in helped
+        person.type("1")
+        assert "You are seat 1. Choose" in person.type("")
+        person.type("1!")
+        person.press(CTRL_D)
+        assert person.end() == 0
+        assert "Your match is kept. Go on with: arena play --resume results/a" in person.seen
+    assert records("a") == []
+
+    with terminal("play", "--resume", "a") as person:
+        assert "Your 2 choices so far are played again" in person.read()
+        person.type("1!")
+        person.press("2" + CTRL_C)
+        assert person.end() == 130
+        assert "Your match is kept." in person.seen
+
+    with terminal("play", "--resume", "a") as person:
+        assert "Your 3 choices so far are played again" in person.read()
+        last = person.play_on()
+        assert person.end() == 0
+    [record] = records("a")
+    assert f"you (seat {seat}): {record.scores[seat]}" in last
+    assert "\x1b" not in person.seen
+    assert not Path("results/a/unfinished.json").exists()
+    assert record.seats[seat] == "human"
+    assert not record.faults
+    assert record.without_timing() == undisturbed(game, seat).without_timing()
+    assert "1 records, 1 played again: all fit" in arena("verify", "a").stdout
+    assert "human" in arena("leaderboard", "a").stdout
+    assert f"seat {seat}: human" in arena("replay", "a", record.id).stdout
+
+
+def test_a_person_is_asked_only_where_there_is_a_choice():
+    with terminal("play", "x-pasch", *bots("x-pasch"), "--seed", 2, "--name", "a") as person:
+        person.read()
+        person.play_on()
+        assert person.end() == 0
+    [record] = records("a")
+    asked = person.seen.split("You are seat 0. Choose")[1:]
+    assert len(asked) == record.decisions[0]
+    assert all("\n  1  " in part or "\n   1  " in part for part in asked)
+    assert all("2  " in part for part in asked)
+
+
+def test_a_killed_terminal_loses_no_choice():
+    with terminal("play", "el-paso", *bots("el-paso"), "--seed", 5, "--name", "a") as person:
+        person.read()
+        person.type("3!")
+        person.type("2!")
+        os.kill(person.process.pid, signal.SIGKILL)
+        person.end()
+    with terminal("play", "--resume", "a") as person:
+        assert "Your 2 choices so far are played again" in person.read()
+        person.press(CTRL_D)
+        assert person.end() == 0
+
+
+def test_leaving_before_the_first_choice_leaves_nothing_behind():
+    for keys, code in ((CTRL_D, 0), (CTRL_C, 130), ("quit\n", 0)):
+        with terminal("play", "el-paso", "--name", "a") as person:
+            person.read()
+            person.press(keys)
+            assert person.end() == code
+            assert "nothing is kept" in person.seen
+        assert not Path("results/a").exists()
+
+
+SLOW = """
+from time import sleep
+from harness import Bot
+class Slow(Bot):
+    def choose(self, view, actions):
+        open("thinking", "w").close()
+        sleep({seconds})
+        return actions[0]
+"""
+
+
+def wait_until_it_thinks() -> None:
+    while not Path("thinking").exists():
+        sleep(0.02)
+
+
+def think(person) -> None:
+    """Makes the first choice, so that the slow bot begins to think, and waits for that."""
+    person.read()
+    person.press("1!\n")
+    wait_until_it_thinks()
+
+
+def test_ctrl_c_while_a_bot_thinks_lets_it_finish_and_blames_nobody():
+    Path("slow.py").write_text(SLOW.format(seconds=1))
+    with terminal("play", "el-paso", "--bot", "slow.py", "--name", "a", "--seed", 1) as person:
+        think(person)
+        person.press(CTRL_C)
+        assert person.end() == 130
+        assert "Waiting for a bot" in person.seen
+        assert "Your match is kept" in person.seen
+
+
+def test_ctrl_c_while_a_hint_is_thought_up_ends_the_hint_alone():
+    Path("slow.py").write_text(SLOW.format(seconds=1000))
+    with terminal("play", "el-paso", "--bot", "skittish", "--hint-bot", "slow.py", "--name", "a") as person:
+        person.read()
+        person.press("hint\n")
+        wait_until_it_thinks()
+        person.press(CTRL_C)
+        assert "No hint: slow was interrupted." in person.read()
+        assert "Enter plays it" in person.type("1")
+        person.press(CTRL_D)
+        assert person.end() == 0
+
+
+def test_ctrl_c_twice_leaves_a_bot_that_never_returns():
+    Path("slow.py").write_text(SLOW.format(seconds=1000))
+    with terminal("play", "el-paso", "--bot", "slow.py", "--name", "a", "--seed", 1) as person:
+        think(person)
+        person.press(CTRL_C)
+        person.read("once more")
+        person.press(CTRL_C)
+        assert person.end() == 130
+    assert Path("results/a/unfinished.json").exists()
+
+
+def test_replay_steps_at_a_terminal_and_prints_everything_else():
+    command = ("tournament", "--game", "el-paso", "--deals", 1, "--bot", "skittish", "--bot", "diehard", "--workers", 0)
+    arena(*command, "--name", "a")
+    record = next(record for record in records("a") if record.id == "el-paso-1.1.1")
+    with terminal("replay", "a", record.id) as person:
+        assert f"{len(record.actions)} decisions." in person.read()
+        first = person.seen
+        assert "Decision 1 " in person.type("")
+        assert "Decision 0 " in person.type("back")
+        assert "This is the first decision." in person.type("back")
+        assert "Decision 7 " in person.type("7")
+        assert f"Decisions go from 0 to {len(record.actions) - 1}" in person.type("5000")
+        assert "As seat 1 saw it" in person.type("table 1")
+        assert "no command here" in person.type("jump")
+        assert "what seat N saw" in person.type("?")
+        ending = person.type("end")
+        assert f"(seat 0): {record.scores[0]}" in ending
+        assert "This is the end" in person.type("next")
+        person.press(CTRL_D)
+        assert person.end() == 0
+    assert "seat 0: " in first
+    with terminal("replay", "a", record.id) as person:
+        person.read()
+        person.press(CTRL_C)
+        assert person.end() == 0
+    with terminal("replay", "a", record.id, "--all") as person:
+        assert person.end() == 0
+        assert "Ended: finished" in person.seen

@@ -1,0 +1,79 @@
+"""What the tests of the protocol share: the hostile programs, tables with them, and a search for what they left."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import bots
+import engines
+from harness.executors import Job, Table
+from harness.plugins import Registry
+from harness.protocol.entering import enter_command, seat_apart
+from harness.protocol.session import Policy
+from harness.referee import Limits
+from harness.types import MatchSpec
+
+HOSTILE = Path(__file__).with_name("hostile")
+LIMITS = Limits(move_time=0.5, margin=0.2)
+MEMORY = 700
+BLAMED = {
+    "garbage": "illegal",
+    "partial_line": "timeout",
+    "endless_line": "illegal",
+    "closes_stdout": "crash",
+    "closes_stdin": "crash",
+    "never_reads": "timeout",
+    "never_listens": "illegal",
+    "answers_twice": "illegal",
+    "answers_late": "timeout",
+    "forks_and_exits": "crash",
+    "fork_bomb": "timeout",
+    "lies_in_hello": "illegal",
+    "exits_at_the_end": "crash",
+    "json_bomb": "illegal",
+    "big_number": "illegal",
+    "wrong_message": "illegal",
+    "illegal_code": "illegal",
+    "eats_memory": "memory",
+    "hangs": "timeout",
+    "segfaults": "crash",
+}
+"""Hostile program -> the kind of fault it must be blamed for."""
+RUDE = ("leaves_children", "shouts", "sneaks")
+"""Programs that break no rule of the game."""
+
+REGISTRY = Registry()
+REGISTRY.add(engines, "arena", "1")
+REGISTRY.add(bots, "arena", "1")
+BUNDLED = sorted(REGISTRY.bots)
+GAMES = {name: offer.cls.configure() for name, offer in REGISTRY.games.items()}
+
+
+def program(name: str, token: str, isolate: str = "on"):
+    """The entrant of a hostile program; the token is in its command line."""
+    command = f"{sys.executable} -S {HOSTILE / name}.py {token}"
+    return enter_command(name, name, "", command, isolate)
+
+
+def seated(entrants, isolate: str = "on", limits: Limits = LIMITS, logs: str = "", memory: int = MEMORY) -> Table:
+    """A table with these entrants, on the terms of isolation."""
+    policy = Policy(isolate, limits, memory, logs=logs)
+    return Table(GAMES, seat_apart({entrant.name: entrant for entrant in entrants}, policy, GAMES))
+
+
+def job(number: int, game: str, *names: str) -> Job:
+    return Job(MatchSpec(f"m{number}", number, f"s{number}", game, dict(GAMES[game].settings), 100 + number, names))
+
+
+def processes(*tokens: str) -> list[str]:
+    """The command lines of living processes that have one of these tokens in them."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            text = path.read_bytes().decode(errors="replace")
+        except OSError:
+            continue
+        if any(token in text for token in tokens):
+            found.append(text.replace("\0", " ")[:200])
+    return found

@@ -1,0 +1,79 @@
+"""The example bots of the documentation: they play well, whole matches, without a fault."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from harness.conformance import check_bot
+from harness.executors import Serial
+from harness.protocol.entering import enter_command, seat_apart
+from harness.protocol.session import Policy
+from tests.protocol.support import GAMES, LIMITS, REGISTRY, job, seated
+
+BOTS = Path(__file__).parents[2] / "docs" / "examples" / "bots"
+needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
+needs_cc = pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler is installed")
+needs_awk = pytest.mark.skipif(shutil.which("awk") is None, reason="awk is not installed")
+
+
+def enter(name, command):
+    return enter_command(name, name, "", command, "on")
+
+
+@pytest.fixture(scope="module")
+def xpasch(tmp_path_factory):
+    program = tmp_path_factory.mktemp("c") / "xpasch"
+    command = ["cc", "-O2", "-Wall", "-Wextra", "-Werror", "-o", str(program), str(BOTS / "xpasch.c")]
+    subprocess.run(command, check=True)
+    return enter("xpasch-c", str(program))
+
+
+@pytest.fixture(scope="module")
+def elpaso():
+    return enter("elpaso-js", f"node {BOTS / 'elpaso.js'}")
+
+
+@pytest.fixture(scope="module")
+def awk():
+    interactive = "-W interactive " if "mawk" in str(Path(shutil.which("awk")).resolve()) else ""
+    return enter("awk", f"awk {interactive}-f {BOTS / 'cautious.awk'}")
+
+
+def mean_ranks(game, entrants, matches):
+    names = [entrant.name for entrant in entrants]
+    jobs = []
+    for number in range(matches):
+        turn = number % len(names)
+        jobs.append(job(number, game, *names[turn:], *names[:turn]))
+    sums = dict.fromkeys(names, 0)
+    with Serial(seated(entrants, memory=2000), LIMITS) as executor:
+        for record, _ in executor.run(jobs):
+            assert record.faults == ()
+            for name, rank in zip(record.seats, record.ranks, strict=True):
+                sums[name] += rank
+    return {name: total / matches for name, total in sums.items()}
+
+
+@needs_node
+def test_the_javascript_bot_beats_the_simple_ones_at_el_paso(elpaso):
+    ranks = mean_ranks("el-paso", [elpaso, *REGISTRY.entrants(["diehard", "skittish", "random"])], 16)
+    assert min(ranks, key=ranks.get) == "elpaso-js", ranks
+
+
+@needs_cc
+def test_the_c_bot_beats_the_simple_ones_at_x_pasch(xpasch):
+    ranks = mean_ranks("x-pasch", [xpasch, *REGISTRY.entrants(["founder", "raider", "random"])], 16)
+    assert min(ranks, key=ranks.get) == "xpasch-c", ranks
+
+
+@needs_awk
+def test_the_awk_bot_plays_every_game(awk):
+    policy = Policy("on", LIMITS, 500)
+    [entrant] = seat_apart({awk.name: awk}, policy, GAMES).values()
+    report = check_bot(entrant, GAMES.values(), (1,), LIMITS)
+    assert report.problems == []
+    assert set(report.games) == set(GAMES)

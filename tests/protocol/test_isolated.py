@@ -1,0 +1,170 @@
+"""Isolated bots: the same records as in one process, whatever becomes of workers and bots."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from harness.entrants import enter
+from harness.errors import UsageError
+from harness.executors import LocalPool, Serial, Table
+from harness.referee import Limits
+from tests.protocol.support import BUNDLED, GAMES, REGISTRY, job, processes, seated
+from tests.support import wild, zoo
+
+PATIENT = Limits(move_time=20)
+SLOW = {"flat-mc": "flat-mc:iterations=4", "ismcts": "ismcts:iterations=4"}
+
+
+def plain(played):
+    return {record.id: record.without_timing() for record, _ in played}
+
+
+def field(game):
+    """Every bundled bot that plays the game; the slow ones think a little."""
+    names = [name for name in BUNDLED if game in (REGISTRY.bots[name].cls.games or GAMES)]
+    return REGISTRY.entrants(SLOW.get(name, name) for name in names)
+
+
+def rotations(game, entrants, players):
+    names = [entrant.name for entrant in entrants]
+    for number in range(len(names)):
+        yield job(number, game, *(names[number:] + names[:number])[:players])
+
+
+@pytest.mark.parametrize("game", sorted(GAMES))
+def test_all_bundled_bots_play_the_same_isolated(game):
+    entrants = field(game)
+    players = max(GAMES[game].min_players, 3)
+    here = Table(GAMES, {entrant.name: entrant for entrant in entrants})
+    with LocalPool(seated(entrants, limits=PATIENT, memory=2000), PATIENT, 2) as pool:
+        isolated = plain(pool.run(rotations(game, entrants, players)))
+    assert isolated == plain(Serial(here).run(rotations(game, entrants, players)))
+    assert not any(record.faults for record in isolated.values())
+    assert len(isolated) == len(entrants)
+
+
+@pytest.mark.parametrize(("bad", "kind"), zoo.FAULTS.items(), ids=lambda value: getattr(value, "__name__", value))
+def test_faults_are_told_as_in_one_process(bad, kind):
+    entrants = [*REGISTRY.entrants(["random"]), enter(bad, {}, "", "test", "1")]
+    with Serial(seated(entrants, limits=PATIENT), PATIENT) as executor:
+        isolated = plain(executor.run([job(1, "el-paso", "random", bad.name)]))
+    here = plain(Serial(Table(GAMES, {entrant.name: entrant for entrant in entrants})).run(
+        [job(1, "el-paso", "random", bad.name)]
+    ))  # fmt: skip
+    assert isolated == here
+    assert [fault.kind for fault in isolated["m1"].faults] == [kind]
+
+
+DEADLY = {
+    wild.HangsInC: "timeout",
+    wild.HangsAtStart: "timeout",
+    wild.HangsAtTheEnd: "timeout",
+    wild.Leaves: "crash",
+    wild.LeavesAtStart: "crash",
+    wild.Segfaults: "crash",
+    wild.ClosesEverything: "crash",
+    wild.ForksAndDies: "crash",
+    wild.EatsMemory: "memory",
+}
+
+
+@pytest.mark.parametrize(("bad", "kind"), DEADLY.items(), ids=lambda value: getattr(value, "__name__", value))
+def test_a_bot_that_kills_or_hangs_its_process_harms_nobody_else(bad, kind):
+    limits = Limits(move_time=5 if kind == "memory" else 0.5)
+    table = seated([*REGISTRY.entrants(["random"]), enter(bad, {}, "", "test", "1")], limits=limits, memory=400)
+    homes = [entrant.sessions.home for entrant in table.entrants.values()]
+    with Serial(table, limits) as executor:
+        played = plain(executor.run([job(1, "el-paso", "random", bad.name), job(2, "el-paso", bad.name, "random")]))
+    for record in played.values():
+        [fault] = record.faults
+        assert (record.seats[fault.seat], fault.kind) == (bad.name, kind), fault.detail
+    assert processes(*homes) == []
+
+
+@pytest.mark.parametrize("rude", wild.HARMLESS, ids=lambda bot: bot.__name__)
+def test_a_rude_bot_that_breaks_no_rule_is_not_blamed(rude):
+    table = seated([*REGISTRY.entrants(["random"]), enter(rude, {}, "", "test", "1")])
+    homes = [entrant.sessions.home for entrant in table.entrants.values()]
+    with Serial(table, PATIENT) as executor:
+        played = plain(executor.run(job(number, "el-paso", "random", rude.name) for number in range(3)))
+    assert [record.faults for record in played.values()] == [(), (), ()]
+    assert processes(*homes) == []
+
+
+def test_a_worker_killed_from_outside_takes_its_bots_along():
+    entrants = REGISTRY.entrants(["random", "skittish"])
+    table = seated(entrants, limits=PATIENT)
+    homes = [entrant.sessions.home for entrant in table.entrants.values()]
+    jobs = [job(number, "el-paso", "random", "skittish") for number in range(60)]
+    with LocalPool(table, PATIENT, 2, sweep=True) as pool:
+        played = []
+        for one in pool.run(iter(jobs)):
+            played.append(one)
+            if len(played) in (5, 25):
+                os.kill(next(iter(pool._workers.values())).pid, signal.SIGKILL)
+    assert processes(*homes) == []
+    assert not any(Path(home).exists() for home in homes)
+    here = Table(GAMES, {entrant.name: entrant for entrant in entrants})
+    assert plain(played) == plain(Serial(here).run(iter(jobs)))
+
+
+def test_one_process_serves_many_matches_and_is_replaced_after_a_fault():
+    table = seated([*REGISTRY.entrants(["random"]), enter(wild.Leaves, {}, "", "test", "1")])
+    with Serial(table, PATIENT) as executor:
+        seen = []
+        for _ in executor.run(job(number, "el-paso", "random", "leaves") for number in range(3)):
+            [session] = table.entrants["random"].sessions.idle
+            seen.append((session.process.pid, len(table.entrants["leaves"].sessions.idle)))
+    assert len({pid for pid, _ in seen}) == 1
+    assert [idle for _, idle in seen] == [0, 0, 0]
+
+
+def test_listeners_are_told_what_they_would_be_told_here(tmp_path):
+    (tmp_path / "gossip.py").write_text(
+        "import harness, zlib\n"
+        "class Gossip(harness.Bot):\n"
+        "    def start(self): self.heard = b''\n"
+        "    def observe(self, events): self.heard += repr(events).encode()\n"
+        "    def choose(self, view, actions): return actions[zlib.crc32(self.heard) % len(actions)]\n"
+    )
+    entrants = REGISTRY.entrants(["random", str(tmp_path / "gossip.py")])
+    jobs = [job(number, "gnadenlos", "random", "gossip", "gossip") for number in range(2)]
+    with Serial(seated(entrants, limits=PATIENT), PATIENT) as executor:
+        isolated = plain(executor.run(iter(jobs)))
+    assert isolated == plain(Serial(Table(GAMES, {entrant.name: entrant for entrant in entrants})).run(iter(jobs)))
+    assert not any(record.faults for record in isolated.values())
+
+
+def test_a_class_inside_a_function_cannot_be_isolated():
+    class Local(wild.Wild):
+        pass
+
+    with pytest.raises(UsageError, match="put it into a file"):
+        seated([enter(Local, {}, "", "test", "1")])
+
+
+def test_a_bot_that_starts_too_slowly_is_blamed_apart_from_its_move_time(tmp_path):
+    (tmp_path / "sleeper.py").write_text(
+        "import time, harness\ntime.sleep(1)\n"
+        "class Sleeper(harness.Bot):\n    def choose(self, view, actions): return actions[0]\n"
+    )
+    quick = Limits(move_time=0.3)
+    table = seated(REGISTRY.entrants(["random", str(tmp_path / "sleeper.py")]), limits=quick)
+    with Serial(table, quick) as executor:
+        [(record, _)] = executor.run([job(1, "el-paso", "random", "sleeper")])
+    assert record.faults == ()
+    began = time.perf_counter()
+    [entrant] = [one for one in table.entrants.values() if one.name == "sleeper"]
+    hurried = entrant.policy.__class__("on", quick, start_time=0.4)
+    object.__setattr__(entrant, "policy", hurried)
+    with Serial(table, quick) as executor:
+        [(record, _)] = executor.run([job(1, "el-paso", "random", "sleeper")])
+    [fault] = record.faults
+    assert (fault.kind, fault.decision) == ("timeout", 0)
+    assert "had not said hello after 0.4 s" in fault.detail
+    assert time.perf_counter() - began < 5

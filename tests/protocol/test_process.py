@@ -1,0 +1,156 @@
+"""A bot's process: its limits, its end, and what is left of it when the machine gives no namespaces."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+from harness.protocol.process import Ended, Launch, Process, TooLate, TooLong, absolute, files_of
+from tests.protocol.support import processes
+
+HERE = Path(__file__).parent
+
+
+@pytest.fixture
+def start():
+    """Starts a script of a few lines; `home` is where its folders are."""
+    home = tempfile.mkdtemp(prefix="arena-test-")
+    Path(home).chmod(0o711)
+    made = []
+
+    def make(code, **terms):
+        argv = absolute([sys.executable, "-S", "-c", code])
+        launch = Launch(argv, readable=(*files_of(argv), sys.base_prefix))
+        made.append(Process(launch, home, None, **terms))
+        return made[-1]
+
+    make.home = home
+    yield make
+    for process in made:
+        if process.alive:
+            process.kill()
+    assert list(Path(home).iterdir()) == []
+    shutil.rmtree(home)
+    assert processes(home) == []
+
+
+def soon(seconds=10.0):
+    return time.perf_counter() + seconds
+
+
+def test_lines_come_back_whole_however_they_are_cut(start):
+    echo = start("import sys,time\nfor l in sys.stdin:\n for c in l: sys.stdout.write(c); sys.stdout.flush()")
+    assert echo.ask(b"one\n", soon()) == b"one"
+    assert echo.ask(b"two and more\n", soon()) == b"two and more"
+
+
+def test_two_lines_at_once_are_taken_one_by_one(start):
+    twice = start("import sys\nfor l in sys.stdin: sys.stdout.write(l + l.upper()); sys.stdout.flush()")
+    assert twice.ask(b"a\n", soon()) == b"a"
+    assert twice.ask(b"b\n", soon()) == b"A"
+
+
+def test_time_is_up_for_one_that_does_not_read(start):
+    deaf = start("import time; time.sleep(100)")
+    began = time.perf_counter()
+    with pytest.raises(TooLate):
+        deaf.ask(b"x" * 1_000_000 + b"\n", soon(0.4))
+    assert time.perf_counter() - began < 3
+
+
+def test_a_line_has_a_longest_length(start):
+    with pytest.raises(TooLong):
+        start("while True: print('x' * 9999, end='')").ask(b"\n", soon(), 50_000)
+
+
+def test_the_end_tells_how_and_what_was_said_last(start):
+    process = start("import sys; sys.stderr.write('one\\nalas at 0x7f001122\\n'); sys.exit(7)")
+    with pytest.raises(Ended):
+        process.ask(b"\n", soon())
+    assert process.kill(1.0) == "exit code 7"
+    assert process.last_words() == "alas at 0x..."
+
+
+def test_processor_time_ends(start):
+    process = start("while True: pass", cpu=1)
+    with pytest.raises(Ended):
+        process.ask(b"\n", soon(30))
+    assert process.kill(1.0) == "SIGKILL"
+
+
+def test_the_environment_is_bare(start, monkeypatch):
+    monkeypatch.setenv("ARENA_SECRET", "x")
+    told = start("import os; print(sorted(os.environ))").ask(b"\n", soon()).decode()
+    assert "SECRET" not in told
+    assert "HOME" in told
+
+
+@pytest.mark.parametrize("confined", [True, False])
+def test_children_do_not_outlive_it(start, confined):
+    scatter = (
+        "import os,time\n"
+        "for _ in range(5):\n"
+        " if os.fork() == 0:\n"
+        "  os.setsid()\n"
+        "  os.fork()\n"
+        "  time.sleep(999)\n"
+        "print(1, flush=True)"
+    )
+    process = start(scatter + "\ntime.sleep(999)", confined=confined)
+    process.ask(b"\n", soon())
+    began = time.perf_counter()
+    process.kill()
+    assert time.perf_counter() - began < 2
+    assert processes(scatter) == []
+
+
+@pytest.mark.parametrize("confined", [True, False])
+def test_it_dies_with_the_one_who_started_it(start, confined):
+    """Killed from outside without a chance to clear up, arena still leaves no bot behind."""
+    program = "import os,time; os.fork(); print(1, flush=True); time.sleep(999)"
+    code = (
+        "import sys,time; sys.path.insert(0, sys.argv[1])\n"
+        "from harness.protocol.process import *\n"
+        f"argv = absolute([sys.executable, '-S', '-c', {program!r}])\n"
+        "launch = Launch(argv, readable=(*files_of(argv), sys.base_prefix))\n"
+        f"p = Process(launch, sys.argv[2], None, confined={confined})\n"
+        "p.ask(b'\\n', time.perf_counter() + 10)\n"
+        "print('ready', flush=True); time.sleep(999)"
+    )
+    parent = subprocess.Popen(
+        [sys.executable, "-c", code, str(HERE.parents[1]), start.home], stdout=subprocess.PIPE, text=True
+    )
+    with parent:
+        assert parent.stdout.readline() == "ready\n"
+        assert len(processes(start.home)) >= 2
+        parent.kill()
+    until = soon()
+    while processes(start.home) and time.perf_counter() < until:
+        time.sleep(0.02)
+    assert processes(start.home) == []
+    for folder in Path(start.home).iterdir():
+        shutil.rmtree(folder)
+
+
+def test_a_warden_that_is_stopped_is_killed(start):
+    process = start("import time; print(1, flush=True); time.sleep(999)")
+    process.ask(b"\n", soon())
+    os.kill(process.pid, signal.SIGSTOP)
+    process.kill()
+    assert not process.running
+
+
+def test_a_command_is_made_independent_of_the_folder(tmp_path):
+    (tmp_path / "bot.js").touch()
+    argv = absolute(["sh", "bot.js", "--level", "3"])
+    assert argv[1:] == (str(tmp_path / "bot.js"), "--level", "3")
+    assert argv[0].startswith("/")
+    assert str(tmp_path) in files_of(argv)

@@ -1,0 +1,122 @@
+"""Strangers' programs that misbehave: blamed, killed with all that they started, and the run goes on."""
+
+from __future__ import annotations
+
+import socket
+
+import pytest
+
+from harness.executors import LocalPool
+from harness.protocol.probe import probe
+from harness.replay import verify
+from tests.protocol.support import (
+    BLAMED,
+    GAMES,
+    HOSTILE,
+    LIMITS,
+    MEMORY,
+    REGISTRY,
+    RUDE,
+    job,
+    processes,
+    program,
+    seated,
+)
+
+GOOD = ("random", "skittish")
+
+
+@pytest.fixture(scope="module")
+def enforced():
+    return {guarantee.name: guarantee.enforced for guarantee in probe()}
+
+
+@pytest.fixture(scope="module")
+def zoo(tmp_path_factory):
+    """One tournament: every hostile program plays two matches against good bots, on two workers."""
+    run = tmp_path_factory.mktemp("run")
+    outside = tmp_path_factory.mktemp("outside")
+    token = str(run)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        told = f"{listener.getsockname()[1]},{run},{outside},{HOSTILE}"
+        strangers = [program(name, told if name == "sneaks" else token) for name in (*BLAMED, *RUDE)]
+        table = seated([*REGISTRY.entrants(GOOD), *strangers], logs=str(run / "logs"))
+        homes = [entrant.sessions.home for entrant in table.entrants.values()]
+        jobs = []
+        for name in (*BLAMED, *RUDE):
+            jobs += [job(len(jobs), "el-paso", "random", name, "skittish"), job(len(jobs) + 1, "el-paso", name, *GOOD)]
+        with LocalPool(table, LIMITS, 2, 2 * MEMORY, sweep=True) as pool:
+            played = [record for record, _ in pool.run(jobs)]
+        left = processes(token, told, *homes)
+        listener.setblocking(False)
+        try:
+            listener.accept()[0].close()
+            connected = True
+        except BlockingIOError:
+            connected = False
+    return {
+        "played": played, "left": left, "connected": connected, "homes": homes, "run": run, "pool": pool,
+        "folders": [run, outside, HOSTILE],
+    }  # fmt: skip
+
+
+def of(zoo, name):
+    return [record for record in zoo["played"] if name in record.seats]
+
+
+def test_every_match_is_played_and_no_worker_was_lost(zoo):
+    assert len(zoo["played"]) == 2 * (len(BLAMED) + len(RUDE))
+    assert zoo["pool"].incidents == []
+    for record in zoo["played"]:
+        verify(GAMES["el-paso"], record)
+
+
+@pytest.mark.parametrize(("name", "kind"), BLAMED.items())
+def test_the_right_bot_is_blamed(zoo, name, kind):
+    for record in of(zoo, name):
+        [fault] = record.faults
+        assert (record.seats[fault.seat], fault.kind) == (name, kind), fault.detail
+        assert fault.detail
+        assert record.ranks[fault.seat] == 3
+
+
+@pytest.mark.parametrize("name", RUDE)
+def test_who_breaks_no_rule_is_not_blamed(zoo, name):
+    assert [record.faults for record in of(zoo, name)] == [(), ()]
+
+
+def test_no_process_is_left(zoo):
+    assert zoo["left"] == []
+
+
+def test_nothing_is_written_outside_and_no_folder_is_left(zoo, enforced):
+    assert not any((HOSTILE / home).exists() for home in zoo["homes"])
+    if not enforced["writing"]:
+        pytest.skip("this machine cannot keep a bot from writing: see arena doctor")
+    assert not any((folder / "sneaked").exists() for folder in zoo["folders"])
+    assert [path.name for path in zoo["run"].iterdir()] == ["logs"]
+
+
+def test_no_connection_is_possible(zoo, enforced):
+    if not enforced["network"]:
+        pytest.skip("this machine cannot take the network away: see arena doctor")
+    assert not zoo["connected"]
+
+
+def test_stderr_is_kept_but_not_without_end(zoo):
+    log = (zoo["run"] / "logs" / "shouts.log").read_bytes()
+    assert log.startswith(b"LOUD ")
+    assert log.endswith(b"[arena: this log is full; the rest is not kept]\n")
+    assert len(log) < 300_000
+
+
+def test_details_say_what_happened(zoo):
+    details = {name: of(zoo, name)[0].faults[0].detail for name in BLAMED}
+    assert "bytes without an end of line had come" in details["partial_line"]
+    assert "sent more than 65536 bytes" in details["endless_line"]
+    assert details["segfaults"].startswith("its process ended: SIGSEGV")
+    assert details["forks_and_exits"].startswith("its process ended: exit code 3")
+    assert "MemoryError" in details["eats_memory"]
+    assert "introduces itself otherwise" in details["lies_in_hello"]
+    assert "answered message 3 when message 4" in details["answers_twice"]
+    assert "1000000, which is not one of: " in details["illegal_code"]

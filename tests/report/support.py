@@ -1,0 +1,48 @@
+"""Run folders for pages: made of records that nobody played, or played quickly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+
+from harness.schedule import GamePlan, Plan
+from harness.store import EntrantInfo, Run, RunInfo
+from harness.types import GameRecord
+from tests.support.cli import arena
+
+HOSTILE = "<script>alert(1)</script>"
+LONG = "long-" + 'x"&<' * 73 + "end"
+NASTY = (HOSTILE, LONG, "$\\frac{", "\u202eabc\u0000", "{{ 7 * 7 }}", "'><img src=//evil.example/x onerror=alert(1)>")
+
+
+def made_up(folder: Path, records: Iterable[GameRecord], game: str = "sim", finished: str = "later") -> Run:
+    """A run folder with these records."""
+    records = list(records)
+    bots = tuple(sorted({bot for record in records for bot in record.seats}))
+    plan = Plan((GamePlan(game, "1", {"note": HOSTILE}, 3, bots),), 1, 5)
+    entrants = tuple(EntrantInfo(bot, bot, "made up", "1") for bot in bots)
+    info = RunInfo("0", plan, entrants, {}, f"arena tournament --name {HOSTILE}", {}, "2026-01-01T10:00:00", finished)
+    run = Run.create(folder, info)
+    with run.writing():
+        for record in records:
+            run.append(msgspec.json.encode(record))
+    return run
+
+
+def play(folder: Path, *args: object) -> Run:
+    """A run that is really played."""
+    arena("tournament", "--results", folder.parent, "--name", folder.name, "--workers", 1, *args)
+    return Run.open(folder)
+
+
+def rename(run: Run, names: dict[str, str]) -> Run:
+    """The same run with other names of bots, as if somebody had got them past the door."""
+    records = [
+        msgspec.structs.replace(record, seats=tuple(names.get(bot, bot) for bot in record.seats))
+        for record in run.records()
+    ]
+    lines = b"".join(msgspec.json.encode(record) + b"\n" for record in records)
+    (run.folder / "games.jsonl").write_bytes(lines)
+    return Run.open(run.folder)

@@ -1,0 +1,46 @@
+"""Names that strangers chose do no harm in charts, pages and file names."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.report.names import LONGEST_FILE_NAME, SHORT, file_name, short, visible
+from tests.report.support import NASTY
+
+
+@given(st.text(min_size=1, max_size=400))
+def test_every_name_has_a_safe_file_name(name):
+    made = file_name(name)
+    assert re.fullmatch(r"[a-z0-9][a-z0-9_-]*(\.[0-9a-f]{10})?", made)
+    assert len(made) <= LONGEST_FILE_NAME
+
+
+@given(st.sets(st.text(alphabet="aA-./:<_ \u00e4", min_size=1, max_size=5), min_size=2, max_size=40))
+def test_different_names_have_different_files_even_where_case_does_not_count(names):
+    assert len({file_name(name).casefold() for name in names}) == len(names)
+
+
+@pytest.mark.parametrize(("name", "made"), [("skittish", "skittish"), ("flat-mc", "flat-mc"), ("a_1", "a_1")])
+def test_plain_names_stay_as_they_are(name, made):
+    assert file_name(name) == made
+
+
+@pytest.mark.parametrize("name", ["con", "nul", "com1", "..", ".", "-", "UPPER", *NASTY])
+def test_dangerous_names_do_not(name):
+    assert re.search(r"\.[0-9a-f]{10}$", file_name(name))
+
+
+def test_short_names_keep_both_ends():
+    assert short("ismcts") == "ismcts"
+    shown = short("ismcts:iterations=500,exploration=0.7")
+    assert len(shown) == SHORT
+    assert shown.startswith("ismcts:")
+    assert shown.endswith("=0.7")
+
+
+def test_what_cannot_be_seen_is_shown_as_such():
+    assert visible("a\u202eb\x00c") == "a\ufffdb\ufffdc"
