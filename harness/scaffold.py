@@ -85,7 +85,10 @@ def _module(name: str) -> str:
 
 
 def _place(name: str, words: Mapping[str, str]) -> str:
-    return f"test_{words['module']}.py" if name == "test.py" else name
+    """Where a template's text goes: a program's file gives the bot its name."""
+    if name == "test.py":
+        return f"test_{words['module']}.py"
+    return re.sub(r"^bot\.", f"{words['name']}.", name)
 
 
 def _filled(template: Traversable, words: Mapping[str, str]) -> str:

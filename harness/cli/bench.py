@@ -15,8 +15,16 @@ from harness.cli.common import load_plugins, note
 @click.option("--players", type=int, help="Bots at a table. Default: 4, or the nearest the game allows.")
 @click.option("--seconds", type=click.FloatRange(min=0.1), default=4.0, show_default=True, help="Time for each game.")
 @click.option("--workers", type=click.IntRange(min=1, max=1024), help="Measure executors too, with so many workers.")
+@click.option("--bot", "bots", multiple=True, metavar="BOT", help="Measure how fast this bot thinks, too; repeatable.")
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
-def command(games: tuple[str, ...], players: int | None, seconds: float, workers: int | None, as_json: bool) -> None:
+def command(
+    games: tuple[str, ...],
+    players: int | None,
+    seconds: float,
+    workers: int | None,
+    bots: tuple[str, ...],
+    as_json: bool,
+) -> None:
     """Measure games and decisions a second on one core, with random bots and a view for each decision.
 
     Machines differ and are noisy: compare ratios taken in one run. The last line of the games' table divides by the
@@ -26,12 +34,14 @@ def command(games: tuple[str, ...], players: int | None, seconds: float, workers
     arena bench
     arena bench --game el-paso --seconds 10
     arena bench --workers 2
+    arena bench --bot ismcts:iterations=200 --bot outlaw
     """
-    from harness.bench import measure, measure_executors
+    from harness.bench import measure, measure_bot, measure_executors
     from harness.errors import UsageError
 
     registry = load_plugins()
-    results = {}
+    entrants = registry.entrants(bots)
+    results: dict[str, dict[str, float]] = {}
     for name in games or sorted(registry.games):
         game = registry.game(name).configure()
         seats = players if players is not None else max(game.min_players, min(game.max_players, 4))
@@ -39,20 +49,26 @@ def command(games: tuple[str, ...], players: int | None, seconds: float, workers
             raise UsageError(f"{game.title} is for {game.min_players} to {game.max_players} players, not {seats}.")
         note(f"Measuring {game.title} with {seats} players for {seconds:g} s ...")
         results[name] = measure(game, seats, seconds)
+        for bot in entrants:
+            if bot.plays(name):
+                note(f"Measuring {bot.name} at {game.title} ...")
+                results[name][f"{bot.name}, decisions/s"] = measure_bot(bot, game, seats, seconds)
         if workers:
             note(f"Measuring executors with {workers} workers for {2 * seconds:g} s ...")
             results[name] |= measure_executors(game, seats, workers, 2 * seconds)
     if as_json:
         click.echo(json.dumps(results, indent=2))
         return
-    measures = list(next(iter(results.values())))
-    rows = [[what, *(_shown(what, results[name][what]) for name in results)] for what in measures]
+    measures = dict.fromkeys(what for measured in results.values() for what in measured)
+    rows = [[what, *(_shown(what, measured.get(what)) for measured in results.values())] for what in measures]
     click.echo(
         tabulate(rows, headers=["", *results], disable_numparse=True, colalign=["left", *["right"] * len(results)])
     )
 
 
-def _shown(what: str, value: float) -> str:
+def _shown(what: str, value: float | None) -> str:
+    if value is None:
+        return "-"
     if what == "referee overhead":
         return f"{value:.0%}"
     return f"{value:,.2f}" if value < 100 else f"{value:,.0f}"

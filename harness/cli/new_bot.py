@@ -11,7 +11,7 @@ from harness.scaffold import LANGUAGES, company, make
 
 NEXT = {
     "python": "  pip install -e ./{folder}\n  arena tournament --game {game} --bot {name} --bot random{company}",
-    "node": '  arena tournament --game {game} --bot "cmd:node {folder}/bot.js" --bot random{company}',
+    "node": '  arena tournament --game {game} --bot "cmd:node {folder}/{name}.js" --bot random{company}',
     "c": '  make -C {folder}\n  arena tournament --game {game} --bot "cmd:{folder}/{name}" --bot random{company}',
 }
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from operator import truediv
+from statistics import median
 from time import perf_counter
 from typing import Any
 
@@ -13,7 +16,7 @@ from msgspec import Raw
 from harness.bot import Bot
 from harness.chance import Chance
 from harness.entrants import Entrant, enter
-from harness.executors import Job, Serial, Table
+from harness.executors import Job, LocalPool, Serial, Table
 from harness.game import Game
 from harness.protocol.entering import apart
 from harness.protocol.messages import Choose, encode
@@ -28,7 +31,9 @@ for line in sys.stdin.buffer:
     sys.stdout.buffer.flush()
 """
 ROUNDS = 8
-"""The two take turns this often, and each one's best turn counts: a disturbance slows one turn, not all."""
+"""The two take turns this often, and the median of their ratios counts: a disturbance hits neighbours alike."""
+WARM_UP = 10
+"""Matches for each worker before the clock runs."""
 LIMITS = Limits(move_time=10.0)
 
 
@@ -42,21 +47,44 @@ class AnyAction(Bot):
 
 def measure_isolation(game: Game[Any], players: int, seconds: float) -> dict[str, float]:
     """Decisions a second of isolated bots, lines of the same size echoed a second, and their ratio."""
-    seats = tuple(f"any-{number}" for number in range(players))
-    table = Table({game.name: game}, {name: _isolated(name, game) for name in seats})
-    line = _line(game, players)
-    share = seconds / 2 / ROUNDS
-    echoed = played = 0.0
+    seats, line, share = _seats(players), _line(game, players), seconds / 2 / ROUNDS
+    echoed: list[float] = []
+    played: list[float] = []
     echo = subprocess.Popen([sys.executable, "-S", "-c", ECHO], stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # noqa: S603 - our own few lines
-    with echo, Serial(table, LIMITS) as executor:
+    with echo, Serial(_table(game, seats), LIMITS) as executor:
         running = executor.run(_jobs(game, seats))
         next(running)  # the bots have started
         for _ in range(ROUNDS):
-            echoed = max(echoed, _rate(lambda: _echo(echo, line), share))
-            played = max(played, _rate(lambda: len(next(running).record.actions), share))
+            echoed.append(_rate(lambda: _echo(echo, line), share))
+            played.append(_rate(lambda: len(next(running).record.actions), share))
         assert echo.stdin is not None
         echo.stdin.close()
-    return {"isolated decisions/s": played, "echoed lines/s": echoed, "isolated / echo": played / echoed}
+    return {
+        "isolated decisions/s": median(played),
+        "echoed lines/s": median(echoed),
+        "isolated / echo": median(map(truediv, played, echoed)),
+    }
+
+
+def measure_isolated_workers(game: Game[Any], players: int, workers: int, seconds: float) -> dict[str, float]:
+    """Matches a second of isolated bots with one worker and with several, and their ratio."""
+    seats = _seats(players)
+    rates: dict[int, list[float]] = {1: [], workers: []}
+    with ExitStack() as stack:
+        running = {}
+        for count in rates:
+            pool = stack.enter_context(LocalPool(_table(game, seats), LIMITS, count))
+            running[count] = pool.run(_jobs(game, seats))
+            for _ in range(WARM_UP * count):  # the bots have started
+                next(running[count])
+        for _ in range(ROUNDS):
+            for count, going in running.items():
+                rates[count].append(_rate(lambda going=going: bool(next(going)), seconds / 2 / ROUNDS))
+    return {
+        "isolated matches/s, 1 worker": median(rates[1]),
+        f"isolated matches/s, {workers} workers": median(rates[workers]),
+        f"isolated, {workers} workers against 1": median(map(truediv, rates[workers], rates[1])),
+    }
 
 
 def _rate(step: Callable[[], int], seconds: float) -> float:
@@ -64,6 +92,14 @@ def _rate(step: Callable[[], int], seconds: float) -> float:
     while (now := perf_counter()) - began < seconds:
         done += step()
     return done / (now - began)
+
+
+def _seats(players: int) -> tuple[str, ...]:
+    return tuple(f"any-{number}" for number in range(players))
+
+
+def _table(game: Game[Any], seats: tuple[str, ...]) -> Table:
+    return Table({game.name: game}, {name: _isolated(name, game) for name in seats})
 
 
 def _isolated(name: str, game: Game[Any]) -> Entrant:

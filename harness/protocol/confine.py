@@ -64,53 +64,71 @@ def separate() -> bool:
     return True
 
 
-def confine(terms: Terms, separated: bool, stranger: int) -> tuple[str, list[str]]:
-    """Confines this process. Where its scratch folder is now, and what could not be enforced, in words.
+class Refused(Exception):
+    """The bot cannot be run on these terms by any means."""
 
-    `stranger` is the user that root turns into.
-    """
-    missing: list[str] = []
 
-    def tried(what: str, step: Callable[[], object]) -> bool:
+class _Steps:
+    """Takes step after step, and remembers what could not be enforced."""
+
+    def __init__(self) -> None:
+        self.missing: list[str] = []
+
+    def take(self, what: str, step: Callable[[], object]) -> bool:
+        """Whether this step was possible."""
         try:
             step()
         except (OSError, ValueError) as error:
-            missing.append(f"{what} ({error})")
+            self.missing.append(f"{what} ({error})")
             return False
         return True
 
+
+def confine(terms: Terms, separated: bool, stranger: int) -> tuple[str, list[str]]:
+    """Confines this process. Where its scratch folder is now, and what could not be enforced, in words.
+
+    `stranger` is the user that root turns into. Raises Refused where root would have to run the bot as root.
+    """
+    steps = _Steps()
+    scratch = terms.place
     os.setsid()
-    scratch, user = terms.place, os.getuid()
-    jailed = False
     if terms.confined:
-        if user == 0:
-            user = stranger
-        if separated:
-            jailed = tried(
-                "a file system of its own", lambda: jail.enter(terms.place, terms.readable, user, terms.file_size)
-            )
-        else:
-            missing.append("no view of other processes, no network (the kernel gives no namespaces)")
-        scratch = jail.SCRATCH if jailed else terms.place
-        if sys.platform == "linux":
-            kernel.drop_bounding_set()
-        tried("a user of its own", lambda: _become(user, scratch, terms.readable))
-    _limit(terms, tried)
-    if terms.confined:
-        tried("no capabilities", kernel.drop_capabilities)
-        tried("no new privileges", kernel.no_new_privileges)
-        readable = [*jail.needed(terms.readable), "/proc", "/dev"] if jailed else [*jail.needed(terms.readable), "/dev"]
-        locked = tried("Landlock", lambda: landlock.restrict(readable, [scratch, "/dev/null"]))
-        if jailed and not locked:
-            missing.pop()  # a second wall behind the first: good to have, but all of it is enforced without it
+        scratch = _shut_in(terms, separated, stranger, steps)
+    else:
+        _limit(terms, steps, processes=0)
     if sys.platform == "linux":
         kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
     os.closerange(3, 1 << 16)
     os.chdir(scratch)
-    return scratch, missing
+    return scratch, steps.missing
 
 
-def _limit(terms: Terms, tried: Callable[[str, Callable[[], object]], bool]) -> None:
+def _shut_in(terms: Terms, separated: bool, stranger: int, steps: _Steps) -> str:
+    """Takes away files, rights and connections. Where the scratch folder is now."""
+    root = os.getuid() == 0
+    owner = stranger if root else os.getuid()
+    jailed = separated and steps.take(
+        "a file system of its own", lambda: jail.enter(terms.place, terms.readable, owner, terms.file_size)
+    )
+    if not separated:
+        steps.missing.append("no view of other processes, no network (the kernel gives no namespaces)")
+    scratch = jail.SCRATCH if jailed else terms.place
+    if sys.platform == "linux":
+        kernel.drop_bounding_set()
+    alone = _become(stranger, scratch, terms.readable) if root else separated
+    if not alone:  # the limit counts all processes of a user: here, others' too
+        steps.missing.append("a limit of processes (the bot has no user of its own)")
+    _limit(terms, steps, terms.processes if alone else 0)
+    steps.take("no capabilities", kernel.drop_capabilities)
+    steps.take("no new privileges", kernel.no_new_privileges)
+    readable = [*jail.needed(terms.readable), "/dev", *(["/proc"] if jailed else [])]
+    locked = steps.take("Landlock", lambda: landlock.restrict(readable, [scratch, "/dev/null"]))
+    if jailed and not locked:
+        steps.missing.pop()  # a second wall behind the first: good to have, but all is enforced without it
+    return scratch
+
+
+def _limit(terms: Terms, steps: _Steps, processes: int) -> None:
     limits = [
         ("a memory limit", "RLIMIT_AS", terms.memory * MEGABYTE or UNLIMITED),
         ("a limit of processor time", "RLIMIT_CPU", terms.cpu or UNLIMITED),
@@ -119,11 +137,12 @@ def _limit(terms: Terms, tried: Callable[[str, Callable[[], object]], bool]) -> 
     ]
     if terms.confined:
         limits.append(("a limit of file size", "RLIMIT_FSIZE", terms.file_size * MEGABYTE))
-        limits.append(("a limit of processes", "RLIMIT_NPROC", terms.processes))
+    if processes:
+        limits.append(("a limit of processes", "RLIMIT_NPROC", processes))
     for what, name, value in limits:
         number = getattr(resource, name, None)
         if number is not None:
-            tried(what, partial(_set, number, value))
+            steps.take(what, partial(_set, number, value))
 
 
 def _set(number: int, value: int) -> None:
@@ -133,27 +152,19 @@ def _set(number: int, value: int) -> None:
     resource.setrlimit(number, (value, value))
 
 
-def _become(user: int, scratch: str, readable: Sequence[str]) -> None:
-    """Turns root into a user who owns nothing but the scratch folder; raises if that user could not run the bot."""
-    if os.getuid() != 0:
-        return
-    os.setgroups([])
-    for number in (user, NOBODY):  # some containers have no such high numbers
+def _become(stranger: int, scratch: str, readable: Sequence[str]) -> bool:
+    """Turns root into a user who owns nothing but the scratch folder; whether nobody else is that user."""
+    for user in (stranger, NOBODY):
         try:
-            os.chown(scratch, number, number)
-            os.setegid(number)
-            os.seteuid(number)
-        except OSError:
+            os.setgroups([])
+            os.chown(scratch, user, user)
+            os.setresgid(user, user, user)
+            os.setresuid(user, user, user)
+        except OSError:  # some containers have no such high numbers
             continue
-        unreadable = [path for path in readable if not os.access(path, os.R_OK, effective_ids=True)]
-        if not unreadable and os.access(scratch, os.W_OK, effective_ids=True):
-            os.seteuid(0)
-            os.setresgid(number, number, number)
-            os.setresuid(number, number, number)
-            return
-        os.seteuid(0)
-        os.setegid(0)
+        unreadable = [path for path in readable if not os.access(path, os.R_OK)]
         if unreadable:
-            break
-    os.chown(scratch, 0, 0)
-    raise OSError("only root may read " + ", ".join(unreadable) if unreadable else "there is no user to turn into")
+            listed = ", ".join(unreadable)
+            raise Refused(f"only root may read {listed}; make that readable for all, or run arena as an ordinary user")
+        return user == stranger
+    raise Refused("there is no user whom root can turn into; run arena as an ordinary user")

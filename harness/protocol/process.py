@@ -112,28 +112,32 @@ class Process:
         """Sends a line and returns the line that comes next. `deadline` is in perf_counter's time."""
         self.send(data, deadline)
         while True:
-            line, newline, rest = self._buffer.partition(b"\n")
-            if newline:
-                self._buffer = rest
-                return line
-            if len(line) > longest:
-                raise TooLong
+            if self._buffer:
+                line, newline, rest = self._buffer.partition(b"\n")
+                if newline:
+                    self._buffer = rest
+                    return line
+                if len(line) > longest:
+                    raise TooLong
             for descriptor, _ in self._wait(deadline):
                 if descriptor == self._err:
                     self._listen()
-                elif descriptor == self._out:
+                else:
                     self._read()
 
     def send(self, data: bytes, deadline: float) -> None:
         """Sends a line, as fast as the program takes it."""
-        view = memoryview(data)
-        while view:
+        while True:
             try:
-                view = view[os.write(self._in, view) :]
+                sent = os.write(self._in, data)
             except BlockingIOError:
                 self._wait_to_send(deadline)
+                continue
             except (BrokenPipeError, ConnectionResetError):
                 raise Ended from None
+            if sent == len(data):
+                return
+            data = data[sent:]
 
     def _wait_to_send(self, deadline: float) -> None:
         self._poll.register(self._in, select.POLLOUT)

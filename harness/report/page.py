@@ -153,6 +153,7 @@ def _about(run: Run, facts: Facts) -> dict[str, object]:
         "format": f"{info.plan.format}, {info.plan.deals} deals",
         "arena": info.arena,
         "games": info.plan.games,
+        "limits": info.limits,
         "machine": info.machine,
         "started": info.started,
         "finished": info.finished,

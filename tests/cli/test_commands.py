@@ -215,3 +215,8 @@ def test_bench_measures_every_game():
     data = json.loads(arena("bench", "--game", "el-paso", "--seconds", 0.2, "--json").stdout)
     assert data["el-paso"]["decisions/s"] > 1000
     assert "decisions/s" in arena("bench", "--seconds", 0.1).stdout
+
+
+def test_bench_measures_how_fast_a_bot_thinks():
+    data = json.loads(arena("bench", "--game", "el-paso", "--seconds", 0.1, "--bot", "diehard", "--json").stdout)
+    assert data["el-paso"]["diehard, decisions/s"] > 100

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import re
-import shutil
-from pathlib import Path
 
 import pytest
 
 from harness.plugins import load
 from harness.scaffold import contents
 from tests.docs.fresh import Fresh
-from tests.docs.pages import blocks, follow, matches
-
-DOCS = Path(__file__).parents[2] / "docs"
-EXAMPLE = DOCS / "examples" / "games" / "liars_dice.py"
+from tests.docs.pages import DOCS, EXAMPLE, blocks, follow, lay_out, matches
 
 
 @pytest.fixture
@@ -22,8 +17,17 @@ def fresh(tmp_path):
     return Fresh(tmp_path / "newcomer")
 
 
+def check(page, fresh):
+    """Does what a page says; returns how many commands there were."""
+    done = 0
+    for command, shown, printed in follow(DOCS / page, fresh):
+        assert matches(shown, printed), f"$ {command}\n\n" + "\n".join(printed)
+        done += 1
+    return done
+
+
 def test_the_tutorial_does_what_it_says(fresh):
-    assert follow(DOCS / "tutorial.md", fresh) >= 8
+    assert check("tutorial.md", fresh) >= 8
 
 
 def test_the_tutorial_shows_the_bot_that_new_bot_makes():
@@ -34,9 +38,8 @@ def test_the_tutorial_shows_the_bot_that_new_bot_makes():
 
 
 def test_adding_a_game_does_what_it_says(fresh):
-    (fresh.folder / "liars-dice").mkdir()
-    shutil.copy(EXAMPLE, fresh.folder / "liars-dice")
-    assert follow(DOCS / "add-a-game.md", fresh) >= 4
+    lay_out(fresh)
+    assert check("add-a-game.md", fresh) >= 4
 
 
 def test_adding_a_game_shows_the_example_as_it_is():

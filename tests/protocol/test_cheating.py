@@ -34,7 +34,6 @@ def test_walking_the_frames_reads_hidden_cards_in_arenas_own_process(capsys):
     [record], news = play_here(spies.FrameWalker, capsys, 1)
     assert len(news) == record.decisions[1]
     assert all(one["hands"] is not None and one["hands"][1] == one["mine"] for one in news)
-    assert all(one["everywhere"] for one in news)
     assert any(one["hands"][0] != one["mine"] for one in news)
 
 
@@ -42,7 +41,14 @@ def test_walking_the_frames_finds_nothing_when_isolated(tmp_path):
     [record], news = play_isolated(spies.FrameWalker, tmp_path, 1)
     assert record.faults == ()
     assert len(news) == record.decisions[1]
-    assert all(one["hands"] is None and one["everywhere"] == 0 for one in news)
+    assert all(one["hands"] is None for one in news)
+
+
+def test_asking_the_garbage_collector_finds_the_deal_here_and_nothing_when_isolated(capsys, tmp_path):
+    _, [here] = play_here(spies.Collector, capsys, 1)
+    assert "Chance" in here["found"]
+    _, [isolated] = play_isolated(spies.Collector, tmp_path, 1)
+    assert isolated["found"] == []
 
 
 def test_what_a_bot_is_given_leads_to_nothing_hidden_here(capsys):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import sys
 
@@ -89,7 +90,7 @@ def test_a_run_with_a_program_is_played_kept_and_continued(tmp_path):
     assert entrant["spec"] == bot
     lines = (folder / "games.jsonl").read_bytes().splitlines(keepends=True)
     (folder / "games.jsonl").write_bytes(b"".join(lines[:1]))
-    arena("tournament", "--resume", folder, "--workers", 1, "--isolate=strict" if kept() else "--isolate")
+    arena("tournament", "--resume", folder, "--workers", 1, "--isolate")
     assert len((folder / "games.jsonl").read_bytes().splitlines()) == len(lines)
     arena("verify", folder)
 
@@ -105,21 +106,22 @@ def test_strict_refuses_what_the_machine_cannot_enforce(tmp_path, monkeypatch):
     assert "arena doctor" in said
 
 
-def test_strict_refuses_a_bot_that_only_root_may_read(tmp_path):
+@pytest.mark.skipif(os.getuid() != 0, reason="only root turns into somebody else")
+def test_root_runs_a_bot_from_a_private_folder_but_not_from_a_private_file(tmp_path):
     if not kept():
         pytest.skip("this machine cannot enforce everything: see arena doctor")
-    import os
-
-    if os.getuid() != 0:
-        pytest.skip("only root turns into somebody else")
     private = tmp_path / "private"
     private.mkdir(mode=0o700)
-    (private / "bot.py").write_text(
-        "import harness\nclass Mine(harness.Bot):\n    def choose(self, view, actions): return actions[0]\n"
-    )
-    said = arena("tournament", "--game", "el-paso", "--isolate=strict", "--deals", 1, "--results", tmp_path,
-                 "--bot", "random", "--bot", private / "bot.py", code=2).stderr  # fmt: skip
-    assert "only root may read" in said
+    bot = private / "mine.py"
+    bot.write_text("import harness\nclass Mine(harness.Bot):\n    def choose(self, view, actions): return actions[0]\n")
+    match = ("tournament", "--game", "el-paso", "--isolate=strict", "--deals", 1, "--results", tmp_path, "--workers", 1,
+             "--bot", "random", "--bot", bot)  # fmt: skip
+    arena(*match, "--strict", "--name", "one")
+    bot.chmod(0o600)
+    registry = load()
+    registry.isolate = "strict"
+    with pytest.raises(PluginError, match="PermissionError"):
+        registry.entrants([str(bot)])
 
 
 def test_doctor_says_what_is_enforced():

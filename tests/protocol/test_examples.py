@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,7 +15,7 @@ from harness.conformance import check_bot
 from harness.executors import Serial
 from harness.protocol.entering import enter_command, seat_apart
 from harness.protocol.session import Policy
-from tests.protocol.support import GAMES, LIMITS, REGISTRY, job, seated
+from tests.protocol.support import GAMES, HOSTILE, LIMITS, REGISTRY, job, seated
 
 BOTS = Path(__file__).parents[2] / "docs" / "examples" / "bots"
 needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
@@ -77,3 +80,39 @@ def test_the_awk_bot_plays_every_game(awk):
     report = check_bot(entrant, GAMES.values(), (1,), LIMITS)
     assert report.problems == []
     assert set(report.games) == set(GAMES)
+
+
+def test_the_smallest_bot_of_the_page_plays(tmp_path):
+    page = (BOTS.parents[1] / "protocol.md").read_text(encoding="utf-8")
+    [code] = re.findall(r"```sh\n(#!/bin/sh.*?)```", page, re.DOTALL)
+    (tmp_path / "first.sh").write_text(code)
+    first = enter("first", f"sh {tmp_path / 'first.sh'}")
+    assert mean_ranks("el-paso", [first, *REGISTRY.entrants(["random"])], 1)
+
+
+def test_the_page_shows_what_is_sent(tmp_path):
+    """The conversation of the page, message by message: the same types, and the same fields in the same order."""
+    page = (BOTS.parents[1] / "protocol.md").read_text(encoding="utf-8")
+    shown = [re.sub(r"\{\.\.\.\}|\[\.\.\.\]", "0", line[2:]) for line in re.findall(r"^[<>] .*", page, re.MULTILINE)]
+    told = [json.loads(line.replace(",...", "")) for line in shown]
+    fields = {(order, message["type"]): list(message) for order, message in zip("><" * 5, told, strict=False)}
+    log = tmp_path / "sent"
+    script = tmp_path / "scribe.py"
+    polite = f"import sys\nsys.path.insert(0, {str(HOSTILE)!r})\nimport json, polite\n"
+    script.write_text(
+        polite + "class Ears:\n    def __iter__(self):\n        for line in sys.__stdin__:\n"
+        f"            open({str(log)!r}, 'a').write(line)\n            yield line\n"
+        "sys.stdin = Ears()\n"
+        "say = polite.say\n"
+        "polite.say = lambda **message: say(**{k: v for k, v in message.items() if k != 'wants'})\n"
+        "polite.play()\n"
+    )
+    scribe = enter_command("scribe", "scribe", "", f"{sys.executable} -S {script}", "off")
+    table = seated([*REGISTRY.entrants(["random"]), scribe], "off")
+    with Serial(table, LIMITS) as executor:
+        [(record, _)] = executor.run([job(1, "el-paso", "random", "scribe")])
+    assert record.faults == ()
+    sent = [json.loads(line) for line in log.read_text().splitlines()]
+    for message in sent:
+        assert list(message) == fields[">", message["type"]]
+    assert {message["type"] for message in sent} == {kind for order, kind in fields if order == ">"}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import socket
+import time
 
 import pytest
 
@@ -33,18 +35,16 @@ def enforced():
 
 @pytest.fixture(scope="module")
 def zoo(tmp_path_factory):
-    """One tournament: every hostile program plays two matches against good bots, on two workers."""
+    """One tournament: every hostile program plays against good bots, on two workers."""
     run = tmp_path_factory.mktemp("run")
     outside = tmp_path_factory.mktemp("outside")
-    token = str(run)
+    token = f"token-{os.getpid()}-{time.time_ns()}"
     with socket.create_server(("127.0.0.1", 0)) as listener:
         told = f"{listener.getsockname()[1]},{run},{outside},{HOSTILE}"
         strangers = [program(name, told if name == "sneaks" else token) for name in (*BLAMED, *RUDE)]
         table = seated([*REGISTRY.entrants(GOOD), *strangers], logs=str(run / "logs"))
         homes = [entrant.sessions.home for entrant in table.entrants.values()]
-        jobs = []
-        for name in (*BLAMED, *RUDE):
-            jobs += [job(len(jobs), "el-paso", "random", name, "skittish"), job(len(jobs) + 1, "el-paso", name, *GOOD)]
+        jobs = [job(n, "el-paso", "random", name, "skittish") for n, name in enumerate((*BLAMED, *RUDE))]
         with LocalPool(table, LIMITS, 2, 2 * MEMORY, sweep=True) as pool:
             played = [record for record, _ in pool.run(jobs)]
         left = processes(token, told, *homes)
@@ -65,7 +65,7 @@ def of(zoo, name):
 
 
 def test_every_match_is_played_and_no_worker_was_lost(zoo):
-    assert len(zoo["played"]) == 2 * (len(BLAMED) + len(RUDE))
+    assert len(zoo["played"]) == len(BLAMED) + len(RUDE)
     assert zoo["pool"].incidents == []
     for record in zoo["played"]:
         verify(GAMES["el-paso"], record)
@@ -82,7 +82,7 @@ def test_the_right_bot_is_blamed(zoo, name, kind):
 
 @pytest.mark.parametrize("name", RUDE)
 def test_who_breaks_no_rule_is_not_blamed(zoo, name):
-    assert [record.faults for record in of(zoo, name)] == [(), ()]
+    assert [record.faults for record in of(zoo, name)] == [()]
 
 
 def test_no_process_is_left(zoo):

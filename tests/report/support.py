@@ -14,7 +14,7 @@ from tests.support.cli import arena
 
 HOSTILE = "<script>alert(1)</script>"
 LONG = "long-" + 'x"&<' * 73 + "end"
-NASTY = (HOSTILE, LONG, "$\\frac{", "\u202eabc\u0000", "{{ 7 * 7 }}", "'><img src=//evil.example/x onerror=alert(1)>")
+NASTY = (HOSTILE, LONG, "$\\frac{$", "\u202eabc\u0000", "{{ 7 * 7 }}", "'><img src=//evil.example/x onerror=alert(1)>")
 
 
 def made_up(folder: Path, records: Iterable[GameRecord], game: str = "sim", finished: str = "later") -> Run:
@@ -23,7 +23,17 @@ def made_up(folder: Path, records: Iterable[GameRecord], game: str = "sim", fini
     bots = tuple(sorted({bot for record in records for bot in record.seats}))
     plan = Plan((GamePlan(game, "1", {"note": HOSTILE}, 3, bots),), 1, 5)
     entrants = tuple(EntrantInfo(bot, bot, "made up", "1") for bot in bots)
-    info = RunInfo("0", plan, entrants, {}, f"arena tournament --name {HOSTILE}", {}, "2026-01-01T10:00:00", finished)
+    info = RunInfo(
+        arena="0",
+        plan=plan,
+        entrants=entrants,
+        files={},
+        limits={"move_time": 2.5},
+        command=f"arena tournament --name {HOSTILE}",
+        machine={},
+        started="2026-01-01T10:00:00",
+        finished=finished,
+    )
     run = Run.create(folder, info)
     with run.writing():
         for record in records:

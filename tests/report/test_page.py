@@ -10,6 +10,7 @@ from html.parser import HTMLParser
 from time import process_time
 
 import pytest
+from markupsafe import escape
 from msgspec.structs import replace
 
 from harness.plugins import load
@@ -77,6 +78,10 @@ def test_only_faults_says_so_and_folds_the_tracebacks_away(tmp_path):
     assert re.search(r"<details><summary>What it said</summary><pre>Traceback:\n  &lt;script&gt;", page)
 
 
+def test_the_limits_of_the_run_are_told(tmp_path):
+    assert "<dt>move time</dt><dd>2.5</dd>" in page_of(tmp_path, [])
+
+
 def test_an_unfinished_run_says_so(tmp_path):
     assert "The run is not finished" in says(page_of(tmp_path, [record("ab", (1, 2))], finished=""))
 
@@ -113,7 +118,7 @@ def test_the_page_tells_how_to_play_the_run_again(tmp_path):
     run = play(tmp_path / "results" / "short", "--game", "el-paso", "--deals", 2, "--seed", 12)
     page = write_report(run, {}, tmp_path / "page.html").read_text(encoding="utf-8")
     assert "<dt>seed</dt><dd>12</dd>" in page
-    assert f"<pre>{run.info.command}</pre>" in page
+    assert f"<pre>{escape(run.info.command)}</pre>" in page
     assert "<dt>el-paso</dt><dd>rules 1, " in page
     assert f"<dt>python</dt><dd>{run.info.machine['python']}</dd>" in page
 

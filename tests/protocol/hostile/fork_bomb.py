@@ -1,17 +1,18 @@
-"""Doubles itself as often as it can."""
+"""Starts many more processes than it may have; not without end, for machines that cannot stop it."""
 
 import os
 import time
+from contextlib import suppress
 
 from polite import play
 
 
 def bomb(_message):
-    while True:
-        try:
-            os.fork()
-        except OSError:
-            time.sleep(1000)
+    with suppress(OSError):
+        for _ in range(300):
+            if os.fork() == 0:
+                time.sleep(1000)
+    time.sleep(1000)
 
 
 play(bomb)

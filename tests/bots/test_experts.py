@@ -1,0 +1,214 @@
+"""The experts know the answer where a person would, never fail, and beat the characters of their game."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from bots.broker import Broker, paydays
+from bots.outlaw import Outlaw
+from bots.tycoon import Tycoon, reach
+from engines.el_paso import ElPaso, Leave, Stay
+from engines.gnadenlos import Buy, Gnadenlos, Iou
+from engines.x_pasch import Place, XPasch
+from harness import Bot, Chance, Game
+from harness.conformance import check_bot
+from harness.entrants import Entrant, enter
+from harness.plugins import load
+from harness.referee import play
+from harness.types import MatchSpec
+
+EXPERTS = {"el-paso": ("outlaw", ["diehard", "skittish"]), "gnadenlos": ("broker", ["debtor", "miser"]),
+           "x-pasch": ("tycoon", ["founder", "raider"])}  # fmt: skip
+SETTINGS = [
+    ("el-paso", {"edition": "de"}),
+    ("el-paso", {"edition": "nl"}),
+    ("el-paso", {"edition": "bg"}),
+    ("gnadenlos", {"variant": "basic"}),
+    ("gnadenlos", {"variant": "experienced"}),
+    ("x-pasch", {"target": 120}),
+    ("x-pasch", {"target": 30}),
+]
+MOST_MS = 5
+
+
+def seated(bot: type[Bot], game: Game[Any], players: int, seat: int = 0) -> Any:
+    sitting = enter(bot, {}, "", "", "").seat(game, seat, players, 1)
+    sitting.start()
+    return sitting
+
+
+def records(game: Game[Any], entrants: list[Entrant], deals: int):
+    """Every deal once with each rotation of the seats."""
+    for seed in range(deals):
+        for turn in range(len(entrants)):
+            seats = entrants[turn:] + entrants[:turn]
+            names = tuple(entrant.name for entrant in seats)
+            yield play(MatchSpec(f"{seed}.{turn}", 0, "", game.name, dict(game.settings), seed, names), game, seats)
+
+
+def shares(game: str, players: int, deals: int) -> dict[str, float]:
+    """How often the expert of a game finishes ahead of each character, ties counting half, and what it costs in ms."""
+    expert, characters = EXPERTS[game]
+    entrants = load().entrants([expert, *characters, "random"])[:players]
+    ahead = dict.fromkeys([entrant.name for entrant in entrants if entrant.name != expert], 0.0)
+    seconds = decisions = matches = 0.0
+    for record in records(load().game(game).configure(), entrants, deals):
+        assert not record.faults
+        mine = record.seats.index(expert)
+        seconds, decisions, matches = seconds + record.time[mine], decisions + record.decisions[mine], matches + 1
+        for name, score in zip(record.seats, record.scores, strict=True):
+            if name != expert:
+                ahead[name] += (record.scores[mine] > score) + 0.5 * (record.scores[mine] == score)
+    return {name: count / matches for name, count in ahead.items()} | {"ms": 1000 * seconds / decisions}
+
+
+@pytest.mark.parametrize(("game", "least"), [("el-paso", 0.9), ("gnadenlos", 0.65), ("x-pasch", 0.58)])
+def test_the_expert_beats_every_character_and_is_quick(game, least):
+    found = shares(game, 4, 20)
+    assert found.pop("ms") < MOST_MS
+    assert min(found.values()) > least, found
+
+
+@pytest.mark.parametrize(("name", "options"), SETTINGS)
+def test_the_expert_is_fit_whatever_the_options_and_the_number_of_players(name, options):
+    registry = load()
+    expert = registry.bots[EXPERTS[name][0]].cls
+    check_bot(expert, [registry.game(name).configure(options)], only=[name]).demand()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "options"), SETTINGS)
+def test_no_bundled_bot_of_the_default_field_ever_fails(name, options):
+    registry = load()
+    game = registry.game(name).configure(options)
+    field = sorted(bot for bot, offer in registry.bots.items() if offer.cls.by_default)
+    entrants = [entrant for entrant in registry.entrants(field) if entrant.plays(name)]
+    for players, first in product(range(game.min_players, game.max_players + 1), range(len(entrants))):
+        for record in records(game, (entrants[first:] + entrants * 2)[:players], 20):
+            assert not record.faults
+
+
+# Outlaw
+
+
+def at_an_answer(stars: int, tiles: tuple[tuple[int, ...], ...]) -> tuple[ElPaso, Any]:
+    """A view of a player who is asked to stay or leave, with so many stars and these tiles."""
+    game = ElPaso.configure()
+    state = game.new(3, Chance(4))
+    while state.phase != "answer":
+        state.step(state.legal[0])
+    view = state.view(state.seat)
+    owned = list(view.tiles)
+    owned[view.seat] = tiles
+    return game, replace(view, stars=stars, tiles=tuple(owned))
+
+
+RICH = ((5, 4), (6,), (5,), (), (), ())
+POOR: tuple[tuple[int, ...], ...] = ((),) * 6
+
+
+@pytest.mark.parametrize(("stars", "tiles", "answer"), [(4, RICH, Leave), (0, RICH, Stay), (4, POOR, Stay)])
+def test_outlaw_runs_with_much_to_lose_and_stays_with_nothing(stars, tiles, answer):
+    game, view = at_an_answer(stars, tiles)
+    bot = seated(Outlaw, game, 3, view.seat)
+    assert isinstance(bot.choose(view, game.table.answers), answer)
+
+
+def test_outlaw_values_a_tile_by_the_towns_ahead():
+    game = ElPaso.configure()
+    bot = seated(Outlaw, game, 3)
+    # Cheyenne has no gold mine, so gold from Deadwood sells there at its value; horses sell at a quarter.
+    gold, horses = bot.carried_on[0][2], bot.carried_on[0][5]
+    assert gold > horses > 1 / 4
+    assert bot.carried_on[-1] == [1.0] * 6
+
+
+# Tycoon
+
+
+def test_reach_counts_what_a_roll_can_bring():
+    by_hand = sum(6 in roll for roll in product(range(1, 7), repeat=3)) / 216
+    assert reach(((6,),)) == pytest.approx(by_hand)
+    assert reach(()) == 0
+    assert reach(((1,), (1, 1))) > reach(((1,),)) > reach(((1, 1, 1),))
+
+
+def test_tycoon_takes_the_lead_where_one_member_decides():
+    game = XPasch.configure()
+    state = game.new(3, Chance(1))
+    twelve = next(c for c in game.companies if c.number == 12 and c.pair is None)
+    three = next(c for c in game.companies if c.number == 3)
+    view = replace(
+        state.view(0),
+        dice=(3, 6, 6),
+        hand=(),
+        hand_sizes=(0, 3, 3),
+        table=(three.company, twelve.company),
+        members=((0, 0, 0), (2, 3, 0)),
+        placed=(0, 0),
+        income=(0, twelve.income, 0),
+        pile=len(game.companies) - 8,
+    )
+    bot = seated(Tycoon, game, 3)
+    legal = game.imagine(view, bot.rng).legal
+    first = bot.choose(view, legal)
+    planned = [first, *bot.steps]
+    assert {(action.company, action.dice) for action in planned if isinstance(action, Place)} == {
+        (three.company, (3,)),
+        (twelve.company, (6, 6)),
+    }
+
+
+def test_tycoon_does_not_carry_a_plan_over_to_the_next_turn():
+    game = XPasch.configure()
+    state = game.new(3, Chance(5))
+    bot = seated(Tycoon, game, 3)
+    bot.choose(state.view(0), state.legal)
+    bot.steps = [state.legal[-1]]  # a stop that was never asked for
+    later = replace(state.view(0), round=2)
+    bot.choose(later, game.imagine(later, bot.rng).legal)
+    assert bot.round == 2
+
+
+# Broker
+
+
+def test_an_imagined_payday_turns_up_the_outermost_of_a_column_first():
+    for turned in paydays(18, 6):
+        assert len(set(turned)) == len(turned)
+        for column in range(6):
+            rows = [place // 6 for place in turned if place % 6 == column]
+            assert rows == list(range(2, 2 - len(rows), -1))
+    assert paydays(0, 6) == [()] * len(paydays(0, 6))
+
+
+@pytest.mark.parametrize(("vultures", "spends"), [(0, True), (2, False)])
+def test_broker_keeps_its_gold_when_another_vulture_would_ruin_it(vultures, spends):
+    game = Gnadenlos.configure()
+    state = game.new(3, Chance(1))
+    view = replace(
+        state.view(0),
+        phase="fame",
+        turn=0,
+        event=None,
+        gold=(8, 8, 8),
+        vultures=(vultures, 0, 0),
+        market=(Iou(1, 0), Iou(2, 1), Iou(2, 0)) * 5,
+    )
+    bot = seated(Broker, game, 3)
+    bought = bot.choose(view, game.table.buys[5])
+    assert isinstance(bought, Buy)
+    assert (bought.gold > 0) is spends
+
+
+def test_broker_pays_with_other_peoples_paper():
+    game = Gnadenlos.configure()
+    state = game.new(3, Chance(1))
+    hand = tuple(sorted((Iou(3, 0), Iou(3, 1), Iou(4, 0))))
+    view = replace(state.view(0), phase="pay", announced=3, hand=hand)
+    bot = seated(Broker, game, 3)
+    assert bot.choose(view, game.bids.ways(hand, 3)).ious == (Iou(3, 1),)

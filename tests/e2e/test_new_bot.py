@@ -1,0 +1,104 @@
+"""`arena new-bot` makes something that plays and passes its own tests untouched, in every language and for any game."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from harness.scaffold import LANGUAGES
+from tests.docs.fresh import Fresh
+from tests.support.cli import arena
+
+ROOT = Path(__file__).parents[2]
+PROGRAMS = {"python": (), "node": ("node",), "c": ("make", "cc")}
+CASES = [("python", "el-paso"), ("python", "gnadenlos"), ("python", "x-pasch"), ("node", "gnadenlos"), ("c", "x-pasch")]
+
+
+@pytest.fixture(scope="module")
+def fresh(tmp_path_factory):
+    return Fresh(tmp_path_factory.mktemp("newcomer"))
+
+
+@pytest.mark.parametrize(("lang", "game"), CASES)
+def test_it_passes_its_own_tests_untouched(fresh, lang, game):
+    for program in PROGRAMS[lang]:
+        if shutil.which(program) is None:
+            pytest.skip(f"{program} is not installed")
+    name = f"fresh-{lang}-{game}"
+    listed = fresh.succeed(f"arena new-bot {name} --game {game} --lang {lang}").split()
+    assert all((fresh.folder / path).is_file() for path in listed)
+    folder = fresh.folder / name
+    assert "1 passed" in fresh.succeed("python -m pytest -q", folder)
+    assert "{{" not in "".join(path.read_text() for path in folder.iterdir() if path.suffix in (".py", ".md", ".toml"))
+
+
+def test_what_it_says_comes_next_works(fresh):
+    made = fresh.run("arena new-bot sprinter-two --game x-pasch")
+    install, play = [line.strip() for line in made.stderr.splitlines() if line.startswith("  ")]
+    fresh.succeed(install)
+    assert "sprinter-two" in fresh.succeed("arena bots --game x-pasch")
+    assert "sprinter-two" in fresh.succeed(f"{play} --deals 1 --strict")
+
+
+@pytest.mark.parametrize("game", ["el-paso", "gnadenlos", "x-pasch"])
+def test_a_new_python_bot_is_typed_and_tidy(game):
+    arena("new-bot", "tidy", "--game", game)
+    for check in (["ruff", "check", "--isolated"], ["ruff", "format", "--check", "--isolated", "--line-length", "120"],
+                  ["mypy", "--strict"]):  # fmt: skip
+        command = [sys.executable, "-m", *check, "tidy/tidy_bot.py"]
+        result = subprocess.run(command, capture_output=True, text=True, env={"MYPYPATH": str(ROOT)})
+        assert result.returncode == 0, result.stdout + result.stderr
+
+
+def test_a_game_without_a_template_of_its_own_gets_one_for_any_game():
+    from harness.plugins import Offer, load
+    from harness.scaffold import make
+    from tests.search.nim import Nim
+
+    registry = load()
+    registry.games[Nim.name] = Offer(Nim, "here", "")
+    paths = make(registry, "nimble", Nim.name, "python", Path())
+    text = next(path for path in paths if path.name == "nimble_bot.py").read_text()
+    assert f'games = ("{Nim.name}",)' in text
+    namespace: dict[str, object] = {"__name__": "nimble_bot"}
+    exec(compile(text, "nimble_bot.py", "exec"), namespace)  # noqa: S102 - what we have just written
+
+    from harness.conformance import check_bot
+
+    check_bot(namespace["Nimble"], [Nim.configure()]).demand()  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("args", "says"),
+    [
+        (["Sprinter!"], "A bot cannot be called 'Sprinter!': use small letters, digits and hyphens"),
+        (["random"], "arena-harness has a bot called 'random' already"),
+        (["sprinter", "--game", "el-pasta"], "Unknown game 'el-pasta'"),
+        (["there"], "there exists already"),
+        (["sprinter", "--lang", "cobol"], "'cobol' is not one of"),
+    ],
+)
+def test_what_cannot_be_made_is_refused_and_nothing_is_written(args, says):
+    Path("there").mkdir()
+    assert says in arena("new-bot", *args, code=2).stderr
+    assert [path.name for path in Path().iterdir()] == ["there"]
+    assert not list(Path("there").iterdir())
+
+
+def test_templates_are_part_of_an_installed_arena(tmp_path):
+    source, target = tmp_path / "source", tmp_path / "site"
+    for part in ("harness", "engines", "bots"):
+        shutil.copytree(ROOT / part, source / part, ignore=shutil.ignore_patterns("__pycache__"))
+    for part in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / part, source)
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation", "--no-compile",
+               "--disable-pip-version-check", "--root-user-action=ignore", "--target"]  # fmt: skip
+    subprocess.run([*command, str(target), str(source)], check=True, capture_output=True)
+    ours = {path.relative_to(ROOT) for path in (ROOT / "harness" / "templates").rglob("*") if path.is_file()}
+    theirs = {path.relative_to(target) for path in (target / "harness" / "templates").rglob("*") if path.is_file()}
+    assert theirs == ours
+    assert {path.parts[2] for path in ours} == set(LANGUAGES)
