@@ -26,7 +26,7 @@ from engines.gnadenlos import (
 )
 from harness import Action, Bot
 
-# Worth is counted in fields of fame. The figures were found by playing; a third more or less of any changes little.
+# Worth is counted in fields of fame. Most figures were found by playing, some are guesses.
 GOLD = 0.6  # a gold piece kept: it can buy a field later, if a payday does not take it
 IOU = 0.7  # each gold of debt taken on: not all of it is ever called in
 OVERDRAWN = 0.5  # what it costs in addition when I could not pay it, and as much again for each vulture I have

@@ -9,7 +9,7 @@ from harness import Action, Bot
 
 NEEDED = {Site.SALOON: "six", Site.CATTLE: "brand"}  # EP-15
 
-# The figures were found by playing; a third more or less of any changes little.
+# Most figures were found by playing, some are guesses.
 SURVIVES = 0.85  # the chance that a tile comes safely through the next town
 GOES_ON = 0.6  # the chance that it finds room among those carried on from there
 FOLLOWS = 0.4  # the chance that somebody leaves before me if I stay now: the next to go may carry more

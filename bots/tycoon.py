@@ -17,7 +17,7 @@ Dice = tuple[int, ...]
 
 FACES = range(1, 7)
 
-# Worth is counted in euros a turn. The figures were found by playing; a third more or less of any changes little.
+# Worth is counted in euros a turn. Most figures were found by playing, some are guesses.
 GRIP = 1.3  # how soon a lead counts as safe
 ANYWHERE = 0.4  # members that a rival brings to any company, whatever it requires: by triples and by moves
 SPITE = 0.35  # what a euro that a rival expects costs me

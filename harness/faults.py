@@ -48,6 +48,11 @@ def illegal_answer(answer: object, legal: Sequence[Action]) -> str:
     return f"answered {_short(answer)}, which is not one of: {offered}"[:DETAIL_LENGTH]
 
 
+def whole_characters(text: str) -> str:
+    """The text without half characters, which cannot be written to a record."""
+    return text.encode("utf-8", "replace").decode()
+
+
 def without_addresses(text: str) -> str:
     """Memory addresses differ from run to run; records must not."""
     return re.sub(r"0x[0-9a-fA-F]{6,}", "0x...", text)

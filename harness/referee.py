@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from harness.bot import Bot
 from harness.chance import Chance
 from harness.entrants import Entrant
-from harness.faults import BotFault, detail_of, illegal_answer, kind_of
+from harness.faults import BotFault, detail_of, illegal_answer, kind_of, whole_characters
 from harness.game import Action, Game, State
 from harness.types import Event, Fault, FaultKind, GameRecord, MatchSpec, ranks_of
 
@@ -138,8 +138,7 @@ class _Match:
         self.board[ASKING] = IDLE
 
     def _blame(self, number: int, kind: FaultKind, detail: str) -> None:
-        detail = detail.encode("utf-8", "replace").decode()  # half a character cannot be written to a record
-        self.faults.append(Fault(number, kind, len(self.actions), detail))
+        self.faults.append(Fault(number, kind, len(self.actions), whole_characters(detail)))
 
     def run(self) -> None:  # noqa: C901 - one flat loop: every call saved here is saved at each decision
         """Every decision of the match: this loop is the hot path of a tournament."""

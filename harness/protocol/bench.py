@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from functools import partial
 from operator import truediv
 from statistics import median
 from time import perf_counter
@@ -16,7 +17,7 @@ from msgspec import Raw
 from harness.bot import Bot
 from harness.chance import Chance
 from harness.entrants import Entrant, enter
-from harness.executors import Job, LocalPool, Serial, Table
+from harness.executors import Job, LocalPool, Played, Serial, Table
 from harness.game import Game
 from harness.protocol.entering import apart
 from harness.protocol.messages import Choose, encode
@@ -79,12 +80,17 @@ def measure_isolated_workers(game: Game[Any], players: int, workers: int, second
                 next(running[count])
         for _ in range(ROUNDS):
             for count, going in running.items():
-                rates[count].append(_rate(lambda going=going: bool(next(going)), seconds / 2 / ROUNDS))
+                rates[count].append(_rate(partial(_one_more, going), seconds / 2 / ROUNDS))
     return {
         "isolated matches/s, 1 worker": median(rates[1]),
         f"isolated matches/s, {workers} workers": median(rates[workers]),
         f"isolated, {workers} workers against 1": median(map(truediv, rates[workers], rates[1])),
     }
+
+
+def _one_more(running: Iterator[Played]) -> int:
+    next(running)
+    return 1
 
 
 def _rate(step: Callable[[], int], seconds: float) -> float:

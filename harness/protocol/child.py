@@ -15,7 +15,7 @@ import msgspec
 
 from harness.bot import Bot
 from harness.entrants import Entrant
-from harness.faults import detail_of, illegal_answer, kind_of
+from harness.faults import detail_of, illegal_answer, kind_of, whole_characters
 from harness.game import Action, Game
 from harness.options import remember
 from harness.protocol.messages import (
@@ -124,10 +124,12 @@ class _Seat:
         try:
             reply = ask(order)
         except _Illegal as error:
-            reply = Failed(number, "illegal", error.args[0])
+            reply = Failed(number, "illegal", whole_characters(error.args[0]))
         except BaseException as error:  # whatever a bot raises is its own fault, SystemExit included
             kind = kind_of(error)
-            reply = Failed(number, "memory" if kind == "memory" else "exception", detail_of(error, __file__))
+            reply = Failed(
+                number, "memory" if kind == "memory" else "exception", whole_characters(detail_of(error, __file__))
+            )
         self.pipes.answer(reply)
 
     def _start(self, order: NewGame) -> Ready:

@@ -91,7 +91,7 @@ def confine(terms: Terms, separated: bool, stranger: int) -> tuple[str, list[str
     """
     steps = _Steps()
     scratch = terms.place
-    os.setsid()
+    _leave_terminal()
     if terms.confined:
         scratch = _shut_in(terms, separated, stranger, steps)
     else:
@@ -101,6 +101,20 @@ def confine(terms: Terms, separated: bool, stranger: int) -> tuple[str, list[str
     os.closerange(3, 1 << 16)
     os.chdir(scratch)
     return scratch, steps.missing
+
+
+def _leave_terminal() -> None:
+    """Gives this process a group of its own, out of reach of any terminal.
+
+    A session of its own only where there is a terminal to get away from: Linux schedules each session as one party
+    (autogroup), and passing the word between two parties takes twice the time of passing it within one.
+    """
+    try:
+        os.close(os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY))
+    except OSError:
+        os.setpgid(0, 0)
+    else:
+        os.setsid()
 
 
 def _shut_in(terms: Terms, separated: bool, stranger: int, steps: _Steps) -> str:

@@ -82,7 +82,7 @@ class Process:
             stderr=pipe,
             cwd="/",
             env=_environment(),
-            start_new_session=True,
+            process_group=0,
             bufsize=0,
         )
         assert self._process.stdin is not None

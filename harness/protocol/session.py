@@ -111,8 +111,9 @@ class Session:
     def choose(self, view: Any, legal: Sequence[Action], allowed: float, events: list[Event] | None) -> Action:
         """The program's choice among these actions, within so many seconds."""
         self._id += 1
+        codes = [action.code for action in legal]
         message = Choose(
-            self._id, [action.code for action in legal], None if allowed == inf else round(allowed, 3), view,
+            self._id, codes, None if allowed == inf else round(allowed, 3), view,
             [action.text for action in legal] if "texts" in self.wants else UNSET,
             UNSET if events is None else events,
         )  # fmt: skip
@@ -120,10 +121,9 @@ class Session:
         line = exchange(self.process, encode(message) + b"\n", deadline, LONGEST_LINE, "answered")
         reply = self._read(line, Choice, "choice")
         self._check_id(reply.id)
-        for action in legal:
-            if action.code == reply.code:
-                return action
-        return self._fail("illegal", illegal_answer(reply.code, legal))
+        if reply.code not in codes:
+            self._fail("illegal", illegal_answer(reply.code, legal))
+        return legal[codes.index(reply.code)]
 
     def game_over(self, record: GameRecord) -> None:
         """Ends a match; comes back when the program is ready for another."""

@@ -44,12 +44,14 @@ def test_what_it_says_comes_next_works(fresh):
     assert "sprinter-two" in fresh.succeed(f"{play} --deals 1 --strict")
 
 
-@pytest.mark.parametrize("game", ["el-paso", "gnadenlos", "x-pasch"])
-def test_a_new_python_bot_is_typed_and_tidy(game):
-    arena("new-bot", "tidy", "--game", game)
-    for check in (["ruff", "check", "--isolated"], ["ruff", "format", "--check", "--isolated", "--line-length", "120"],
-                  ["mypy", "--strict"]):  # fmt: skip
-        command = [sys.executable, "-m", *check, "tidy/tidy_bot.py"]
+def test_new_python_bots_are_typed_and_tidy():
+    games = ("el-paso", "gnadenlos", "x-pasch")
+    for game in games:
+        arena("new-bot", f"tidy-{game}", "--game", game)
+    made = [str(path) for path in Path().glob("tidy-*/*_bot.py") if not path.name.startswith("test_")]
+    assert len(made) == len(games)
+    for check in ("ruff check --isolated", "ruff format --check --isolated --line-length 120", "mypy --strict"):
+        command = [sys.executable, "-m", *check.split(), *made]
         result = subprocess.run(command, capture_output=True, text=True, env={"MYPYPATH": str(ROOT)})
         assert result.returncode == 0, result.stdout + result.stderr
 

@@ -11,7 +11,8 @@ import pytest
 
 from harness.entrants import enter
 from harness.errors import UsageError
-from harness.executors import LocalPool, Serial, Table
+from harness.executors import LocalPool, Serial, Table, default_workers
+from harness.protocol.bench import measure_isolated_workers, measure_isolation
 from harness.referee import Limits
 from tests.protocol.support import BUNDLED, GAMES, REGISTRY, job, processes, seated
 from tests.support import wild, zoo
@@ -48,16 +49,22 @@ def test_all_bundled_bots_play_the_same_isolated(game):
     assert len(isolated) == len(entrants)
 
 
+@pytest.fixture(scope="module")
+def failing():
+    """A match of every bot that fails in an orderly way: isolated, and here."""
+    entrants = [*REGISTRY.entrants(["random"]), *(enter(bad, {}, "", "test", "1") for bad in zoo.FAULTS)]
+    jobs = [job(number, "el-paso", "random", bad.name) for number, bad in enumerate(zoo.FAULTS)]
+    with LocalPool(seated(entrants, limits=PATIENT), PATIENT, 2) as pool:
+        isolated = plain(pool.run(iter(jobs)))
+    here = plain(Serial(Table(GAMES, {entrant.name: entrant for entrant in entrants})).run(iter(jobs)))
+    return {bad: (isolated[f"m{number}"], here[f"m{number}"]) for number, bad in enumerate(zoo.FAULTS)}
+
+
 @pytest.mark.parametrize(("bad", "kind"), zoo.FAULTS.items(), ids=lambda value: getattr(value, "__name__", value))
-def test_faults_are_told_as_in_one_process(bad, kind):
-    entrants = [*REGISTRY.entrants(["random"]), enter(bad, {}, "", "test", "1")]
-    with Serial(seated(entrants, limits=PATIENT), PATIENT) as executor:
-        isolated = plain(executor.run([job(1, "el-paso", "random", bad.name)]))
-    here = plain(Serial(Table(GAMES, {entrant.name: entrant for entrant in entrants})).run(
-        [job(1, "el-paso", "random", bad.name)]
-    ))  # fmt: skip
+def test_faults_are_told_as_in_one_process(failing, bad, kind):
+    isolated, here = failing[bad]
     assert isolated == here
-    assert [fault.kind for fault in isolated["m1"].faults] == [kind]
+    assert [fault.kind for fault in isolated.faults] == [kind]
 
 
 DEADLY = {
@@ -73,27 +80,39 @@ DEADLY = {
 }
 
 
-@pytest.mark.parametrize(("bad", "kind"), DEADLY.items(), ids=lambda value: getattr(value, "__name__", value))
-def test_a_bot_that_kills_or_hangs_its_process_harms_nobody_else(bad, kind):
-    limits = Limits(move_time=5 if kind == "memory" else 0.5)
-    table = seated([*REGISTRY.entrants(["random"]), enter(bad, {}, "", "test", "1")], limits=limits, memory=400)
+@pytest.fixture(scope="module")
+def deadly():
+    """Two matches of every bot that kills or hangs its process, and one of every rude one; what was left of them."""
+    strange = [*DEADLY, *wild.HARMLESS]
+    limits = Limits(move_time=1.0)
+    table = seated([*REGISTRY.entrants(["random"]), *(enter(bot, {}, "", "test", "1") for bot in strange)],
+                   limits=limits, memory=400)  # fmt: skip
     homes = [entrant.sessions.home for entrant in table.entrants.values()]
-    with Serial(table, limits) as executor:
-        played = plain(executor.run([job(1, "el-paso", "random", bad.name), job(2, "el-paso", bad.name, "random")]))
-    for record in played.values():
+    names = [bot.name for bot in strange] + [bot.name for bot in DEADLY]
+    with LocalPool(table, limits, 2) as pool:
+        played = [record for record, _ in pool.run(job(n, "el-paso", "random", name) for n, name in enumerate(names))]
+        incidents = pool.incidents
+    return played, incidents, processes(*homes)
+
+
+@pytest.mark.parametrize(("bad", "kind"), DEADLY.items(), ids=lambda value: getattr(value, "__name__", value))
+def test_a_bot_that_kills_or_hangs_its_process_harms_nobody_else(deadly, bad, kind):
+    records = [record for record in deadly[0] if bad.name in record.seats]
+    assert len(records) == 2
+    for record in records:
         [fault] = record.faults
         assert (record.seats[fault.seat], fault.kind) == (bad.name, kind), fault.detail
-    assert processes(*homes) == []
 
 
 @pytest.mark.parametrize("rude", wild.HARMLESS, ids=lambda bot: bot.__name__)
-def test_a_rude_bot_that_breaks_no_rule_is_not_blamed(rude):
-    table = seated([*REGISTRY.entrants(["random"]), enter(rude, {}, "", "test", "1")])
-    homes = [entrant.sessions.home for entrant in table.entrants.values()]
-    with Serial(table, PATIENT) as executor:
-        played = plain(executor.run(job(number, "el-paso", "random", rude.name) for number in range(3)))
-    assert [record.faults for record in played.values()] == [(), (), ()]
-    assert processes(*homes) == []
+def test_a_rude_bot_that_breaks_no_rule_is_not_blamed(deadly, rude):
+    assert [record.faults for record in deadly[0] if rude.name in record.seats] == [()]
+
+
+def test_no_worker_was_lost_and_no_process_is_left(deadly):
+    _, incidents, left = deadly
+    assert incidents == []
+    assert left == []
 
 
 def test_a_worker_killed_from_outside_takes_its_bots_along():
@@ -168,3 +187,18 @@ def test_a_bot_that_starts_too_slowly_is_blamed_apart_from_its_move_time(tmp_pat
     assert (fault.kind, fault.decision) == ("timeout", 0)
     assert "had not said hello after 0.4 s" in fault.detail
     assert time.perf_counter() - began < 5
+
+
+@pytest.mark.slow
+def test_isolated_bots_are_half_as_fast_as_an_echo_and_workers_add_up():
+    """Ratios, in one run; on a machine with something else to do they say nothing."""
+    game = GAMES["el-paso"]
+    assert measure_isolation(game, 4, 8.0)["isolated / echo"] >= 0.5
+    if default_workers() > 1:
+        assert measure_isolated_workers(game, 3, 2, 12.0)["isolated, 2 workers against 1"] >= 1.6
+
+
+def test_the_benchmark_measures_all_it_promises():
+    speed = measure_isolation(GAMES["el-paso"], 2, 0.4) | measure_isolated_workers(GAMES["el-paso"], 2, 2, 0.4)
+    assert all(value > 0 for value in speed.values())
+    assert {"isolated / echo", "isolated, 2 workers against 1"} <= set(speed)

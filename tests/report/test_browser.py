@@ -100,6 +100,10 @@ def test_tabs_show_one_game_and_print_shows_all(chromium, page):
     chromium.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
     try:
         assert chromium.texts("main > section > h2")[:4] == [*GAMES, "overall"]
+        size = {"width": 718, "height": 1000, "deviceScaleFactor": 1, "mobile": False}  # A4 within its margins
+        chromium.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        chromium.js("dispatchEvent(new Event('beforeprint'))")
+        assert chromium.js("return document.documentElement.scrollWidth") <= 718
     finally:
         chromium.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
 

@@ -1,0 +1,56 @@
+"""The published leaderboard is what the tool prints from its records, and the records are what the rules say."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from harness.plugins import load
+from harness.ratings import books
+from harness.setup import configure_run
+from harness.store import Run
+from harness.tables import render
+from harness.verify import check_run
+from tests.support.cli import arena
+
+FOLDER = Path(__file__).parents[2] / "results" / "reference"
+
+
+@pytest.fixture(scope="module")
+def run():
+    return Run.open(FOLDER)
+
+
+@pytest.mark.parametrize(("name", "form"), [("md", "github"), ("json", "json"), ("csv", "csv")])
+def test_the_leaderboard_is_made_from_the_records(run, name, form):
+    assert (FOLDER / f"leaderboard.{name}").read_text(encoding="utf-8") == render(books(run.records()), form) + "\n"
+    assert run.warnings == []
+
+
+def test_the_records_are_complete_and_hold_by_the_rules(run):
+    found = check_run(run, configure_run(run, load()))
+    assert found.problems == []
+    assert found.missing == 0
+    assert found.records == found.replayed == 3 * 4 * run.info.plan.deals
+    assert "arena tournament --seed 2026" in run.info.command
+
+
+def test_every_step_of_the_ladder_is_told_apart(run):
+    tables = json.loads((FOLDER / "leaderboard.json").read_text(encoding="utf-8"))
+    for game in ("el-paso", "gnadenlos", "x-pasch"):
+        rows = tables[game]
+        assert rows[-1]["bot"] == "random"
+        assert all(row["sure"] > 0.99 for row in rows[:-1])
+        assert [row["rank"] for row in rows] == [1, 2, 3, 4]
+
+
+def test_the_bots_still_play_like_this(tmp_path):
+    """The first deals again, with the bots as they are now."""
+    arena("tournament", "--seed", 2026, "--deals", 2, "--name", "again", "--results", tmp_path)
+    old = {record.id: record.without_timing() for record in Run.open(FOLDER).records()}
+    new = list(Run.open(tmp_path / "again").records())
+    assert len(new) == 3 * 4 * 2
+    for record in new:
+        assert record.actions == old[record.id].actions, f"{record.id} is played otherwise now: make the reference anew"
