@@ -34,3 +34,12 @@ def tiles(state: ElPasoState) -> tuple[Action, ...]:
 
 CHOICES = {"answer": answers, "play": plays, "draw": draws, "carry": tiles}
 """The choices of each phase."""
+
+
+def ask_next(state: ElPasoState, phase: str) -> bool:
+    """Ask the next seat of the queue for such a choice; False when all have chosen."""
+    if not state.queue:
+        return False
+    state.seat, state.queue = state.queue[0], state.queue[1:]
+    state.phase, state.legal = phase, CHOICES[phase](state)
+    return True

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engines.el_paso.actions import Carry
-from engines.el_paso.choices import answers, tiles
+from engines.el_paso.choices import tiles
 from engines.el_paso.components import SITES
 from engines.el_paso.town import give_back
 from engines.el_paso.values import at_site, minus, put
@@ -13,16 +13,6 @@ from harness import Action, Event
 
 if TYPE_CHECKING:
     from engines.el_paso.state import ElPasoState
-
-
-def ask_answer(state: ElPasoState) -> bool:
-    """Ask the next seat in town whether it stays; False when all have answered."""
-    if not state.queue:
-        return False
-    state.seat, state.queue = state.queue[0], state.queue[1:]
-    state.phase = "answer"
-    state.legal = answers(state)
-    return True
 
 
 def answer(state: ElPasoState, action: Action) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engines.el_paso.actions import Draw, Play
-from engines.el_paso.choices import draws, plays
 from engines.el_paso.components import SITES, Site
 from engines.el_paso.town import give_back, take_tile
 from engines.el_paso.values import at_site, drop, put
@@ -16,16 +15,6 @@ if TYPE_CHECKING:
 
 NEEDED = {Site.SALOON: "six", Site.CATTLE: "brand"}
 """EP-15: the face that this roll must show before a site is plundered."""
-
-
-def ask_card(state: ElPasoState) -> bool:
-    """Ask the next seat in town for its card; False when all are in."""
-    if not state.queue:
-        return False
-    state.seat, state.queue = state.queue[0], state.queue[1:]
-    state.phase = "play"
-    state.legal = plays(state)
-    return True
 
 
 def lay(state: ElPasoState, action: Action) -> None:
@@ -127,16 +116,6 @@ def _turn_over(state: ElPasoState, site: int) -> None:
     state.discards[site] = ()
     if state.log is not None:
         state.log.append(Event("turned-over", {"site": site, "order": list(state.piles[site])}))
-
-
-def ask_draw(state: ElPasoState) -> bool:
-    """Ask the next seat which pile it draws from; False when all have drawn."""
-    if not state.queue:
-        return False
-    state.seat, state.queue = state.queue[0], state.queue[1:]
-    state.phase = "draw"
-    state.legal = draws(state)
-    return True
 
 
 def draw(state: ElPasoState, action: Action) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engines.el_paso import leaving, plunder, town
+from engines.el_paso.choices import ask_next
 from engines.el_paso.view import BySite, ElPasoView, Values
 from harness import NOBODY, Action, Chance, Event, State
 
@@ -106,17 +107,17 @@ class ElPasoState(State[ElPasoView]):
         phase = self.phase
         if phase == "answer":
             leaving.answer(self, action)
-            if not leaving.ask_answer(self):
+            if not ask_next(self, "answer"):
                 self._answered()
         elif phase == "play":
             plunder.lay(self, action)
-            if not plunder.ask_card(self):
+            if not ask_next(self, "play"):
                 plunder.resolve(self)
-                if not plunder.ask_draw(self):
+                if not ask_next(self, "draw"):
                     self._round_over()
         elif phase == "draw":
             plunder.draw(self, action)
-            if not plunder.ask_draw(self):
+            if not ask_next(self, "draw"):
                 self._round_over()
         else:
             leaving.choose_tile(self, action)
@@ -138,9 +139,9 @@ class ElPasoState(State[ElPasoView]):
         self.round += 1
         self.queue = self.from_lookout()
         if self.round == 1 and not self.game.edition.may_leave_in_first_round:  # EP-9
-            plunder.ask_card(self)
+            ask_next(self, "play")
         else:
-            leaving.ask_answer(self)
+            ask_next(self, "answer")
 
     def _answered(self) -> None:
         if self.leaving:
@@ -163,7 +164,7 @@ class ElPasoState(State[ElPasoView]):
 
     def _lay_cards(self) -> None:
         self.queue = self.from_lookout()
-        plunder.ask_card(self)
+        ask_next(self, "play")
 
     def _round_over(self) -> None:
         if self.stars == self.game.figures.dice.count:
