@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 if TYPE_CHECKING:
+    from harness.entrants import Entrant
     from harness.executors import Executor, Table
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -83,8 +84,24 @@ def limits_asked(asked: dict[str, Any]) -> dict[str, int | float | str]:
 
 
 def seed_asked(asked: dict[str, Any]) -> int:
-    """The seed that was given, or one that no bot can know beforehand: a known seed is an open deck."""
-    return secrets.randbits(48) if asked["seed"] is None else int(asked["seed"])
+    """The seed that was given, or one that is drawn."""
+    return draw_seed() if asked["seed"] is None else int(asked["seed"])
+
+
+def draw_seed() -> int:
+    """A seed that no bot can know beforehand: a known one is an open deck."""
+    return secrets.randbits(48)
+
+
+def entrants_for(table: Table, asked: dict[str, Any], logs: Path | None = None) -> dict[str, Entrant]:
+    """The entrants where the options want them (limits filled in): programs, and isolated bots, in processes."""
+    from harness.protocol.entering import seat_apart
+    from harness.protocol.session import Policy
+    from harness.referee import Limits
+
+    limits = Limits(asked["move_time"], asked["game_time"])
+    policy = Policy(asked["isolate"], limits, asked["memory"], logs=str(logs or ""))
+    return seat_apart(table.entrants, policy, table.games)
 
 
 def executor_for(
@@ -92,13 +109,10 @@ def executor_for(
 ) -> Executor:
     """The executor that the options ask for (limits filled in); `logs` is where bots' own processes write to."""
     from harness.executors import LocalPool, Serial, default_workers
-    from harness.protocol.entering import seat_apart
-    from harness.protocol.session import Policy
     from harness.referee import Limits
 
     limits = Limits(asked["move_time"], asked["game_time"])
-    policy = Policy(asked["isolate"], limits, asked["memory"], logs=str(logs or ""))
-    table = table._replace(entrants=seat_apart(table.entrants, policy, table.games))
+    table = table._replace(entrants=entrants_for(table, asked, logs))
     workers = default_workers() if asked["workers"] is None else asked["workers"]
     if workers == 0:
         return Serial(table, limits, should_stop)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from contextlib import redirect_stdout
+from dataclasses import replace
 from pathlib import Path
 from shlex import join
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from harness.cli.common import load_plugins, note, parse_options, results_option, run_folder, strict_option
-from harness.cli.playing import executor_for, limits_asked, playing_options, seed_asked
+from harness.cli.playing import entrants_for, executor_for, limits_asked, playing_options, seed_asked
 from harness.cli.progress import Progress, clock
 from harness.cli.signals import Stopper
 
@@ -98,7 +99,8 @@ def command(**asked: Any) -> None:
     if asked["dry_run"]:
         if asked["resume"]:
             raise click.UsageError("--dry-run is for a run that has not begun; leave out --resume.")
-        _dry_run(_setup(asked | limits_asked(asked) | {"seed": seed_asked(asked)}), asked)
+        asked |= limits_asked(asked) | {"seed": seed_asked(asked)}
+        _dry_run(_setup(asked), asked)
         return
     run, setup = _resume(asked) if asked["resume"] else _new(asked)
     # What bots print goes to stderr: stdout belongs to the leaderboard.
@@ -224,7 +226,7 @@ def _dry_run(setup: Setup, asked: dict[str, Any]) -> None:
         + (f": {total:,}" if total is not None else "")
     )
     with redirect_stdout(sys.stderr):
-        each = seconds_a_match(setup)
+        each = seconds_a_match(replace(setup, entrants=entrants_for(setup.table, asked)))
     workers = max(1, default_workers() if asked["workers"] is None else asked["workers"])
     line = f"A match takes about {1000 * each:.3g} ms"
     if total is not None:

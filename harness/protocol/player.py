@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import shutil
 import tempfile
@@ -100,6 +101,7 @@ class Sessions:
         """A folder for the folders of all its processes, made in the process that asks first."""
         if not self._home:
             self._home, self._owner = tempfile.mkdtemp(prefix="arena-"), os.getpid()
+            atexit.register(self.close)  # for those who play without an executor that closes its table
             os.chmod(self._home, 0o711)  # noqa: PTH101, S103 - a confined process owns a folder in it, as another user
         return self._home
 

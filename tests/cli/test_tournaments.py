@@ -155,7 +155,10 @@ def test_limits_belong_to_a_run_and_stay_when_it_is_continued(tmp_path):
     assert [record.faults[0].kind for record in records("a")] == ["timeout", "timeout"]
 
 
-def test_a_seed_that_was_not_given_is_drawn_and_kept():
+def test_a_seed_that_was_not_given_is_drawn_and_kept(monkeypatch):
+    from tests.conftest import draw_seed
+
+    monkeypatch.setattr("harness.cli.playing.draw_seed", draw_seed)
     seeds = set()
     for name in ("a", "b"):
         arena("tournament", "--game", "el-paso", "--deals", 1, "--bot", "random", "--bot", "diehard", "--name", name)

@@ -61,7 +61,7 @@ class Run:
         (folder / "bots.py").write_text(bots)
         self.results = str(folder)
         own = ["--game", "gnadenlos", "--deals", "1", "--name", "run", "--results", self.results, "-q"]
-        arena("tournament", *own, "--bot", str(folder / "bots.py"), *arguments)
+        arena("tournament", *own, "--workers", "0", "--bot", str(folder / "bots.py"), *arguments)
         self.records = [json.loads(line) for line in (folder / "run" / "games.jsonl").read_text().splitlines()]
 
     def lines(self, match: str) -> list[Line]:

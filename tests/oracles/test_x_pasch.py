@@ -78,6 +78,7 @@ def matches(folder: Path, target: int, names: list[str], *more: str) -> Iterator
         bots += ["--bot", str(folder / "crowd.py")]
     where = ["--results", str(folder)]
     rest = ["--option", f"target={target}", "--players", str(len(names)), "--deals", "1", "--name", "run", "-q"]
+    rest += ["--workers", "0"]
     arena("tournament", "--game", "x-pasch", *where, *rest, *bots, *more)
     for record in (folder / "run" / "games.jsonl").read_text().splitlines():
         printed = arena("replay", "run", json.loads(record)["id"], "--json", *where)

@@ -58,7 +58,11 @@ for text in sys.stdin:
     if asked["type"] == "bye":
         break
     answer = reply(asked)
-    line = mutated(answer) if asked["type"] != "hello" and rng.random() < 0.1 else json.dumps(answer).encode()
+    if asked["type"] == "hello":  # who does not introduce itself is not let in
+        out.write(json.dumps(answer).encode() + b"\n")
+        out.flush()
+        continue
+    line = mutated(answer) if rng.random() < 0.1 else json.dumps(answer).encode()
     cut = rng.randrange(len(line) + 1)
     out.write(line[:cut])
     out.flush()

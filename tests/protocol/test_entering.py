@@ -6,6 +6,7 @@ import json
 import os
 import shlex
 import sys
+import tempfile
 
 import pytest
 
@@ -138,3 +139,16 @@ def test_a_command_with_spaces_in_its_path(tmp_path):
     [entrant] = load().entrants([f"cmd:sh {shlex.quote(str(script))}"])
     assert (entrant.name, entrant.version) == ("a-bot", "7")
     assert entrant.plays("anything")
+
+
+def test_a_dry_run_leaves_nothing_behind(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    (tmp_path / "temporary").mkdir(mode=0o711)
+    tmp_path.chmod(0o711)
+    (tmp_path / "mine.py").write_text(
+        "import harness\nclass Mine(harness.Bot):\n    def choose(self, view, actions): return actions[0]\n"
+    )
+    said = arena("tournament", "--game", "el-paso", "--dry-run", "--deals", 1, "--isolate",
+                 "--bot", tmp_path / "mine.py", "--bot", f"cmd:{GOOD}")  # fmt: skip
+    assert "A match takes about" in said.stdout
+    assert list((tmp_path / "temporary").iterdir()) == []

@@ -89,7 +89,7 @@ def deadly():
                    limits=limits, memory=400)  # fmt: skip
     homes = [entrant.sessions.home for entrant in table.entrants.values()]
     names = [bot.name for bot in strange] + [bot.name for bot in DEADLY]
-    with LocalPool(table, limits, 2) as pool:
+    with LocalPool(table, limits, 2, sweep=True) as pool:
         played = [record for record, _ in pool.run(job(n, "el-paso", "random", name) for n, name in enumerate(names))]
         incidents = pool.incidents
     return played, incidents, processes(*homes)
