@@ -17,6 +17,8 @@ Part = str | int
 
 _BLOCK_BITS = 512
 _SPARE_BITS = 64  # more bits than the draw needs: the bias of reducing them stays below 2**-64
+_PLENTY = _BLOCK_BITS - _SPARE_BITS
+"""Bits that a draw may need before it could run short of one number."""
 
 
 class Chance:
@@ -45,14 +47,26 @@ class Chance:
 
     def dice(self, count: int, sides: int, *where: Part) -> tuple[int, ...]:
         """`count` numbers from 0 to sides - 1; the first ones are the same for any count."""
-        return tuple(self._digits((sides for _ in range(count)), where))
+        if count * sides.bit_length() > _PLENTY:
+            return tuple(self._digits((sides for _ in range(count)), where))
+        rest = self.number(*where)
+        rolled = []
+        for _ in range(count):  # the same digits, without counting bits: this is on the hot path
+            rest, face = divmod(rest, sides)
+            rolled.append(face)
+        return tuple(rolled)
 
     def shuffled(self, items: Iterable[T], *where: Part) -> list[T]:
         """The items in an order that belongs to this name."""
         order = list(items)
-        i = len(order)
-        for j in self._digits(range(i, 1, -1), where):
-            i -= 1
+        size = len(order)
+        if size * size.bit_length() > _PLENTY:
+            for i, j in zip(range(size - 1, 0, -1), self._digits(range(size, 1, -1), where), strict=True):
+                order[i], order[j] = order[j], order[i]
+            return order
+        rest = self.number(*where)
+        for i in range(size - 1, 0, -1):  # likewise
+            rest, j = divmod(rest, i + 1)
             order[i], order[j] = order[j], order[i]
         return order
 

@@ -39,6 +39,16 @@ def test_the_first_dice_are_the_same_for_any_count(seed, count, sides):
     assert luck.dice(count, sides, "d") == luck.dice(20, sides, "d")[:count]
 
 
+@given(seeds, st.integers(2, 90), st.integers(0, 220))
+def test_quick_draws_are_the_digits_that_the_docs_describe(seed, sides, count):
+    luck = Chance(seed)
+    assert luck.dice(count, sides, "d") == tuple(luck._digits([sides] * count, ("d",)))
+    order = list(range(sides))
+    for i, j in zip(range(sides - 1, 0, -1), luck._digits(range(sides, 1, -1), ("s",)), strict=True):
+        order[i], order[j] = order[j], order[i]
+    assert luck.shuffled(range(sides), "s") == order
+
+
 def test_no_draw_depends_on_an_earlier_one():
     one, other = Chance(5), Chance(5)
     for i in range(100):
