@@ -26,7 +26,8 @@ class Ismcts(SearchBot):
     def search(self, view: View) -> Tree:
         """The tree that the budget allows; `choose` reads its root."""
         exploration = int(self.settings["exploration"]) / 100
-        tree = Tree(view.seat, public_part(self.game, self.players), exploration, self.rng.random)
+        advise = self.guide.advise if self.guide else None
+        tree = Tree(view.seat, public_part(self.game, self.players), exploration, self.rng.random, advise)
         for _ in self.within_budget():
             state = self.imagine(view)
             path = []

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from harness.errors import ArenaError, BadComponents, BadOption, IllegalAction, UsageError
     from harness.game import NOBODY, Action, Game, State, View
     from harness.hookspecs import hookimpl
+    from harness.plugins import bot_named
     from harness.types import Event, GameRecord, MatchSpec, Option, ranks_of
 
 __all__ = [
@@ -37,6 +38,7 @@ __all__ = [
     "UsageError",
     "View",
     "__version__",
+    "bot_named",
     "bundled",
     "hookimpl",
     "ranks_of",
@@ -60,6 +62,7 @@ _HOME = {
     "State": "game",
     "UsageError": "errors",
     "View": "game",
+    "bot_named": "plugins",
     "bundled": "components",
     "hookimpl": "hookspecs",
     "ranks_of": "types",

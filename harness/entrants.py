@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from harness.bot import Bot
@@ -26,12 +26,14 @@ class Entrant:
     source: str
     """Where the bot comes from: a package or a file."""
     version: str
+    consulted: tuple[type[Bot], ...] = field(default=(), kw_only=True)
+    """Other bots that its options name: it plays what they play, too."""
     apart: ClassVar[bool] = False
     """Whether it plays in a process of its own, so that what it does to its process is nobody else's business."""
 
     def plays(self, game: str) -> bool:
         """Whether it plays this game."""
-        return not self.bot.games or game in self.bot.games
+        return all(not bot.games or game in bot.games for bot in (self.bot, *self.consulted))
 
     def warm_up(self, seats: int = 1) -> None:
         """Makes ready for a match with so many seats of this entrant, before anybody looks at the clock."""

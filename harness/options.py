@@ -79,8 +79,8 @@ def allowed(option: Option) -> str:
         return " | ".join(map(str, option.choices))
     if option.kind == "bool":
         return "true | false"
-    if option.kind == "file":
-        return "a file"
+    if option.kind in ("file", "bot"):
+        return f"a {option.kind}"
     if option.kind == "int":
         low, high = option.minimum, option.maximum
         if low is not None and high is not None:

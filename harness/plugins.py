@@ -8,7 +8,8 @@ import sys
 import traceback
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import redirect_stdout
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from inspect import isabstract
 from pathlib import Path
@@ -75,7 +76,7 @@ class Registry:
         if name not in self.bots:
             raise UnknownName("bot", name, self.bots)
         offer = self.bots[name]
-        return [enter(offer.cls, split_options(text, rest), "", offer.source, offer.version)]
+        return [self._consulting(enter(offer.cls, split_options(text, rest), "", offer.source, offer.version))]
 
     def _enter_file(self, path: str, name: str | None, options: dict[str, str]) -> list[Entrant]:
         bots = self._bots_in(path)
@@ -84,7 +85,21 @@ class Registry:
         chosen = {name: bots[name]} if name else bots
         if options and len(chosen) > 1:
             raise UsageError(f"{path} has {len(bots)} bots; say which one the options are for: {path}::NAME:key=value.")
-        return [enter(o.cls, options, f"{path}::", o.source, o.version) for _, o in sorted(chosen.items())]
+        entered = [enter(o.cls, options, f"{path}::", o.source, o.version) for _, o in sorted(chosen.items())]
+        return [self._consulting(entrant) for entrant in entered]
+
+    def _consulting(self, entrant: Entrant) -> Entrant:
+        """The entrant with the bots that its options name; whoever is asked must be installed."""
+        names = [str(entrant.settings[option.name]) for option in entrant.bot.options if option.kind == "bot"]
+        offers = {name: offer for name, offer in self.bots.items() if not offer.source.endswith(".py")}
+        for name in filter(None, names):
+            if name not in offers:
+                raise UnknownName(f"installed bot in {entrant.name!r}:", name, offers)
+            offer = offers[name]
+            known = entrant.source == offer.source
+            version = entrant.version if known else f"{entrant.version}, {name} {offer.version}"
+            entrant = replace(entrant, consulted=(*entrant.consulted, offer.cls), version=version)
+        return entrant
 
     def _bots_in(self, path: str) -> dict[str, Offer]:
         """The bots of a file, loaded once."""
@@ -160,6 +175,20 @@ def load() -> Registry:
     if not registry.games:
         raise PluginError("No game is installed: install arena itself (pip install .), its games come as plugins.")
     return registry
+
+
+def bot_named(name: str) -> type[Bot]:
+    """The class of an installed bot, for bots that ask other bots."""
+    bots = _installed().bots
+    if name not in bots:
+        raise UnknownName("bot", name, bots)
+    cls: type[Bot] = bots[name].cls
+    return cls
+
+
+@cache
+def _installed() -> Registry:
+    return load()
 
 
 def _ours_first(point: EntryPoint) -> tuple[bool, bool, str, str]:

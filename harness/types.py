@@ -16,15 +16,16 @@ FaultKind = Literal["exception", "illegal", "timeout", "crash", "memory", "disqu
 class Option(Struct, frozen=True):
     """One option of a game, with what it allows.
 
-    `kind` says how a text is read: "text", "int", "bool", or "file" (a path whose content becomes part
-    of the rules; recorded by digest, so that a run can be replayed without the file).
+    `kind` says how a text is read: "text", "int", "bool", "file" (a path whose content becomes part of the rules;
+    recorded by digest, so that a run can be replayed without the file), or "bot" (the name of an installed bot, got
+    with `bot_named`; "" is none).
     """
 
     name: str
     default: Value
     help: str
     choices: tuple[Value, ...] = ()
-    kind: Literal["text", "int", "bool", "file"] = "text"
+    kind: Literal["text", "int", "bool", "file", "bot"] = "text"
     minimum: int | None = None
     maximum: int | None = None
 

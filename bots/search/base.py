@@ -6,15 +6,18 @@ from collections.abc import Iterator
 from time import perf_counter
 from typing import Any, ClassVar
 
-from bots.search.playout import Habits
+from bots.search.guide import Guide
+from bots.search.habits import Habits
+from bots.search.playout import Playout
 from bots.search.rewards import REWARDS, Rewards
-from harness import Bot, Option, State, View
+from harness import Bot, Option, State, View, bot_named
 
 OPTIONS = (
     Option("iterations", 200, "imagined games a decision", kind="int", minimum=1),
     Option("ms", 0, "think so many milliseconds instead; not repeatable (0: off)", kind="int", minimum=0),
     Option("depth", 0, "decisions a seat before an imagined game is cut off (0: never)", kind="int", minimum=0),
     Option("habit", 80, "percent of imagined choices that follow habit", kind="int", minimum=0, maximum=100),
+    Option("guide", "", "a bot that plays the imagined games, instead of habit", kind="bot"),
     Option("reward", "score", "what to play for", choices=tuple(REWARDS)),
 )
 
@@ -28,11 +31,14 @@ class SearchBot(Bot):
         """Reads the options once."""
         self.depth = int(self.settings["depth"]) * self.players
         self.reward = REWARDS[str(self.settings["reward"])]
-        self.habits = Habits(self.players, int(self.settings["habit"]) / 100, self.rng.random)
+        guide = str(self.settings["guide"])
+        self.guide = Guide(bot_named(guide), self.game, self.players, self.rng) if guide else None
+        habit = int(self.settings["habit"]) / 100
+        self.playout: Playout = self.guide or Habits(self.players, habit, self.rng.random)
 
     def within_budget(self) -> Iterator[None]:
         """One turn for each iteration that the budget allows; at least one."""
-        self.habits.fade()
+        self.playout.fade()
         ms = int(self.settings["ms"])
         if not ms:
             for _ in range(int(self.settings["iterations"])):
@@ -49,7 +55,7 @@ class SearchBot(Bot):
 
     def play_out(self, state: State[Any]) -> Rewards:
         """Plays the state on to its end or the cut-off, learns from it, and returns what came of it."""
-        made = self.habits.play(state, self.depth)
+        made = self.playout.play(state, self.depth)
         rewards = self.reward(state.scores())
-        self.habits.learn(made, rewards)
+        self.playout.learn(made, rewards)
         return rewards

@@ -16,6 +16,11 @@ ENOUGH = 2
 """Visits for each legal action after which a seat's own memory is preferred to the shared one."""
 LEAST_CURIOUS, MOST_CURIOUS, CALMING = 0.1, 0.9, 0.1
 """How often another seat chooses by UCB, at least and at first, and how fast that falls: Smooth UCT's figures."""
+TRUST = 0.5
+"""How much of the first tries goes to what a guide advises; the other actions share the rest."""
+
+Advise = Callable[[View, Sequence[Action]], Action]
+"""What a guide would do with a view."""
 
 _harmonic = [0.0]
 
@@ -40,9 +45,10 @@ class Arm:
 class Node:
     """What is remembered under one piece of knowledge."""
 
-    __slots__ = ("arms", "visits")
+    __slots__ = ("advice", "arms", "visits")
 
-    def __init__(self) -> None:
+    def __init__(self, advice: Action | None = None) -> None:
+        self.advice = advice
         self.visits = 0
         self.arms: dict[Action, Arm] = {}
 
@@ -71,16 +77,23 @@ class Tree:
 
     Each decision is remembered twice: under the seat's whole view, which is exact but, in games with many hands,
     hardly ever comes again; and under the part of it that is public, which pools the hands a seat may have. A seat
-    chooses by its exact memory as soon as that has seen enough, by the pooled one before.
+    chooses by its exact memory as soon as that has seen enough, by the pooled one before; or, if there is a guide to
+    ask in a situation that is new, by its exact memory alone.
     """
 
     def __init__(
-        self, seat: int, public_part: Callable[[View], object], exploration: float, random: Callable[[], float]
+        self,
+        seat: int,
+        public_part: Callable[[View], object],
+        exploration: float,
+        random: Callable[[], float],
+        advise: Advise | None = None,
     ) -> None:
         self._seat = seat
         self._public_part = public_part
         self._exploration = exploration
         self._random = random
+        self._advise = advise
         self._exact: dict[View, Node] = {}
         self._pooled: dict[object, Node] = {}
         self._spread = Spread()
@@ -98,8 +111,8 @@ class Tree:
             pooled = self._pooled[key] = Node()
         exact = self._exact.get(view)
         if exact is None:
-            exact = self._exact[view] = Node()
-        memory = exact if exact.visits >= ENOUGH * len(legal) else pooled
+            exact = self._exact[view] = Node(self._advise(view, legal) if self._advise else None)
+        memory = exact if exact.advice or exact.visits >= ENOUGH * len(legal) else pooled
         pooled.visit(legal)
         exact.visit(legal)
         return Step(view.seat, self._pick(memory, view.seat, legal), (exact, pooled)), known
@@ -114,18 +127,19 @@ class Tree:
                 arm.total += rewards[step.seat]
 
     def _pick(self, node: Node, seat: int, legal: Sequence[Action]) -> Action:
-        """What was never tried comes first, then UCB; the other seats more and more often repeat their average.
+        """By confidence bounds; the other seats more and more often repeat their average.
 
         With UCB alone, seats that choose at the same time would chase each other around in step, and the search would
         learn to beat that dance. Opponents who keep to their average stay as mixed as the game makes them.
         """
         arms, random = node.arms, self._random
-        untried = [action for action in legal if not arms[action].pulls]
-        if untried:
-            return untried[int(random() * len(untried))]
+        if not node.advice:
+            untried = [action for action in legal if not arms[action].pulls]
+            if untried:
+                return untried[int(random() * len(untried))]
         if seat != self._seat and random() >= max(LEAST_CURIOUS, MOST_CURIOUS / (1 + CALMING * sqrt(node.visits))):
             return self._average(node, legal)
-        return self._ucb(node, legal)
+        return self._advised(node, node.advice, legal) if node.advice else self._ucb(node, legal)
 
     def _ucb(self, node: Node, legal: Sequence[Action]) -> Action:
         """The highest upper confidence bound, by how often an action could be chosen rather than by visits."""
@@ -138,12 +152,30 @@ class Tree:
                 best, most = action, bound
         return best
 
+    def _advised(self, node: Node, advice: Action, legal: Sequence[Action]) -> Action:
+        """The advice first; the others as the visits grow, and as what they bring bears it out (PUCT)."""
+        tried = [node.arms[action] for action in legal]
+        pulls = sum([arm.pulls for arm in tried])
+        if not pulls:
+            return advice
+        usual = sum([arm.total for arm in tried]) / pulls
+        curiosity = self._exploration * self._spread.deviation * sqrt(node.visits)
+        doubt = (1 - TRUST) / (len(legal) - 1)
+        best, most = legal[0], float("-inf")
+        for action, arm in zip(legal, tried, strict=True):
+            mean = arm.total / arm.pulls if arm.pulls else usual
+            bound = mean + curiosity * (TRUST if action is advice else doubt) / (1 + arm.pulls)
+            if bound > most:
+                best, most = action, bound
+        return best
+
     def _average(self, node: Node, legal: Sequence[Action]) -> Action:
-        """Any action, as likely as it was chosen before."""
+        """Any action, as likely as it was chosen before; advice counts as one choice."""
         arms = node.arms
-        rest = self._random() * sum([arms[action].pulls for action in legal])
-        for action in legal:
-            rest -= arms[action].pulls
+        weights = [arms[action].pulls + (action is node.advice) for action in legal]
+        rest = self._random() * sum(weights)
+        for action, weight in zip(legal, weights, strict=True):
+            rest -= weight
             if rest < 0:
                 return action
         return legal[-1]

@@ -130,7 +130,7 @@ def apart(entrant: Entrant, policy: Policy, games: Mapping[str, Game[Any]]) -> E
         return entrant
     policy = msgspec.structs.replace(policy, engines=tuple(sorted(class_path(type(game)) for game in games.values())))
     asked: dict[str, object] = {"settings": dict(entrant.settings), "engines": policy.engines}
-    readable = [_package_of(type(game)) for game in games.values()]
+    readable = [_package_of(cls) for cls in (*map(type, games.values()), *entrant.consulted)]
     file = Path(entrant.source).resolve()
     if file.suffix == ".py" and file.is_file():
         asked |= {"file": str(file), "bot": entrant.bot.name}

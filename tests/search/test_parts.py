@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bots.search.habits import Habits
 from bots.search.knowledge import public_part
-from bots.search.playout import Habits
 from bots.search.rewards import Spread, by_rank, by_score
 from bots.search.tree import harmonic
 from engines.el_paso import ElPaso

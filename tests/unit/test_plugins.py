@@ -172,3 +172,39 @@ def test_a_broken_file_is_refused_with_the_place(registry, tmp_path, content, sa
     with pytest.raises(PluginError) as caught:
         registry.entrants([str(path)])
     assert said in str(caught.value)
+
+
+class Asker(Bot):
+    """Does what another bot would do."""
+
+    options = (Option("whom", "", "whom to ask", kind="bot"),)
+
+    def choose(self, view, actions):
+        return actions[0]
+
+
+def test_a_bot_that_asks_another_plays_what_both_play(registry):
+    registry.add(plugin(arena_bots=[Asker]), "pack", "2")
+    alone, asking = registry.entrants(["asker", "asker:whom=broker"])
+    assert alone.plays("el-paso")
+    assert alone.plays("gnadenlos")
+    assert asking.plays("gnadenlos")
+    assert not asking.plays("el-paso")
+    assert (alone.version, asking.version) == ("2", "2, broker 1")  # a run is not continued with another adviser
+    assert registry.entrants(["ismcts:guide=broker"])[0].version == "1"  # of the same package
+
+
+def test_only_installed_bots_can_be_asked(registry, tmp_path):
+    registry.add(plugin(arena_bots=[Asker]), "pack", "2")
+    path = tmp_path / "mine.py"
+    path.write_text(FILE)
+    registry.entrants([str(path)])
+    for unknown in ("alpha", "brokr"):
+        with pytest.raises(UnknownName, match=f"Unknown installed bot in 'asker:whom={unknown}'"):
+            registry.entrants([f"asker:whom={unknown}"])
+
+
+def test_an_installed_bot_is_found_by_its_name():
+    assert plugins.bot_named("outlaw").name == "outlaw"
+    with pytest.raises(UnknownName, match="Did you mean 'outlaw'"):
+        plugins.bot_named("outlow")

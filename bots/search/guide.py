@@ -1,0 +1,51 @@
+"""Playouts in which every seat plays as a bot that knows the game would."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from random import Random
+from typing import Any
+
+from bots.search.playout import Playout
+from harness import Action, Bot, Game, IllegalAction, State, View
+
+
+class Guide(Playout):
+    """One bot in all seats. It is told what a seat would see in the imagined game, and nothing else."""
+
+    __slots__ = ("_bots", "_choosers")
+
+    def __init__(self, bot: type[Bot], game: Game[Any], players: int, rng: Random) -> None:
+        self._bots = [_seated(bot, game, seat, players, rng) for seat in range(players)]
+        self._choosers: list[Callable[[Any, Sequence[Action]], Action]] = [sitting.choose for sitting in self._bots]
+
+    def begin(self) -> None:
+        """A bot may have kept plans from the game before."""
+        for bot in self._bots:
+            bot.start()
+
+    def pick(self, state: State[Any], legal: tuple[Action, ...]) -> Action:
+        """What the bot does in this seat."""
+        return self._ask(state.view(state.seat), legal)
+
+    def advise(self, view: View, legal: Sequence[Action]) -> Action:
+        """What the bot does with this view, come upon in the middle of a game."""
+        self._bots[view.seat].start()
+        return self._ask(view, legal)
+
+    def _ask(self, view: View, legal: Sequence[Action]) -> Action:
+        action = self._choosers[view.seat](view, legal)
+        if action not in legal:
+            raise IllegalAction(f"The guide chose {action!s}, which is not legal in the game that was imagined.")
+        return action
+
+
+def _seated(bot: type[Bot], game: Game[Any], seat: int, players: int, rng: Random) -> Bot:
+    """The bot with its default options, started; its luck is the searching bot's own."""
+    sitting = bot()
+    sitting.game, sitting.seat, sitting.players = game, seat, players
+    sitting.settings = {option.name: option.default for option in bot.options}
+    sitting.seed = rng.getrandbits(48)
+    sitting.__dict__["rng"] = rng
+    sitting.start()
+    return sitting
