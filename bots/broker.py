@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from functools import cache
-from itertools import product
+from functools import cache, lru_cache
+from itertools import accumulate
 from math import prod
 from random import Random
+from typing import Any, NamedTuple
 
 from engines.gnadenlos import (
     CHEATING,
@@ -40,6 +42,13 @@ A_TURN = 5  # IOUs that a turn adds to the market
 VULTURE = (5, 8, 20)  # going broke with no vulture yet, with one, with two
 PAYDAYS = 60  # paydays imagined to see what is called in
 
+BEST = 6  # no skill is higher (GN-2)
+IN_A_BID = 3  # IOUs at most (GN-25)
+REMEMBERED = 5_000  # crews of rivals; many differ only while cards are hidden
+
+Paydays = dict[tuple[float, ...], int]
+"""My debts in the order in which imagined paydays turn them up, and on how many of them they do so."""
+
 
 class Broker(Bot):
     """Buys the adventurers that will earn most for their paper, and spends what the market will not call in."""
@@ -47,110 +56,101 @@ class Broker(Bot):
     games = ("gnadenlos",)
     game: Gnadenlos
 
-    def choose(self, view: GnadenlosView, actions: Sequence[Action]) -> Action:
+    def choose(self, view: GnadenlosView, actions: Sequence[Any]) -> Action:
         """What is worth most, in fields of fame."""
-        return max(actions, key=lambda action: self._worth(view, action))
+        worths = self._worths(view, actions)
+        best: Action = actions[worths.index(max(worths))]
+        return best
 
-    def _worth(self, view: GnadenlosView, action: Action) -> float:
-        match action:
-            case Lay():
-                return self._laid(view, action.adventurer)
-            case Buy():
-                return action.gold if view.cause else self._bought(view, action.gold)
-            case Bid():
-                return self._bid(view, action.total)
-            case Pay():  # others' paper first, then few IOUs: they bring payday nearer
-                return sum(iou.value + 1 for iou in action.ious if iou.colour != self.seat) - 0.1 * len(action.ious)
-            case Hire():
-                return self._earns(view, action.adventurer)
-            case TakePair():
-                return sum(self._earns(view, adventurer) for adventurer in view.pairs[action.pair])
-            case _:
-                return 0.0
+    def _worths(self, view: GnadenlosView, actions: Sequence[Any]) -> Sequence[float]:
+        """The worth of each action: in a phase all are of one kind, and what they share is worked out once."""
+        match view.phase:
+            case "lay":
+                return self._lays(view, actions)
+            case "fame":
+                return self._buys(view, actions)
+            case "bid":
+                return self._bids(view, actions)
+            case "pay":
+                return self._pays(actions)
+            case "hire":
+                return self._hires(view, actions)
+            case _:  # the last purchases
+                return [buy.gold for buy in actions]
 
-    def _earns(self, view: GnadenlosView, adventurer: Adventurer) -> float:
-        """What an adventurer will bring, over all events that may come."""
-        cards = self.game.event_cards
-        total = 0.0
-        for card in cards:
-            wins = (adventurer[SKILL[card.kind]] / 6) ** SHARP
-            total += wins * self._prize(view, card) + 0.3 * (1 - wins) * card.second
-        return USES * total / len(cards)
+    def _earns(self, view: GnadenlosView) -> dict[Adventurer, float]:
+        """What each adventurer will bring me, over all events that may come."""
+        return earnings(self.game, self.game.forward[view.my_fame])
 
-    def _prize(self, view: GnadenlosView, card: EventCard) -> float:
-        """What winning an event alone brings."""
-        return {GOLD_RUSH: card.first, HIGH_NOON: 2 * STOLEN, CHEATING: self.game.forward[view.my_fame]}[card.kind]
-
-    def _laid(self, view: GnadenlosView, adventurer: Adventurer) -> float:
-        """What this adventurer brings in the event, over all that the rivals may lay."""
-        assert view.event is not None, "adventurers are laid for an event"
-        mine = adventurer[SKILL[view.event.kind]]
-        lost = RELEASE * self._earns(view, adventurer)
-        rivals = [self._lays(view, seat) for seat in range(view.players) if seat != self.seat and view.crews[seat]]
-        return sum(
-            prod(chance for _, chance in case)
-            * self._result(view, view.event, mine, [skill for skill, _ in case], lost)
-            for case in product(*rivals)
-        )
-
-    def _result(self, view: GnadenlosView, card: EventCard, mine: int, others: list[int], lost: float) -> float:
-        """GN-15 to GN-21 for me."""
-        highest, lowest = max(others), min(others)
-        if mine == highest == lowest:
-            return 0.0
-        if mine >= highest:
-            shared = mine == highest and card.kind == HIGH_NOON
-            return self._prize(view, card) / (2 if shared else 1) - lost
-        if card.kind == GOLD_RUSH:
-            return 0.0 if any(mine < other < highest for other in others) else card.second
-        if mine > lowest:
-            return 0.0
-        return -lost if card.kind == HIGH_NOON else self.game.back[view.my_fame]
-
-    def _lays(self, view: GnadenlosView, seat: int) -> list[tuple[int, float]]:
-        """How likely a rival lays each skill: from the crew that all know, and what its secret cards may be."""
+    def _lays(self, view: GnadenlosView, lays: Sequence[Lay]) -> list[float]:
+        """What each adventurer brings in the event, over all that the rivals may lay."""
         assert view.event is not None, "adventurers are laid for an event"
         skill = SKILL[view.event.kind]
-        crew = view.crews[seat]
-        known = [adventurer[skill] for adventurer in crew if adventurer is not None]
-        hidden = len(crew) - len(known)
-        best = max(known, default=0)
-        chances = dict.fromkeys(range(7), 0.0)
-        for value in known:
-            chances[value] += (1 - SHREWD) / len(crew)
-        if hidden:
-            secret = [adventurer[skill] for adventurer in view.secret_adventurers]
-            for value in secret:
-                chances[value] += (1 - SHREWD) * hidden / len(crew) / len(secret)
-                chances[max(best, value)] += SHREWD / len(secret)
-        else:
-            chances[best] += SHREWD
-        return [(value, chance) for value, chance in chances.items() if chance]
+        rivals = self._rivals(view, skill)
+        earns = self._earns(view)
+        worths = []
+        for lay in lays:
+            brings, discarded = self._result(view, view.event, lay.adventurer[skill], rivals)
+            worths.append(brings - discarded * RELEASE * earns[lay.adventurer])
+        return worths
 
-    def _bought(self, view: GnadenlosView, gold: int) -> float:
+    def _result(self, view: GnadenlosView, card: EventCard, mine: int, rivals: list[Laying]) -> tuple[float, float]:
+        """GN-15 to GN-21 for me: what this skill can be expected to bring, and the chance that it is discarded."""
+        all_same = prod([rival.exactly[mine] for rival in rivals])  # then nothing happens
+        none_above = prod([rival.at_most[mine] for rival in rivals])
+        wins = none_above - all_same
+        if card.kind == GOLD_RUSH:
+            second = 0.0  # some have the same higher skill, all others none above mine
+            for higher in range(mine + 1, BEST + 1):
+                second += prod([rival.at_most[mine] + rival.exactly[higher] for rival in rivals]) - none_above
+            return wins * card.first + second * card.second, wins
+        loses = prod([rival.at_least[mine] for rival in rivals]) - all_same
+        if card.kind == HIGH_NOON:
+            alone = prod([rival.at_most[mine - 1] for rival in rivals])
+            return (wins + alone) * STOLEN, wins + loses
+        return wins * self.game.forward[view.my_fame] + loses * self.game.back[view.my_fame], wins
+
+    def _rivals(self, view: GnadenlosView, skill: int) -> list[Laying]:
+        """What each rival may lay: from the crew that all know, and what its secret cards may be."""
+        secret: tuple[int, ...] = ()
+        rivals = []
+        for seat, crew in enumerate(view.crews):
+            if crew and seat != self.seat:
+                known = sorted([adventurer[skill] for adventurer in crew if adventurer is not None])
+                hidden = len(crew) - len(known)
+                if hidden and not secret:
+                    secret = tuple([adventurer[skill] for adventurer in view.secret_adventurers])
+                rivals.append(laying(tuple(known), hidden, secret if hidden else ()))
+        return rivals
+
+    def _buys(self, view: GnadenlosView, buys: Sequence[Buy]) -> list[float]:
         """Fame now against what the next payday may call in from the rest."""
-        left = view.my_gold - gold
-        ends = view.my_fame + gold >= self.game.figures.road.fields  # a payday follows at once (GN-37)
-        soon = 1.0 if ends else self._payday_soon(view)
-        paid = broke = 0.0
-        for debts in self._called_in(view):
-            rest: float = left
-            for debt in debts:
-                if debt > rest:
-                    broke += 1 / PAYDAYS
-                    break
-                rest -= debt
-            paid += (left - rest) / PAYDAYS
         vulture = VULTURE[min(view.vultures[self.seat], len(VULTURE) - 1)]
-        return gold + GOLD * (left - soon * paid) - soon * broke * vulture
+        payday_soon = self._payday_soon(view)
+        to_goal = self.game.figures.road.fields - view.my_fame
+        called_in = self._called_in(view)
+        settled = 0.0  # what I pay on paydays that I can pay
+        worths = []
+        for buy in reversed(buys):  # from the least gold left: a payday that it can pay need not be looked at again
+            left = view.my_gold - buy.gold
+            whole, part, called_in = _paid(left, called_in)
+            settled += whole
+            broke = sum(called_in.values()) / PAYDAYS
+            soon = 1.0 if buy.gold >= to_goal else payday_soon  # at the goal a payday follows at once (GN-37)
+            worths.append(buy.gold + GOLD * (left - soon * (settled + part)) - soon * broke * vulture)
+        return worths[::-1]
 
-    def _called_in(self, view: GnadenlosView) -> Iterator[list[float]]:
-        """My debts in the order in which imagined paydays turn them up."""
+    def _called_in(self, view: GnadenlosView) -> Paydays:
+        """What the next payday may call in from me; many of those imagined come to the same."""
+        debts = self._debts(view)
+        imagined = paydays(len(debts), self.game.figures.payday.columns)
+        return Counter([tuple([debts[place] for place in turned if debts[place]]) for turned in imagined])
+
+    def _debts(self, view: GnadenlosView) -> list[float]:
+        """What I owe at each place of the market; a secret IOU may be any that I have not seen."""
         secret = view.secret_ious
-        mine = sum(iou.value for iou in secret if iou.colour == self.seat) / max(1, len(secret))
-        debts = [mine if iou is None else iou.value * (iou.colour == self.seat) for iou in view.market]
-        for turned in paydays(len(debts), self.game.figures.payday.columns):
-            yield [debts[place] for place in turned]
+        unknown = sum(iou.value for iou in secret if iou.colour == self.seat) / max(1, len(secret))
+        return [unknown if iou is None else iou.value * (iou.colour == self.seat) for iou in view.market]
 
     def _payday_soon(self, view: GnadenlosView) -> float:
         """From 1, when it may be this turn, down: later ones leave time to earn."""
@@ -158,26 +158,106 @@ class Broker(Bot):
         turns = (full - len(view.market)) / A_TURN
         return max(0.0, 1 - max(0.0, turns - 1) / (2 * view.players))
 
-    def _bid(self, view: GnadenlosView, total: int) -> float:
-        """The adventurer that this sum may get me, less what it costs, over all that may be bid after it."""
+    def _bids(self, view: GnadenlosView, bids: Sequence[Bid]) -> list[float]:
+        """The adventurer that each sum may get me, less what it costs, over all that may be bid after it."""
+        earns = self._earns(view)
         offers = view.pairs or [(adventurer,) for adventurer in view.offers]
-        prizes = sorted((sum(self._earns(view, card) for card in offer) for offer in offers), reverse=True)
-        above = sum(made > total for made in view.totals if made is not None)
-        outbid = min(0.95, max(0.05, 1 - (total + 0.5) / HIGH_BID))
-        ahead = [1.0]  # the chances that so many of those to come bid more
-        for _ in view.queue:
-            pairs = zip((*ahead, 0.0), (0.0, *ahead), strict=True)
-            ahead = [stays * (1 - outbid) + up * outbid for stays, up in pairs]
-        return sum(
-            chance * (prize - self._cost(view, total)) for chance, prize in zip(ahead, prizes[above:], strict=False)
-        )
+        prizes = sorted([sum([earns[card] for card in offer]) for offer in offers], reverse=True)
+        made = [total for total in view.totals if total is not None]
+        others = sum(sorted([iou.value for iou in view.hand if iou.colour != self.seat])[-IN_A_BID:])
+        spare = view.my_gold - view.debt(self.seat)
+        overdraft = OVERDRAWN * (1 + view.vultures[self.seat])
+        worths = []
+        for bid in bids:
+            own = max(0, bid.total - others)  # others' paper is free, my own the dearer the less I could pay it
+            cost = IOU * own + (overdraft * min(own, own - spare) if own > spare else 0.0)
+            above = len([total for total in made if total > bid.total])
+            worth = 0.0
+            for chance, prize in zip(overtaken(bid.total, len(view.queue)), prizes[above:], strict=False):
+                worth += chance * (prize - cost)
+            worths.append(worth)
+        return worths
 
-    def _cost(self, view: GnadenlosView, total: int) -> float:
-        """What a bid costs if it is taken: others' paper is free, my own the dearer the less I could pay it."""
-        others = sorted((iou.value for iou in view.hand if iou.colour != self.seat), reverse=True)[:3]
-        own = max(0, total - sum(others))
-        overdrawn = min(own, max(0, view.debt(self.seat) + own - view.my_gold))
-        return IOU * own + OVERDRAWN * (1 + view.vultures[self.seat]) * overdrawn
+    def _pays(self, pays: Sequence[Pay]) -> list[float]:
+        """Others' paper first, then few IOUs: they bring payday nearer."""
+        return [
+            sum([iou.value + 1 for iou in pay.ious if iou.colour != self.seat]) - 0.1 * len(pay.ious) for pay in pays
+        ]
+
+    def _hires(self, view: GnadenlosView, hires: Sequence[Hire] | Sequence[TakePair]) -> list[float]:
+        """What each adventurer or pair will bring."""
+        earns = self._earns(view)
+        return [
+            earns[hire.adventurer] if isinstance(hire, Hire) else sum([earns[card] for card in view.pairs[hire.pair]])
+            for hire in hires
+        ]
+
+
+@cache
+def earnings(game: Gnadenlos, forward: int) -> dict[Adventurer, float]:
+    """What each adventurer will bring, over all events that may come, where a cheat moves so far."""
+    return {adventurer: _earned(game, adventurer, forward) for adventurer in game.adventurers}
+
+
+def _earned(game: Gnadenlos, adventurer: Adventurer, forward: int) -> float:
+    total = 0.0
+    for card in game.event_cards:
+        wins = (adventurer[SKILL[card.kind]] / 6) ** SHARP
+        prize = {GOLD_RUSH: card.first, HIGH_NOON: 2 * STOLEN, CHEATING: forward}[card.kind]
+        total += wins * prize + 0.3 * (1 - wins) * card.second
+    return USES * total / len(game.event_cards)
+
+
+class Laying(NamedTuple):
+    """How likely a rival lays a skill, any up to it, and any from it on; each a list by skill."""
+
+    exactly: list[float]
+    at_most: list[float]
+    at_least: list[float]
+
+
+@lru_cache(REMEMBERED)
+def laying(known: tuple[int, ...], hidden: int, secret: tuple[int, ...]) -> Laying:
+    """What a rival may lay who has these skills and so many hidden ones, each of them any of the secret ones."""
+    size = len(known) + hidden
+    best = max(known, default=0)
+    chances = [0.0] * (BEST + 1)
+    for value in known:
+        chances[value] += (1 - SHREWD) / size
+    for value in secret:
+        chances[value] += (1 - SHREWD) * hidden / size / len(secret)
+        chances[max(best, value)] += SHREWD / len(secret)
+    if not hidden:
+        chances[best] += SHREWD
+    return Laying(chances, list(accumulate(chances)), list(accumulate(chances[::-1]))[::-1])
+
+
+@cache
+def overtaken(total: int, later: int) -> list[float]:
+    """The chances that none, one, two ... of so many players to come bid more than this."""
+    outbid = min(0.95, max(0.05, 1 - (total + 0.5) / HIGH_BID))
+    ahead = [1.0]
+    for _ in range(later):
+        pairs = zip((*ahead, 0.0), (0.0, *ahead), strict=True)
+        ahead = [stays * (1 - outbid) + up * outbid for stays, up in pairs]
+    return ahead
+
+
+def _paid(gold: int, called_in: Paydays) -> tuple[float, float, Paydays]:
+    """What I can be expected to pay in whole, what in part, and the paydays on which this much gold is not enough."""
+    whole = part = 0.0
+    broke = {}
+    for debts, times in called_in.items():
+        rest: float = gold
+        for debt in debts:
+            if debt > rest:
+                broke[debts] = times
+                part += times * (gold - rest) / PAYDAYS
+                break
+            rest -= debt
+        else:
+            whole += times * (gold - rest) / PAYDAYS
+    return whole, part, broke
 
 
 @cache

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from bots.search.base import OPTIONS, SearchBot
 from bots.search.knowledge import public_part
 from bots.search.tree import Tree
-from harness import Action, Option, View
+from harness import Action, Option, State, View
 
 
 class Ismcts(SearchBot):
@@ -19,19 +20,24 @@ class Ismcts(SearchBot):
     )
 
     def choose(self, view: View, actions: Sequence[Action]) -> Action:
-        """The action that the search tried most."""
-        node = self.search(view).node(view)
-        return max(actions, key=lambda action: node.arms[action].pulls)
+        """What the search of this view is for."""
+        return self.search(view, actions).best(view, actions)
 
-    def search(self, view: View) -> Tree:
-        """The tree that the budget allows; `choose` reads its root."""
+    def search(self, view: View, actions: Sequence[Action]) -> Tree:
+        """The tree that the budget allows, with this view at its root."""
         exploration = int(self.settings["exploration"]) / 100
         advise = self.guide.advise if self.guide else None
         tree = Tree(view.seat, public_part(self.game, self.players), exploration, self.rng.random, advise)
+        worlds: list[State[Any]] = []
         for _ in self.within_budget():
-            state = self.imagine(view)
-            path = []
-            known = True
+            step, known = tree.choose(view, actions)
+            # Every action is tried in the same worlds one after another: less of what tells them apart is luck.
+            nth = tree.node(view).arms[step.action].pulls
+            if nth == len(worlds):
+                worlds.append(self.imagine(view))
+            state = worlds[nth].clone()
+            state.step(step.action)
+            path = [step]
             while known and (legal := state.legal):
                 if len(legal) == 1:
                     state.step(legal[0])

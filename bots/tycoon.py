@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
 from itertools import product
 from math import exp
-from typing import NamedTuple
+from operator import getitem
+from typing import NamedTuple, cast
 
-from msgspec.structs import replace
-
-from engines.x_pasch import Draw, Found, Move, Place, Reroll, Swap, XPasch, XPaschState, XPaschView
+from engines.x_pasch import Found, Move, Place, Reroll, Swap, XPasch, XPaschView
 from harness import Action, Bot
 
 Dice = tuple[int, ...]
+Board = tuple[int, ...]
+Cards = tuple[int, ...]
 
 FACES = range(1, 7)
 
@@ -26,12 +28,53 @@ MEMBER = 0.08  # each member that I have not placed yet
 GOOD_CARD = 1.2  # income times reach of a card that is not put back
 LONG = 8  # with so many rounds to go, cards and members are worth all of that; towards the end less and less
 
+REMEMBERED = 1 << 14  # boards, and tables with dice, that are kept in mind: most come up again soon
+
 
 class Plan(NamedTuple):
     """What to do with the dice, and what the table is worth to me after it."""
 
     worth: float
     steps: tuple[Action, ...]
+
+
+class Ladder(dict[int, float]):
+    """What a board is worth to me by the number of my members, as rivals do not change it in my turn."""
+
+    __slots__ = ("income", "reach", "rivals", "seat")
+
+    def __init__(self, income: int, reach: float, seat: int, rivals: Board) -> None:
+        super().__init__()
+        self.income, self.reach, self.seat, self.rivals = income, reach, seat, rivals
+
+    def __missing__(self, mine: int) -> float:
+        """The income that I can expect from the board, less some of what others can expect of it."""
+        board = _replaced(self.rivals, self.seat, mine)
+        *_, second, most = sorted(board)
+        share = 0.0
+        for seat, members in enumerate(board):
+            if members:
+                collects = lasting(self.reach, members - (second if members == most else most))
+                share += collects if seat == self.seat else -SPITE * collects
+        worth = self[mine] = share * self.income
+        return worth
+
+
+@dataclass(slots=True, eq=False)
+class Position:
+    """A point of my turn: as much of the game as foundings and placings change."""
+
+    stage: str
+    hand: Cards
+    supply: int
+    table: tuple[int, ...]
+    ladders: tuple[Ladder, ...]
+    mine: tuple[int, ...]
+    """For each company on the table, my members there."""
+    then: dict[Action, Position] = field(default_factory=dict)
+    """Where placings lead from here. Rolls that have dice in common share positions, which are worked out once."""
+    finish: Plan | None = None
+    """The best use of the other dice if nothing more is placed: their faces do not count for that."""
 
 
 class Tycoon(Bot):
@@ -42,7 +85,7 @@ class Tycoon(Bot):
 
     def start(self) -> None:
         """Works out how easily each company is served."""
-        self.reach = [reach(company.ways) for company in self.game.companies]
+        self.reach = reaches(self.game)
         self.round = 0
         self.steps: list[Action] = []
 
@@ -52,88 +95,126 @@ class Tycoon(Bot):
             return min(actions, key=self._promise)
         # Steps without an alternative are not asked for, so a plan can have some left over when its turn ends.
         if not self.steps or self.round != view.round or self.steps[0] not in actions:
-            self.round, self.future = view.round, self._future(view)
-            self.boards: dict[tuple[int, tuple[int, ...]], float] = {}
+            position = self._look(view)
             if view.phase == "reroll":
-                return max(actions, key=lambda action: self._second_chance(view, action))
-            self.steps = list(self._plan(self.game.imagine(view, self.rng)).steps)
+                self.steps = []
+                return self._second_chance(position, view.dice, actions)
+            self.steps = list(self._plan(position, view.dice).steps)
         return self.steps.pop(0)
 
-    def _plan(self, state: XPaschState, after: int = 0) -> Plan:
+    def _look(self, view: XPaschView) -> Position:
+        """Where the plan starts. What is the same all through the plan is noted."""
+        self.round, self.pile, self.future = view.round, view.pile, self._future(view)
+        self.old = view.table[: len(view.table) - view.fresh]  # members do not move to or from the others
+        mine = tuple([board[self.seat] for board in view.members])
+        self.movable = [count - new for count, new in zip(mine, view.placed, strict=True)]
+        ladders = tuple(map(self._ladder, view.table, view.members))
+        return Position(view.stage, view.hand, view.supply[self.seat], view.table, ladders, mine)
+
+    def _plan(self, position: Position, dice: Dice, after: int = 0) -> Plan:
         """The best use of the dice. Two placings can be made in either order: only that of their codes is tried."""
-        best = self._finish(state)
-        for action in state.legal:
-            if isinstance(action, Found | Place) and action.code >= after:
-                then = state.clone()
-                then.step(action)
-                rest = self._plan(then, action.code) if self._has_dice(then) else Plan(self._worth(then), ())
-                if rest.worth > best.worth:
-                    best = Plan(rest.worth, (action, *rest.steps))
+        best = position.finish
+        if best is None:
+            best = position.finish = self._finish(position, len(dice))
+        rest = self.game.tables.rolls[dice].rest
+        for action in self._placings(position, dice):
+            if action.code >= after:
+                then = position.then.get(action)
+                if then is None:
+                    then = position.then[action] = self._placed(position, action)
+                left = rest[action.dice]
+                worth, steps = self._plan(then, left, action.code) if left else (self._worth(then, then.mine), ())
+                if worth > best.worth:
+                    best = Plan(worth, (action, *steps))
         return best
 
-    def _finish(self, state: XPaschState) -> Plan:
+    def _placings(self, position: Position, dice: Dice) -> tuple[Found | Place, ...]:
+        """What can be founded and placed, in the order of the legal actions."""
+        if not position.supply or position.stage not in ("found", "place"):
+            return ()
+        few = position.supply <= self.game.tables.small_supply
+        placings = servings(self.game, position.table, dice, few)
+        return placings if position.stage == "place" else foundings(self.game, position.hand, dice) + placings
+
+    def _placed(self, position: Position, action: Found | Place) -> Position:
+        """The position that a founding or a placing leads to."""
+        if isinstance(action, Found):
+            return self._founded(position, action.card)
+        members = min(action.members, position.supply)
+        at = position.table.index(action.company)
+        mine = _replaced(position.mine, at, position.mine[at] + members)
+        return Position("place", position.hand, position.supply - members, position.table, position.ladders, mine)
+
+    def _founded(self, position: Position, card: int) -> Position:
+        company = card
+        while company in position.table:
+            company += 1  # the next of those printed alike
+        members = min(self.game.companies[company].founding, position.supply)
+        at = position.hand.index(card)
+        hand = position.hand[:at] + position.hand[at + 1 :]
+        ladders = (*position.ladders, self._ladder(company, (0,) * self.players))
+        table, mine = (*position.table, company), (*position.mine, members)
+        return Position("found", hand, position.supply - members, table, ladders, mine)
+
+    def _finish(self, position: Position, dice: int) -> Plan:
         """The dice left go into moves, the best one first, while a move helps more than a card; then into cards."""
-        state = state.clone()
+        held = len(position.hand)
+        mine, movable, card = list(position.mine), self.movable.copy(), self.future * card_worth(held, 1)
         steps: list[Action] = []
-        while moves := [action for action in state.legal if isinstance(action, Move)]:
-            gain, move = max(((self._gain(state, move), move) for move in moves), key=lambda pair: pair[0])
-            if gain <= self.future * _card(len(state.hands[self.seat])):
-                break
-            state.step(move)
+        while dice and (best := self._best_move(position, mine, movable, card)):
+            move, source, target = best
+            for at, change in ((source, -1), (target, 1)):
+                mine[at] += change
+                movable[at] += change
             steps.append(move)
-            if not self._has_dice(state):
-                return Plan(self._worth(state), tuple(steps))
-        last = state.legal[-1]
-        worth = self._worth(state)
-        for action in state.legal:
-            if isinstance(action, Draw):
-                held = len(state.hands[self.seat])
-                worth += self.future * sum(_card(held + drawn) for drawn in range(len(state.dice)))
-                last = action
-        return Plan(worth, (*steps, last))
+            dice -= 1
+        worth = self._worth(position, mine)
+        if dice:
+            draw, stop = self.game.tables.draw_or_stop
+            can_draw = self.pile and held < self.game.tables.hand_limit
+            steps.append(draw if can_draw else stop)
+            worth += self.future * card_worth(held, dice) if can_draw else 0.0
+        return Plan(worth, tuple(steps))
 
-    def _has_dice(self, state: XPaschState) -> bool:
-        return state.seat == self.seat and bool(state.dice)
+    def _best_move(
+        self, position: Position, mine: list[int], movable: list[int], least: float
+    ) -> tuple[Move, int, int] | None:
+        """The move that adds most to the worth of its two boards, if more than the least, and where they lie."""
+        if position.stage == "draw":
+            return None
+        sources, targets = [], []
+        for at, ladder in enumerate(position.ladders[: len(self.old)]):
+            if members := mine[at]:
+                worth = ladder[members]
+                targets.append((at, ladder[members + 1] - worth))
+                if movable[at]:
+                    sources.append((at, ladder[members - 1] - worth))
+        best, old, moves = None, self.old, self.game.tables.moves
+        for source, fewer in sources:
+            for target, more in targets:
+                if fewer + more > least and (move := moves[old[source]][old[target]]):
+                    least, best = fewer + more, (move, source, target)
+        return best
 
-    def _gain(self, state: XPaschState, move: Move) -> float:
-        """What a move adds to the worth of its two boards."""
-        total = 0.0
-        for company, change in ((move.source, -1), (move.target, 1)):
-            board = state.members[state.table.index(company)]
-            moved = (*board[: self.seat], board[self.seat] + change, *board[self.seat + 1 :])
-            total += self._board(company, moved) - self._board(company, board)
-        return total
+    def _ladder(self, company: int, board: Board) -> Ladder:
+        rivals = _replaced(board, self.seat, 0)
+        return ladder(self.game.companies[company].income, self.reach[company], self.seat, rivals)
 
-    def _worth(self, state: XPaschState) -> float:
-        boards = sum(self._board(company, board) for company, board in zip(state.table, state.members, strict=True))
-        cards = sum(_card(held) for held in range(len(state.hands[self.seat])))
-        return boards + self.future * (cards + MEMBER * state.supply[self.seat])
-
-    def _board(self, company: int, board: tuple[int, ...]) -> float:
-        """The income that I can expect from a board, less some of what others can expect of it."""
-        worth = self.boards.get((company, board))
-        if worth is None:
-            worth = 0.0
-            doubt = (ANYWHERE + self.reach[company]) / GRIP
-            for seat, members in enumerate(board):
-                if members:
-                    rival = max(other for place, other in enumerate(board) if place != seat)
-                    collects = 1 / (1 + exp((rival + 0.5 - members) / doubt))  # a tie pays nobody
-                    worth += collects if seat == self.seat else -SPITE * collects
-            worth *= self.game.companies[company].income
-            self.boards[company, board] = worth
-        return worth
+    def _worth(self, position: Position, mine: Iterable[int]) -> float:
+        boards = sum(map(getitem, position.ladders, mine))
+        return boards + self.future * (card_worth(0, len(position.hand)) + MEMBER * position.supply)
 
     def _future(self, view: XPaschView) -> float:
         """From 1, when the end is far away, down to 0: what cards and members not yet used can still bring."""
         to_go = [(self.game.tables.target - euros) / max(1, view.income[s]) for s, euros in enumerate(view.euros)]
         return max(0.0, min(1.0, min(to_go) / LONG))
 
-    def _second_chance(self, view: XPaschView, action: Action) -> float:
-        """The worth of the best plan, averaged over what the die may show when it is rolled again."""
-        rolls = _rerolled(view.dice, action.face) if isinstance(action, Reroll) else [view.dice]
-        views = [replace(view, phase="dice", dice=dice) for dice in rolls]
-        return sum(self._plan(self.game.imagine(then, self.rng)).worth for then in views) / len(views)
+    def _second_chance(self, position: Position, dice: Dice, actions: Sequence[Action]) -> Action:
+        """The die to roll again, if any: by the worth of the best plan, averaged over what the die may show."""
+        rolls = [_rerolled(dice, action.face) if isinstance(action, Reroll) else [dice] for action in actions]
+        worth = {roll: self._plan(position, roll).worth for roll in {roll for after in rolls for roll in after}}
+        chances = [sum([worth[roll] for roll in after]) / len(after) for after in rolls]
+        return actions[chances.index(max(chances))]
 
     def _promise(self, action: Action) -> float:
         if isinstance(action, Swap):
@@ -142,10 +223,48 @@ class Tycoon(Bot):
 
 
 @cache
+def reaches(game: XPasch) -> list[float]:
+    """The reach of each company."""
+    return [reach(company.ways) for company in game.companies]
+
+
+@cache
 def reach(ways: tuple[Dice, ...]) -> float:
     """How many members one roll brings on average to a company that is served in these ways."""
     rolls = list(product(FACES, repeat=3))
     return sum(max((len(way) for way in ways if _holds(roll, way)), default=0) for roll in rolls) / len(rolls)
+
+
+@lru_cache(REMEMBERED)
+def foundings(game: XPasch, hand: Cards, dice: Dice) -> tuple[Found | Place, ...]:
+    """What can be founded of a hand with these dice."""
+    found = game.tables.rolls[dice].found
+    return cast("tuple[Found, ...]", tuple(action for card in dict.fromkeys(hand) for action in found[card]))
+
+
+@lru_cache(REMEMBERED)
+def servings(game: XPasch, table: tuple[int, ...], dice: Dice, few: bool) -> tuple[Found | Place, ...]:
+    """What can be placed on this table with these dice; with few members a triple's bonus adds nothing."""
+    roll = game.tables.rolls[dice]
+    place = roll.few if few and roll.triple else roll.place
+    return cast("tuple[Place, ...]", tuple(action for company in table for action in place[company]))
+
+
+@lru_cache(REMEMBERED)
+def ladder(income: int, reach: float, seat: int, rivals: Board) -> Ladder:
+    """The ladder of a board, with what was worked out of it before."""
+    return Ladder(income, reach, seat, rivals)
+
+
+@cache
+def lasting(reach: float, lead: int) -> float:
+    """How surely a lead in a company of this reach will last until it pays."""
+    doubt = (ANYWHERE + reach) / GRIP
+    return 1 / (1 + exp((0.5 - lead) / doubt))  # a tie pays nobody
+
+
+def _replaced(counts: tuple[int, ...], at: int, count: int) -> tuple[int, ...]:
+    return (*counts[:at], count, *counts[at + 1 :])
 
 
 def _holds(roll: Dice, way: Dice) -> bool:
@@ -158,6 +277,7 @@ def _rerolled(dice: Dice, face: int) -> list[Dice]:
     return [tuple(sorted((*kept, new))) for new in FACES]
 
 
-def _card(held: int) -> float:
-    """The worth of one more card in a hand that holds so many."""
-    return CARD if held < HANDFUL else SPARE_CARD
+@cache
+def card_worth(held: int, more: int) -> float:
+    """The worth of so many more cards in a hand that holds so many."""
+    return sum(CARD if count < HANDFUL else SPARE_CARD for count in range(held, held + more))

@@ -80,7 +80,7 @@ def test_ismcts_believes_in_the_value_of_kuhn_poker() -> None:
     believed = 0.0
     for card in kuhn.CARDS:
         view = kuhn_view(card, "")
-        root = seated(Ismcts, Kuhn.configure(), view, iterations=5000).search(view).node(view)
+        root = seated(Ismcts, Kuhn.configure(), view, iterations=5000).search(view, Kuhn.configure().actions).node(view)
         # Rewards are how far ahead a seat is: twice what it wins.
         believed += sum(arm.total for arm in root.arms.values()) / root.visits / 2
     assert believed / len(kuhn.CARDS) == pytest.approx(float(kuhn.VALUE), abs=0.05)
@@ -105,7 +105,11 @@ def test_dominated_actions_of_kuhn_poker_are_avoided(bot: type[SearchBot], card:
 @pytest.mark.parametrize("seed", range(4))
 def test_a_hidden_simultaneous_choice_is_mixed_as_game_theory_says(seed: int) -> None:
     view = MorraView(0, 0, "show", (None, None), 0)
-    root = seated(Ismcts, Morra.configure(), view, seed=seed, iterations=10_000).search(view).node(view)
+    root = (
+        seated(Ismcts, Morra.configure(), view, seed=seed, iterations=10_000)
+        .search(view, Morra.configure().actions)
+        .node(view)
+    )
     one, two = root.arms.values()
     assert one.pulls / root.visits == pytest.approx(float(morra.ONE_FINGER), abs=0.05)
     # Rewards are how far ahead a seat is: twice what it wins. An opponent who saw our hand would make this -6.
@@ -114,6 +118,6 @@ def test_a_hidden_simultaneous_choice_is_mixed_as_game_theory_says(seed: int) ->
 
 def test_later_seats_of_a_simultaneous_choice_remember_the_same_whatever_we_chose() -> None:
     view = MorraView(0, 0, "show", (None, None), 0)
-    tree = seated(Ismcts, Morra.configure(), view, iterations=200).search(view)
+    tree = seated(Ismcts, Morra.configure(), view, iterations=200).search(view, Morra.configure().actions)
     theirs = MorraView(1, 1, "show", (None, None), 1)
     assert tree.node(theirs).visits == tree.node(view).visits - 1  # the first visit of the root ends the way down

@@ -102,8 +102,10 @@ def test_decisions_do_not_depend_on_the_order_of_hashes() -> None:
 
 def test_a_search_tries_the_same_on_every_machine() -> None:
     view = KuhnView(0, 0, "bet", (2, None), "")
-    root = seated(Ismcts, Kuhn.configure(), view, seed=1, iterations=500).search(view).node(view)
-    assert [arm.pulls for arm in root.arms.values()] == [117, 383]
+    root = (
+        seated(Ismcts, Kuhn.configure(), view, seed=1, iterations=500).search(view, Kuhn.configure().actions).node(view)
+    )
+    assert [arm.pulls for arm in root.arms.values()] == [312, 188]
 
 
 @BOTS
