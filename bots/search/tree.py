@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from math import sqrt
 
+from bots.search.caution import unless_refuted
 from bots.search.rewards import Rewards, Spread
 from harness import Action, View
 
@@ -18,9 +19,6 @@ LEAST_CURIOUS, MOST_CURIOUS, CALMING = 0.1, 0.9, 0.1
 """How often another seat chooses by UCB, at least and at first, and how fast that falls: Smooth UCT's figures."""
 TRUST = 0.5
 """How much of the first tries goes to what a guide advises; the other actions share the rest."""
-
-CAUTION = 1.0
-"""By how many standard errors an action must have done better than the advice to be played instead."""
 
 Advise = Callable[[View, Sequence[Action]], Action]
 """What a guide would do with a view."""
@@ -121,26 +119,13 @@ class Tree:
         return Step(view.seat, self._pick(memory, view.seat, legal), (exact, pooled)), known
 
     def best(self, view: View, legal: Sequence[Action]) -> Action:
-        """What to play with a view that was searched: the action tried most, or the advice unless it is refuted.
-
-        Good advice is seldom wrong by much, and the luck of a few hundred games is larger than that: without caution
-        a search would be worse than its guide.
-        """
+        """What to play with a view that was searched: the action tried most, or the advice unless it is refuted."""
         node = self._exact[view]
         arms = node.arms
         if not node.advice:
             return max(legal, key=lambda action: arms[action].pulls)
-        advised = arms[node.advice]
-        usual = advised.total / advised.pulls
-        best, most = node.advice, 0.0
-        for action in legal:
-            arm = arms[action]
-            if arm.pulls and arm is not advised:
-                error = self._spread.deviation * sqrt(1 / arm.pulls + 1 / advised.pulls)
-                gain = arm.total / arm.pulls - usual - CAUTION * error
-                if gain > most:
-                    best, most = action, gain
-        return best
+        outcomes = {action: (arms[action].total, arms[action].pulls) for action in legal}
+        return unless_refuted(node.advice, outcomes, self._spread.deviation)
 
     def learn(self, path: Sequence[Step], rewards: Rewards) -> None:
         """Take in what came of the choices on a path: each seat looks at its own reward."""

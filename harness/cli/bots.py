@@ -52,7 +52,7 @@ def command(game: str | None, as_json: bool, strict: bool) -> None:
     ]
     click.echo(tabulate(rows, headers=("bot", "games", "what it does", "from"), disable_numparse=True))
     options = [
-        (f"{name}:{option.name}=...", str(option.default), allowed(option), option.help)
+        (f"{name}:{option.name}=...", str(option.default) or "-", allowed(option), option.help)
         for name, offer in offers
         for option in offer.cls.options
     ]

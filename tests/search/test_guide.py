@@ -12,6 +12,7 @@ from bots.flat_mc import FlatMc
 from bots.ismcts import Ismcts
 from bots.search import base
 from bots.search.base import SearchBot
+from bots.search.caution import unless_refuted
 from bots.search.guide import Guide
 from engines import arena_games
 from harness import Action, Bot, Chance, Game, IllegalAction, bot_named
@@ -105,3 +106,16 @@ def test_a_guide_that_breaks_the_rules_is_named() -> None:
     assert guide.play(game.new(2, Chance(1)), 3) == [(0, game.actions[2]), (1, game.actions[2]), (0, game.actions[2])]
     with pytest.raises(IllegalAction, match="The guide chose take 3"):
         guide.play(game.imagine(NimView(0, 0, "take", 2, 2, -1), Random(1)), 0)
+
+
+def test_advice_stands_unless_it_is_refuted() -> None:
+    one, two, three = Nim.configure().actions
+    # The standard error of a difference between a hundred tries each is 10 * sqrt(2 / 100), about 1.4.
+    even = {one: (500.0, 100), two: (600.0, 100), three: (0.0, 0)}
+    assert unless_refuted(one, even, 10.0) is one
+    assert unless_refuted(one, even, 5.0) is two
+    assert unless_refuted(two, even, 5.0) is two
+    assert unless_refuted(three, even, 5.0) is three  # never tried, never refuted
+    clear = {one: (500.0, 100), two: (700.0, 100), three: (65.0, 10)}
+    assert unless_refuted(one, clear, 1.0) is two
+    assert unless_refuted(one, clear | {three: (71.0, 10)}, 1.0) is two  # it looks better, and is less certain
