@@ -1,0 +1,35 @@
+"""The published runs of the search bots: leaderboards made from records that hold by the rules."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from harness.plugins import load
+from harness.ratings import books
+from harness.setup import configure_run
+from harness.store import Run
+from harness.tables import render
+from harness.verify import check_run
+
+RUNS = sorted((Path(__file__).parents[2] / "results" / "search").iterdir())
+
+
+@pytest.mark.parametrize("folder", RUNS, ids=lambda folder: folder.name)
+def test_the_leaderboard_is_made_from_records_that_hold_by_the_rules(folder):
+    run = Run.open(folder)
+    found = check_run(run, configure_run(run, load()))
+    assert found.problems == []
+    assert found.missing == 0
+    assert (folder / "leaderboard.md").read_text(encoding="utf-8") == render(books(run.records()), "github") + "\n"
+
+
+@pytest.mark.parametrize("folder", RUNS, ids=lambda folder: folder.name)
+def test_a_guided_search_beats_every_other_bot(folder):
+    [(game, rows)] = json.loads((folder / "leaderboard.json").read_text(encoding="utf-8")).items()
+    assert game == folder.name
+    assert rows[0]["bot"].startswith("ismcts:iterations=1000,")
+    assert rows[0]["sure"] > 0.99
+    assert not any(row["faults"] for row in rows)
