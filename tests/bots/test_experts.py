@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import resources
 from itertools import product
 from typing import Any
 
@@ -12,7 +13,7 @@ from bots.broker import Broker, paydays
 from bots.hustler import Hustler
 from bots.outlaw import Outlaw
 from bots.tycoon import Tycoon, reach
-from engines.el_paso import ElPaso, Leave, Stay
+from engines.el_paso import SITES, ElPaso, Leave, Play, Site, Stay
 from engines.gnadenlos import Buy, Gnadenlos, Iou
 from engines.x_pasch import Place, XPasch
 from harness import Bot, Chance, Game
@@ -137,6 +138,24 @@ def test_outlaw_values_a_tile_by_the_towns_ahead():
     gold, horses = bot.carried_on[0][2], bot.carried_on[0][5]
     assert gold > horses > 1 / 4
     assert bot.carried_on[-1] == [1.0] * 6
+
+
+def test_outlaw_plays_with_dice_that_never_open_the_saloon(tmp_path):
+    file = tmp_path / "dry.toml"
+    text = resources.files("engines.el_paso").joinpath("data/el_paso.toml").read_text(encoding="utf-8")
+    file.write_text(text.replace('"six", "six"', '"brand", "brand"', 1), encoding="utf-8")
+    game = ElPaso.configure({"components": str(file)})
+    assert "six" not in game.figures.dice.faces
+    state = game.new(2, Chance(4))
+    while state.phase != "play":
+        state.step(state.legal[0])
+    view = state.view(state.seat)
+    hands = [tuple((0, 0) if site == Site.SALOON else () for site in SITES)] * 2  # the rival is drawn nowhere
+    view = replace(view, hands=tuple(hands), hand=((1,),) * len(SITES), stacks=((3, 5),) * len(SITES))
+    plays = [action for action in game.actions if isinstance(action, Play) and action.value == 1]
+    chosen = seated(Outlaw, game, 2, view.seat).choose(view, plays)
+    assert isinstance(chosen, Play)
+    assert chosen.site != Site.SALOON
 
 
 # Tycoon
