@@ -1,4 +1,4 @@
-"""An X-Pasch character with an expert's eye for boards, and no plan."""
+"""An X-Pasch expert with an eye for boards, and no plan."""
 
 from __future__ import annotations
 
