@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from harness._version import VERSION as __version__  # noqa: N811 - the name that Python looks for
-    from harness.bot import Bot
-    from harness.chance import Chance
-    from harness.components import bundled, read_components
-    from harness.errors import ArenaError, BadComponents, BadOption, IllegalAction, UsageError
-    from harness.game import NOBODY, Action, Game, State, View
-    from harness.hookspecs import hookimpl
-    from harness.plugins import bot_named
-    from harness.types import Event, GameRecord, MatchSpec, Option, ranks_of
+    from harness.core.bot import Bot
+    from harness.core.chance import Chance
+    from harness.core.components import bundled, read_components
+    from harness.core.errors import ArenaError, BadComponents, BadOption, IllegalAction, UsageError
+    from harness.core.game import NOBODY, Action, Game, State, View
+    from harness.core.types import Event, GameRecord, MatchSpec, Option, ranks_of
+    from harness.plugins.hooks import hookimpl
+    from harness.plugins.registry import bot_named
 
 __all__ = [
     "NOBODY",
@@ -46,27 +46,27 @@ __all__ = [
 ]
 
 _HOME = {
-    "NOBODY": "game",
-    "Action": "game",
-    "ArenaError": "errors",
-    "BadComponents": "errors",
-    "BadOption": "errors",
-    "Bot": "bot",
-    "Chance": "chance",
-    "Event": "types",
-    "Game": "game",
-    "GameRecord": "types",
-    "IllegalAction": "errors",
-    "MatchSpec": "types",
-    "Option": "types",
-    "State": "game",
-    "UsageError": "errors",
-    "View": "game",
-    "bot_named": "plugins",
-    "bundled": "components",
-    "hookimpl": "hookspecs",
-    "ranks_of": "types",
-    "read_components": "components",
+    "NOBODY": "core.game",
+    "Action": "core.game",
+    "ArenaError": "core.errors",
+    "BadComponents": "core.errors",
+    "BadOption": "core.errors",
+    "Bot": "core.bot",
+    "Chance": "core.chance",
+    "Event": "core.types",
+    "Game": "core.game",
+    "GameRecord": "core.types",
+    "IllegalAction": "core.errors",
+    "MatchSpec": "core.types",
+    "Option": "core.types",
+    "State": "core.game",
+    "UsageError": "core.errors",
+    "View": "core.game",
+    "bot_named": "plugins.registry",
+    "bundled": "core.components",
+    "hookimpl": "plugins.hooks",
+    "ranks_of": "core.types",
+    "read_components": "core.components",
 }
 
 

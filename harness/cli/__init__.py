@@ -66,7 +66,7 @@ class Arena(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Runs the command."""
-        from harness.errors import ArenaError, ConformanceError, ReplayError
+        from harness.core.errors import ArenaError, ConformanceError, ReplayError
 
         try:
             return super().invoke(ctx)

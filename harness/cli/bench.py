@@ -7,7 +7,7 @@ import json
 import click
 from tabulate import tabulate
 
-from harness.cli.common import load_plugins, note
+from harness.cli.shared import load_plugins, note
 
 
 @click.command("bench", short_help="Measure games and decisions a second on this machine.")
@@ -37,7 +37,7 @@ def command(
     arena bench --bot ismcts:iterations=200 --bot outlaw
     """
     from harness.bench import measure, measure_bot, measure_executors
-    from harness.errors import UsageError
+    from harness.core.errors import UsageError
 
     registry = load_plugins()
     entrants = registry.entrants(bots)

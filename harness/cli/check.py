@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from harness.cli.common import load_plugins, note
 from harness.cli.playing import MEMORY, MOVE_TIME
+from harness.cli.shared import load_plugins, note
 
 if TYPE_CHECKING:
-    from harness.conformance import Report
+    from harness.conformance import BotReport
 
 
 @click.command("check", short_help="Try a bot at all its games and say whether it is fit to play.")
@@ -44,10 +44,10 @@ def command(bot: str, games: tuple[str, ...], as_json: bool, **asked: Any) -> No
     arena check "cmd:node my_bot.js" --game el-paso
     """
     from harness.conformance import check_bot
-    from harness.errors import UsageError
-    from harness.protocol.entering import seat_apart
-    from harness.protocol.session import Policy
-    from harness.referee import Limits
+    from harness.core.errors import UsageError
+    from harness.executors.isolation import isolate_all
+    from harness.match.referee import Limits
+    from harness.protocol.session import IsolationPolicy
 
     registry = load_plugins(isolate=asked["isolate"])
     offered = {name: registry.game(name).configure() for name in sorted({*registry.games, *games})}
@@ -56,8 +56,8 @@ def command(bot: str, games: tuple[str, ...], as_json: bool, **asked: Any) -> No
         names = ", ".join(entrant.spec for entrant in entrants)
         raise UsageError(f"{bot} has several bots; say which one to check: {names}.")
     limits = Limits(asked["move_time"])
-    policy = Policy(asked["isolate"], limits, asked["memory"])
-    [entrant] = seat_apart({entrants[0].name: entrants[0]}, policy, offered).values()
+    policy = IsolationPolicy(asked["isolate"], limits, asked["memory"])
+    [entrant] = isolate_all({entrants[0].name: entrants[0]}, policy, offered).values()
     if games and not any(entrant.plays(game) for game in games):
         raise UsageError(f"{entrant.name} does not say that it plays {' or '.join(games)}.")
     with redirect_stdout(sys.stderr):  # what a bot prints
@@ -68,7 +68,7 @@ def command(bot: str, games: tuple[str, ...], as_json: bool, **asked: Any) -> No
         click.get_current_context().exit(1)
 
 
-def _show(report: Report, as_json: bool) -> None:
+def _show(report: BotReport, as_json: bool) -> None:
     from dataclasses import asdict
 
     if as_json:

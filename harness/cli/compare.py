@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
-from harness.cli.common import load_plugins, parse_options, strict_option
 from harness.cli.playing import executor_for, limits_asked, playing_options, seed_asked
 from harness.cli.progress import Progress
+from harness.cli.shared import load_plugins, parse_options, strict_option
 from harness.cli.signals import Stopper
 
 if TYPE_CHECKING:
-    from harness.compare import Question, Verdict
-    from harness.compare.duplicates import Gain
-    from harness.setup import Setup
-    from harness.types import GameRecord, MatchSpec
+    from harness.core.types import GameRecord, MatchSpec
+    from harness.ratings.comparison import Question, Verdict
+    from harness.ratings.shared_deals import Gain
+    from harness.runs.run_setup import RunSetup
 
 FEW_SETS = 50
 """With fewer sets than this, what sharing deals is worth is not known well enough to be told to a person."""
@@ -59,7 +59,7 @@ def command(**asked: Any) -> None:
     arena compare skittish:stars=3 skittish --game el-paso
     arena compare my_bot.py diehard --bot random --bot skittish
     """
-    from harness.compare.table import questions
+    from harness.runs.questions import questions
 
     asked |= limits_asked(asked) | {"seed": seed_asked(asked)}
     registry = load_plugins(asked["strict"], asked["isolate"])
@@ -89,9 +89,9 @@ def command(**asked: Any) -> None:
         click.get_current_context().exit(1)
 
 
-def _ask(question: Question, setup: Setup, stopper: Stopper, asked: dict[str, Any]) -> Verdict:
-    from harness.compare import compare
+def _ask(question: Question, setup: RunSetup, stopper: Stopper, asked: dict[str, Any]) -> Verdict:
     from harness.executors import Job
+    from harness.ratings.comparison import compare
 
     with (
         redirect_stdout(sys.stderr),  # what bots print goes to stderr: stdout belongs to the verdict
@@ -106,7 +106,7 @@ def _ask(question: Question, setup: Setup, stopper: Stopper, asked: dict[str, An
 
 
 def _sentences(verdict: Verdict) -> Iterator[str]:
-    from harness.compare import POWER
+    from harness.ratings.comparison import POWER
 
     question = verdict.question
     table = ", ".join((question.one, question.other, *question.company))

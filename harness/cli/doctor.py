@@ -21,7 +21,7 @@ def command(as_json: bool) -> None:
     arena doctor
     arena doctor --json
     """
-    from harness.protocol.probe import probe
+    from harness.sandbox.doctor import probe
 
     found = probe()
     kept = all(guarantee.enforced for guarantee in found)

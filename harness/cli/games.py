@@ -8,8 +8,8 @@ import click
 from msgspec import to_builtins
 from tabulate import tabulate
 
-from harness.cli.common import load_plugins, strict_option
-from harness.options import allowed
+from harness.cli.shared import load_plugins, strict_option
+from harness.core.options import allowed
 
 
 @click.command("games", short_help="List the games that are installed.")

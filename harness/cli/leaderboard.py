@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from harness.cli.common import note, open_run, results_option
-from harness.errors import UnknownName
+from harness.cli.shared import note, open_run, results_option
+from harness.core.errors import UnknownName
 
 
 @click.command("leaderboard", short_help="Print the leaderboard of a run.")
@@ -52,8 +52,8 @@ def command(
     arena leaderboard my-run --show pairs
     arena leaderboard my-run --bot skittish | jq .opponents
     """
-    from harness.ratings import books, by_game, by_option, by_players
-    from harness.tables import bot_page, render
+    from harness.output import bot_page, render
+    from harness.ratings import by_game, by_option, by_players, rate_records
 
     opened = open_run(results, run)
     known = {plan.name for plan in opened.info.plan.games}
@@ -71,7 +71,7 @@ def command(
     if bot is not None:
         click.echo(json.dumps(bot_page(records, bot), indent=2))
     else:
-        rated = books(records, {"game": by_game, "players": by_players, "option": by_option}[by])
+        rated = rate_records(records, {"game": by_game, "players": by_players, "option": by_option}[by])
         click.echo(render(rated, table_format, show))
     for warning in opened.warnings:
         note(f"Warning: {warning}")

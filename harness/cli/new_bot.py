@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from harness.cli.common import load_plugins, note
-from harness.scaffold import LANGUAGES, company, make
+from harness.cli.shared import load_plugins, note
+from harness.plugins.scaffold import LANGUAGES, company, make
 
 NEXT = {
     "python": "  pip install -e ./{folder}\n  arena tournament --game {game} --bot {name} --bot random{company}",

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from harness.cli.common import load_plugins, note, open_run, parse_options, results_option, run_folder
+from harness.cli.shared import load_plugins, note, open_run, parse_options, results_option, run_folder
 
 if TYPE_CHECKING:
-    from harness.entrants import Entrant
     from harness.play.console import Console
-    from harness.play.keeping import Keeper
-    from harness.plugins import Registry
+    from harness.play.saves import SavedMatch
+    from harness.plugins.entrants import Entrant
+    from harness.plugins.registry import Registry
 
 
 @click.command("play", short_help="Play against bots at this terminal.")
@@ -46,25 +46,25 @@ def command(**asked: Any) -> None:
     from harness.play.console import Console
 
     registry = load_plugins()
-    keeper, adviser = _resumed(registry, asked) if asked["resume"] else _new(registry, asked)
-    for warning in keeper.run.warnings:
+    saved, adviser = _resumed(registry, asked) if asked["resume"] else _new(registry, asked)
+    for warning in saved.run.warnings:
         note(f"Warning: {warning}")
     console = Console(sys.stdin, sys.stdout)
     with redirect_stdout(sys.stderr):  # what bots print must not get into the conversation
-        code = _play(console, keeper, adviser)
+        code = _play(console, saved, adviser)
     click.get_current_context().exit(code)
 
 
-def _new(registry: Registry, asked: dict[str, Any]) -> tuple[Keeper, Entrant | None]:
+def _new(registry: Registry, asked: dict[str, Any]) -> tuple[SavedMatch, Entrant | None]:
     from harness.play.advice import hint_bot
-    from harness.play.keeping import begin
+    from harness.play.saves import begin
 
     if not asked["game"]:
         raise click.UsageError(f"Which game? Choose from: {', '.join(sorted(registry.games))}.")
     folder = run_folder(asked["results"], asked["name"])
     seed = randbelow(2**48) if asked["seed"] is None else asked["seed"]
     adviser = hint_bot(registry, registry.game(asked["game"]).name, asked["hint_bot"])
-    keeper = begin(
+    saved = begin(
         registry,
         folder,
         asked["game"],
@@ -74,12 +74,12 @@ def _new(registry: Registry, asked: dict[str, Any]) -> tuple[Keeper, Entrant | N
         seed,
         join(["arena", *sys.argv[1:]]),
     )
-    return keeper, adviser
+    return saved, adviser
 
 
-def _resumed(registry: Registry, asked: dict[str, Any]) -> tuple[Keeper, Entrant | None]:
+def _resumed(registry: Registry, asked: dict[str, Any]) -> tuple[SavedMatch, Entrant | None]:
     from harness.play.advice import hint_bot
-    from harness.play.keeping import go_on
+    from harness.play.saves import go_on
 
     named = {"game": "GAME", "bots": "--bot", "options": "--option", "seed": "--seed", "name": "--name"}
     given = [name for key, name in named.items() if asked[key] not in (None, ())]
@@ -90,24 +90,24 @@ def _resumed(registry: Registry, asked: dict[str, Any]) -> tuple[Keeper, Entrant
     return go_on(registry, run.folder, asked["seat"], asked["force"]), adviser
 
 
-def _play(console: Console, keeper: Keeper, adviser: Entrant | None) -> int:
+def _play(console: Console, saved: SavedMatch, adviser: Entrant | None) -> int:
     from harness.play.dialogue import Left
     from harness.play.interrupts import INTERRUPTED, Interrupts
-    from harness.play.sitting import Sitting
-    from harness.tournament import write_leaderboard
+    from harness.play.play_session import PlaySession
+    from harness.runs.tournament import write_leaderboard
 
-    folder, code = keeper.run.folder, 0
-    with keeper.at_table(), Interrupts(console.say) as interrupts:
-        sitting = Sitting(console, interrupts, keeper, adviser)
-        sitting.greet()
+    folder, code = saved.run.folder, 0
+    with saved.at_table(), Interrupts(console.say) as interrupts:
+        session = PlaySession(console, interrupts, saved, adviser)
+        session.greet()
         try:
-            record = sitting.play()
+            record = session.play()
         except (Left, KeyboardInterrupt) as leaving:
             code = INTERRUPTED if isinstance(leaving, KeyboardInterrupt) else 0
-            console.say(keeper.goodbye())
+            console.say(saved.goodbye())
         else:
-            write_leaderboard(keeper.run)
-            sitting.farewell(record)
+            write_leaderboard(saved.run)
+            session.farewell(record)
             console.say(f"Recorded in {folder}: arena replay {folder} {record.id}")
             console.say(f"Another deal at this table: arena play --resume {folder}")
     return code

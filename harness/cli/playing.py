@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 if TYPE_CHECKING:
-    from harness.entrants import Entrant
-    from harness.executors import Executor, Table
+    from harness.executors import Executor, Roster
+    from harness.plugins.entrants import Entrant
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -93,27 +93,27 @@ def draw_seed() -> int:
     return secrets.randbits(48)
 
 
-def entrants_for(table: Table, asked: dict[str, Any], logs: Path | None = None) -> dict[str, Entrant]:
+def entrants_for(table: Roster, asked: dict[str, Any], logs: Path | None = None) -> dict[str, Entrant]:
     """The entrants where the options want them (limits filled in): programs, and isolated bots, in processes."""
-    from harness.protocol.entering import seat_apart
-    from harness.protocol.session import Policy
-    from harness.referee import Limits
+    from harness.executors.isolation import isolate_all
+    from harness.match.referee import Limits
+    from harness.protocol.session import IsolationPolicy
 
     limits = Limits(asked["move_time"], asked["game_time"])
-    policy = Policy(asked["isolate"], limits, asked["memory"], logs=str(logs or ""))
-    return seat_apart(table.entrants, policy, table.games)
+    policy = IsolationPolicy(asked["isolate"], limits, asked["memory"], logs=str(logs or ""))
+    return isolate_all(table.entrants, policy, table.games)
 
 
 def executor_for(
-    table: Table, asked: dict[str, Any], should_stop: Callable[[], bool], logs: Path | None = None
+    table: Roster, asked: dict[str, Any], should_stop: Callable[[], bool], logs: Path | None = None
 ) -> Executor:
     """The executor that the options ask for (limits filled in); `logs` is where bots' own processes write to."""
-    from harness.executors import LocalPool, Serial, default_workers
-    from harness.referee import Limits
+    from harness.executors import LocalPool, SerialExecutor, default_workers
+    from harness.match.referee import Limits
 
     limits = Limits(asked["move_time"], asked["game_time"])
     table = table._replace(entrants=entrants_for(table, asked, logs))
     workers = default_workers() if asked["workers"] is None else asked["workers"]
     if workers == 0:
-        return Serial(table, limits, should_stop)
+        return SerialExecutor(table, limits, should_stop)
     return LocalPool(table, limits, workers, asked["memory"], sweep=True, should_stop=should_stop)

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
-    from harness.types import GameRecord
+    from harness.core.types import GameRecord
 
 TERMINAL_EVERY = 0.2
 PLAIN_EVERY = 15.0

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from harness.cli.common import load_plugins, note, open_run, results_option
+from harness.cli.shared import load_plugins, note, open_run, results_option
 
 
 @click.command("publish", short_help="Make a web site of runs.")
@@ -27,7 +27,7 @@ def command(runs: tuple[str, ...], to: Path, results: Path) -> None:
     arena publish my-run --to site
     arena publish monday tuesday --to site
     """
-    from harness.report import publish
+    from harness.output.pages import publish
 
     opened = [open_run(results, run) for run in runs]
     for problem in publish(opened, load_plugins(), to):

@@ -8,10 +8,10 @@ from pathlib import Path
 import click
 import msgspec
 
-from harness.cli.common import load_plugins, open_run, results_option
-from harness.errors import UnknownName
-from harness.store import Run
-from harness.types import GameRecord
+from harness.cli.shared import load_plugins, open_run, results_option
+from harness.core.errors import UnknownName
+from harness.core.types import GameRecord
+from harness.runs.store import RunFolder
 
 
 @click.command("replay", short_help="Step through a match, or print it.")
@@ -34,10 +34,10 @@ def command(run: str, match: str, as_json: bool, print_all: bool, seat: int | No
     arena replay my-run el-paso-3.1.2 --seat 0 --all
     arena replay my-run el-paso-3.1.2 --json | jq 'select(.type == "choice")'
     """
+    from harness.match.replay import stream
     from harness.play.console import Console
     from harness.play.stepper import Stepper, tell_all
-    from harness.replay import stream
-    from harness.setup import configure_run
+    from harness.runs.run_setup import configure_run
 
     opened = open_run(results, run)
     record = _find(opened, match)
@@ -54,7 +54,7 @@ def command(run: str, match: str, as_json: bool, print_all: bool, seat: int | No
         Stepper(console, game, record, seat).run()
 
 
-def _find(run: Run, match: str) -> GameRecord:
+def _find(run: RunFolder, match: str) -> GameRecord:
     ids = []
     for record in run.records():
         if match in (record.id, str(record.index)):

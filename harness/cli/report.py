@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from harness.cli.common import load_plugins, note, open_run, results_option
+from harness.cli.shared import load_plugins, note, open_run, results_option
 
 
 @click.command("report", short_help="Make one HTML page of a run: tables, charts, replays.")
@@ -30,7 +30,7 @@ def command(run: str, matches: tuple[str, ...], replays: int | None, to: Path | 
     arena report my-run
     arena report my-run --match el-paso-3.1.2 --to el-paso.html
     """
-    from harness.report import installed_games, write_report
+    from harness.output.pages import installed_games, write_report
 
     opened = open_run(results, run)
     games, problems = installed_games(opened, load_plugins())

@@ -7,7 +7,7 @@ import signal
 from types import FrameType, TracebackType
 from typing import Any, Self
 
-from harness.cli.common import note
+from harness.cli.shared import note
 
 
 class Stopper:

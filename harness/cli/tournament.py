@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from harness.cli.common import load_plugins, note, parse_options, results_option, run_folder, strict_option
 from harness.cli.playing import entrants_for, executor_for, limits_asked, playing_options, seed_asked
 from harness.cli.progress import Progress, clock
+from harness.cli.shared import load_plugins, note, parse_options, results_option, run_folder, strict_option
 from harness.cli.signals import Stopper
 
 if TYPE_CHECKING:
     from harness.executors import Executor
-    from harness.setup import Setup
-    from harness.store import Run
+    from harness.runs.run_setup import RunSetup
+    from harness.runs.store import RunFolder
 
 DEALS = 10
 FIXED = {
@@ -92,7 +92,7 @@ def command(**asked: Any) -> None:
     arena tournament --format ladder --until-separated 0.95
     arena tournament --resume results/first
     """
-    from harness.tables import FORMATS
+    from harness.output import FORMATS
 
     if asked["table_format"] not in FORMATS:
         raise click.UsageError(f"Unknown table format {asked['table_format']!r}; choose from: {', '.join(FORMATS)}.")
@@ -111,8 +111,8 @@ def command(**asked: Any) -> None:
         click.get_current_context().exit(1)
 
 
-def _setup(asked: dict[str, Any]) -> Setup:
-    from harness.setup import prepare
+def _setup(asked: dict[str, Any]) -> RunSetup:
+    from harness.runs.run_setup import prepare
 
     registry = load_plugins(asked["strict"], asked["isolate"])
     own = ("format", "rounds", "tables", "until_separated", "max_matches")
@@ -131,9 +131,9 @@ def _setup(asked: dict[str, Any]) -> Setup:
     )
 
 
-def _new(asked: dict[str, Any]) -> tuple[Run, Setup]:
-    from harness.setup import info_for
-    from harness.store import Run
+def _new(asked: dict[str, Any]) -> tuple[RunFolder, RunSetup]:
+    from harness.runs.run_setup import info_for
+    from harness.runs.store import RunFolder
 
     words = ["arena", *sys.argv[1:]]
     if asked["seed"] is None:
@@ -142,18 +142,18 @@ def _new(asked: dict[str, Any]) -> tuple[Run, Setup]:
     asked |= limits_asked(asked)
     setup = _setup(asked)
     folder = run_folder(asked["results"], asked["name"])
-    return Run.create(folder, info_for(setup, join(words), limits_asked(asked))), setup
+    return RunFolder.create(folder, info_for(setup, join(words), limits_asked(asked))), setup
 
 
-def _resume(asked: dict[str, Any]) -> tuple[Run, Setup]:
-    from harness.setup import reopen
-    from harness.store import Run, find
+def _resume(asked: dict[str, Any]) -> tuple[RunFolder, RunSetup]:
+    from harness.runs.run_setup import reopen
+    from harness.runs.store import RunFolder, find
 
     given = [f"--{option}" for key, option in FIXED.items() if asked[key] not in (None, ())]
     if given:
         raise click.UsageError(f"--resume continues a run as it was asked for; leave out {', '.join(given)}.")
     folder = find(asked["results"], str(asked["resume"]))
-    kept = {**limits_asked({}), **Run.open(folder).info.limits}
+    kept = {**limits_asked({}), **RunFolder.open(folder).info.limits}
     other = [key for key in kept if asked[key] not in (None, kept[key])]
     if other and not asked["force"]:
         told = ", ".join(f"--{key.replace('_', '-')} {kept[key]}" for key in other)
@@ -162,9 +162,9 @@ def _resume(asked: dict[str, Any]) -> tuple[Run, Setup]:
     return reopen(folder, load_plugins(asked["strict"], asked["isolate"]), asked["force"])
 
 
-def _play(run: Run, setup: Setup, asked: dict[str, Any]) -> tuple[bool, int]:
+def _play(run: RunFolder, setup: RunSetup, asked: dict[str, Any]) -> tuple[bool, int]:
+    from harness.runs.tournament import Tournament
     from harness.schedule import count
-    from harness.tournament import Tournament
 
     with Stopper() as stopper, Progress("matches", count(setup.plan), asked["quiet"]) as progress:
         tournament = Tournament(run, setup, asked["max_faults"], progress.seen, progress.resumed)
@@ -174,21 +174,21 @@ def _play(run: Run, setup: Setup, asked: dict[str, Any]) -> tuple[bool, int]:
     return complete, progress.faults
 
 
-def _tell_incidents(run: Run, executor: Executor) -> None:
+def _tell_incidents(run: RunFolder, executor: Executor) -> None:
     from harness.executors import LocalPool
 
     if isinstance(executor, LocalPool):
-        ours = [incident for incident in executor.incidents if incident.seat is None]
-        run.warnings += [f"a worker was lost in {incident.match}: it {incident.what}." for incident in ours[:10]]
+        ours = [loss for loss in executor.losses if loss.seat is None]
+        run.warnings += [f"a worker was lost in {loss.match}: it {loss.what}." for loss in ours[:10]]
         if executor.given_up:
             listed = ", ".join(executor.given_up[:10])
             run.warnings.append(f"could not be played, through no fault of a bot that could be told: {listed}.")
 
 
-def _show(run: Run, setup: Setup, complete: bool, faults: int, asked: dict[str, Any]) -> None:
+def _show(run: RunFolder, setup: RunSetup, complete: bool, faults: int, asked: dict[str, Any]) -> None:
+    from harness.output import render
+    from harness.runs.tournament import write_leaderboard
     from harness.schedule import outcomes
-    from harness.tables import render
-    from harness.tournament import write_leaderboard
 
     rated = write_leaderboard(run)
     if asked["as_json"]:
@@ -213,11 +213,11 @@ def _show(run: Run, setup: Setup, complete: bool, faults: int, asked: dict[str, 
     note(f"Records and leaderboard: {run.folder}")
 
 
-def _dry_run(setup: Setup, asked: dict[str, Any]) -> None:
+def _dry_run(setup: RunSetup, asked: dict[str, Any]) -> None:
     from harness.executors import default_workers
+    from harness.runs.estimate import seconds_per_match
     from harness.schedule import count
     from harness.schedule.balance import report, text
-    from harness.trial import seconds_a_match
 
     total = count(setup.plan)
     click.echo(text(report(setup.plan)))
@@ -226,7 +226,7 @@ def _dry_run(setup: Setup, asked: dict[str, Any]) -> None:
         + (f": {total:,}" if total is not None else "")
     )
     with redirect_stdout(sys.stderr):
-        each = seconds_a_match(replace(setup, entrants=entrants_for(setup.table, asked)))
+        each = seconds_per_match(replace(setup, entrants=entrants_for(setup.table, asked)))
     workers = max(1, default_workers() if asked["workers"] is None else asked["workers"])
     line = f"A match takes about {1000 * each:.3g} ms"
     if total is not None:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from harness.cli.common import load_plugins, note, open_run, results_option
 from harness.cli.progress import Progress
+from harness.cli.shared import load_plugins, note, open_run, results_option
 
 SHOWN = 20
 
@@ -27,8 +27,8 @@ def command(runs: tuple[str, ...], sample: int | None, results: Path) -> None:
     arena verify my-run --sample 100
     arena verify run-a run-b
     """
-    from harness.setup import configure_run
-    from harness.verify import check_run, differences
+    from harness.runs.run_setup import configure_run
+    from harness.runs.verify import check_run, differences
 
     registry = load_plugins()
     opened = [open_run(results, name) for name in runs]

@@ -9,9 +9,9 @@
 A broken law raises ConformanceError with a sentence that says what happened and when. For bots there is `check_bot`.
 """
 
-from harness.conformance.bots import Report, check_bot
+from harness.conformance.bot_check import BotReport, check_bot
 from harness.conformance.fingerprint import fingerprint
 from harness.conformance.laws import LAWS
 from harness.conformance.trial import Trial, at_random, check_game
 
-__all__ = ["LAWS", "Report", "Trial", "at_random", "check_bot", "check_game", "fingerprint"]
+__all__ = ["LAWS", "BotReport", "Trial", "at_random", "check_bot", "check_game", "fingerprint"]

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from enum import Enum
 from typing import Any
 
-from harness.chance import Chance
-from harness.game import Action, Game, State
+from harness.core.chance import Chance
+from harness.core.game import Action, Game, State
 
 
 def fingerprint(state: State[Any]) -> str:

@@ -11,12 +11,12 @@ from typing import Any
 
 import msgspec
 
-from harness.chance import Chance
 from harness.conformance.fingerprint import fingerprint
 from harness.conformance.trial import Trial
-from harness.errors import ConformanceError, IllegalAction
-from harness.game import NOBODY, Game, State, View
-from harness.types import Event
+from harness.core.chance import Chance
+from harness.core.errors import ConformanceError, IllegalAction
+from harness.core.game import NOBODY, Game, State, View
+from harness.core.types import Event
 
 
 def _hold(sound: object, complaint: str) -> None:

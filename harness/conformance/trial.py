@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from harness.chance import Chance
-from harness.game import Action, Game, State
-from harness.types import Event
+from harness.core.chance import Chance
+from harness.core.game import Action, Game, State
+from harness.core.types import Event
 
 Policy = Callable[[Any, Sequence[Action], Random], Action]
 
@@ -40,7 +40,7 @@ class Trial:
 
     def play(self, state: State[Any]) -> Iterator[State[Any]]:
         """Plays on; yields the state at each choice, before it is made, and once more when the game is over."""
-        from harness.errors import ConformanceError
+        from harness.core.errors import ConformanceError
 
         rng = self.rng()
         for _ in range(self.most_decisions):

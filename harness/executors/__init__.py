@@ -1,7 +1,7 @@
 """Ways of playing many matches: in this process, or in worker processes. Each gives the same records."""
 
-from harness.executors.local import Incident, LocalPool, default_workers
-from harness.executors.serial import Serial
-from harness.executors.work import Executor, Job, Played, Table
+from harness.executors.jobs import Executor, Job, Played, Roster
+from harness.executors.local import LocalPool, WorkerLoss, default_workers
+from harness.executors.serial import SerialExecutor
 
-__all__ = ["Executor", "Incident", "Job", "LocalPool", "Played", "Serial", "Table", "default_workers"]
+__all__ = ["Executor", "Job", "LocalPool", "Played", "Roster", "SerialExecutor", "WorkerLoss", "default_workers"]

@@ -18,13 +18,13 @@ from typing import Any, NamedTuple, Self
 import msgspec
 import multiprocess
 
+from harness.core.types import GameRecord
 from harness.executors import system
-from harness.executors.board import STOP, Asking, new_board
+from harness.executors.jobs import Job, Played, Roster
 from harness.executors.verdicts import Verdicts
-from harness.executors.work import Job, Played, Table
 from harness.executors.worker import FULL, SHORT, main
-from harness.referee import Limits
-from harness.types import GameRecord
+from harness.executors.worker_status import STOP, WorkerStatus, new_board
+from harness.match.referee import Limits
 
 AHEAD = 0.1
 """Seconds of work that a worker has waiting: its pauses between two batches are nothing beside it."""
@@ -44,7 +44,7 @@ encode_jobs = msgspec.msgpack.Encoder().encode
 RETIREMENTS = {SHORT, FULL}
 
 
-class Incident(NamedTuple):
+class WorkerLoss(NamedTuple):
     """A worker was lost: the match and, if a bot was being asked, the seat."""
 
     match: str
@@ -52,7 +52,7 @@ class Incident(NamedTuple):
     what: str
 
 
-class _Worker:
+class WorkerHandle:
     """The parent's end of one worker."""
 
     def __init__(self, context: Any, args: tuple[Any, ...], stopped: bool) -> None:
@@ -71,7 +71,7 @@ class _Worker:
         os.set_blocking(self.fd, False)
         self.pending: deque[Job] = deque()
         self.half = b""
-        self.suspect: Asking | None = None
+        self.suspect: WorkerStatus | None = None
         self.overdue = False
         """Whether we killed it because a bot did not return."""
 
@@ -92,7 +92,7 @@ class _Worker:
         *lines, self.half = b"".join(data).split(b"\n")
         return lines, ended
 
-    def bury(self) -> None:
+    def terminate(self) -> None:
         """Kills it, with whatever its bots have started, and lets go of all that belongs to it."""
         system.kill_group(self.pid)
         self.process.join()
@@ -106,7 +106,7 @@ class LocalPool:
 
     def __init__(
         self,
-        table: Table,
+        table: Roster,
         limits: Limits,
         workers: int,
         memory: int = 0,
@@ -116,12 +116,12 @@ class LocalPool:
         """`memory` is megabytes a worker; `sweep` kills all children of this process that are not its own workers
         (what bots forked and left behind); `should_stop` is asked every so often."""
         self.size, self.sweep, self.should_stop = workers, sweep, should_stop
-        self.incidents: list[Incident] = []
+        self.losses: list[WorkerLoss] = []
         self.given_up: list[str] = []
         """Matches that no worker survived, though no bot could be blamed."""
         self._args = (table, limits, memory)
         self._context = multiprocess.get_context("fork" if hasattr(os, "fork") else "spawn")
-        self._workers: dict[int, _Worker] = {}
+        self._workers: dict[int, WorkerHandle] = {}
         self._selector = selectors.DefaultSelector()
         self._verdicts = Verdicts()
         self._retry: deque[Job] = deque()
@@ -169,20 +169,20 @@ class LocalPool:
             worker.board[STOP] = 1
             worker.jobs.close()
 
-    def _hire(self) -> _Worker:
-        worker = _Worker(self._context, self._args, self._stopped)
+    def _hire(self) -> WorkerHandle:
+        worker = WorkerHandle(self._context, self._args, self._stopped)
         self._workers[worker.fd] = worker
         self._selector.register(worker.fd, selectors.EVENT_READ)
         return worker
 
-    def _dismiss(self, worker: _Worker) -> None:
+    def _dismiss(self, worker: WorkerHandle) -> None:
         self._selector.unregister(worker.fd)
         del self._workers[worker.fd]
-        worker.bury()
+        worker.terminate()
         if self.sweep:
             system.kill_strays(self._others | {other.pid for other in self._workers.values()})
 
-    def _feed(self, worker: _Worker, waiting: Iterator[Job]) -> None:
+    def _feed(self, worker: WorkerHandle, waiting: Iterator[Job]) -> None:
         """Tops up what a worker has to do, once half of it is done."""
         ahead = max(1, min(MOST_AHEAD, int(AHEAD / self._pace)))
         if self._stopped or len(worker.pending) > ahead // 2:
@@ -193,7 +193,7 @@ class LocalPool:
         if jobs:
             worker.send(jobs)
 
-    def _collect(self, worker: _Worker, waiting: Iterator[Job]) -> Iterator[Played]:
+    def _collect(self, worker: WorkerHandle, waiting: Iterator[Job]) -> Iterator[Played]:
         """Takes in what a worker has finished; if its pipe has ended, it has died."""
         lines, ended = worker.read()
         for line in lines:
@@ -214,23 +214,23 @@ class LocalPool:
         else:
             self._feed(worker, waiting)
 
-    def _lost(self, worker: _Worker, waiting: Iterator[Job]) -> None:
+    def _lost(self, worker: WorkerHandle, waiting: Iterator[Job]) -> None:
         """A worker has died, or was killed because a bot did not return."""
         if worker.pending and not self._stopped:
-            asking = Asking(worker.board)
+            asking = WorkerStatus(worker.board)
             job = worker.pending.popleft()
             seat = asking.seat if asking.match == job.spec.index else None
             system.kill_group(worker.pid)
             worker.process.join()
             verdict = self._verdicts.after_death(job, seat, asking.decision, worker.overdue, worker.process.exitcode)
-            self.incidents.append(Incident(job.spec.id, seat, verdict.what))
+            self.losses.append(WorkerLoss(job.spec.id, seat, verdict.what))
             if verdict.job is None:
                 self.given_up.append(job.spec.id)
             else:
                 worker.pending.appendleft(verdict.job)
         self._replace(worker, waiting)
 
-    def _replace(self, worker: _Worker, waiting: Iterator[Job]) -> None:
+    def _replace(self, worker: WorkerHandle, waiting: Iterator[Job]) -> None:
         self._retry.extendleft(reversed(worker.pending))
         self._dismiss(worker)
         if not self._stopped:
@@ -243,7 +243,7 @@ class LocalPool:
         """
         now = perf_counter()
         for worker in list(self._workers.values()):
-            asking = Asking(worker.board)
+            asking = WorkerStatus(worker.board)
             if not worker.process.is_alive():
                 yield from self._collect(worker, waiting)
                 if worker.fd in self._workers and self._workers[worker.fd] is worker:

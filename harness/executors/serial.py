@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Self
 
-from harness.executors.work import Job, Played, Table, encode
-from harness.referee import NO_LIMITS, Limits, play
+from harness.executors.jobs import Job, Played, Roster, encode
+from harness.match.referee import NO_LIMITS, Limits, play
 
 
-class Serial:
+class SerialExecutor:
     """No workers. A bot that never returns hangs it, and one that kills its process ends it."""
 
     def __init__(
-        self, table: Table, limits: Limits = NO_LIMITS, should_stop: Callable[[], bool] = lambda: False
+        self, table: Roster, limits: Limits = NO_LIMITS, should_stop: Callable[[], bool] = lambda: False
     ) -> None:
         self.table, self.limits, self.should_stop = table, limits, should_stop
 

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from harness.executors.work import Job
-from harness.types import Fault
+from harness.core.types import Fault
+from harness.executors.jobs import Job
 
 PATIENCE = 10
 """Deaths in one match, at ever other places, after which the seat that was asked most often is blamed."""
@@ -16,7 +16,7 @@ OUR_PATIENCE = 10
 """Deaths in one match with no bot being asked, after which the match is given up."""
 
 
-class Verdict(NamedTuple):
+class DeathVerdict(NamedTuple):
     """How to play the match now (None: not at all), and what happened in a few words."""
 
     job: Job | None
@@ -34,29 +34,29 @@ class Verdicts:
         if self._deaths:
             self._deaths.pop(match, None)
 
-    def after_death(self, job: Job, seat: int | None, decision: int, overdue: bool, code: int | None) -> Verdict:
+    def after_death(self, job: Job, seat: int | None, decision: int, overdue: bool, code: int | None) -> DeathVerdict:
         """A death is blamed if the replay dies at the same seat and decision; a bot that was overdue, at once."""
         again = msgspec.structs.replace(job, again=True)
         if overdue and seat is not None:
             detail = "did not return in time; its process was killed"
-            return Verdict(self._forfeit(again, Fault(seat, "timeout", decision, detail)), "overdue")
+            return DeathVerdict(self._forfeit(again, Fault(seat, "timeout", decision, detail)), "overdue")
         deaths = self._deaths.setdefault(job.spec.id, [])
         repeated = (seat, decision) in deaths
         deaths.append((seat, decision))
         cause = _cause(code)
         asked = [where[0] for where in deaths if where[0] is not None]
         if len(deaths) - len(asked) > OUR_PATIENCE:
-            return Verdict(None, f"died {len(deaths)} times, mostly with no bot being asked ({cause}); given up")
+            return DeathVerdict(None, f"died {len(deaths)} times, mostly with no bot being asked ({cause}); given up")
         if seat is None:
-            return Verdict(again, f"died with no bot being asked ({cause}); played again")
+            return DeathVerdict(again, f"died with no bot being asked ({cause}); played again")
         if repeated:
             fault = Fault(seat, "crash", decision, f"its process died twice at this decision: {cause}")
-            return Verdict(self._forfeit(again, fault), f"crash ({cause})")
+            return DeathVerdict(self._forfeit(again, fault), f"crash ({cause})")
         if len(deaths) >= PATIENCE:
             likely = max(asked, key=asked.count)
             fault = Fault(likely, "crash", 0, f"its process died in {len(deaths)} plays of this match: {cause}")
-            return Verdict(self._forfeit(again, fault), f"crash ({cause})")
-        return Verdict(again, f"died ({cause}); played again")
+            return DeathVerdict(self._forfeit(again, fault), f"crash ({cause})")
+        return DeathVerdict(again, f"died ({cause}); played again")
 
     def _forfeit(self, job: Job, fault: Fault) -> Job:
         """The seat plays at random from this decision on, or from an earlier one that it was blamed for."""

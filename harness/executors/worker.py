@@ -13,10 +13,10 @@ from typing import Any
 import msgspec
 
 from harness.executors import system
-from harness.executors.board import STOP, slots
-from harness.executors.work import Job, Table, encode
-from harness.referee import MATCH, Limits, play
-from harness.sink import Sink
+from harness.executors.jobs import Job, Roster, encode
+from harness.executors.worker_status import STOP, slots
+from harness.match.bot_stdout import BotStdout
+from harness.match.referee import MATCH, Limits, play
 
 SHORT, FULL = b"short of memory", b"memory nearly full"
 """What a worker writes, in place of a record or after one, when it should be replaced by a fresh one."""
@@ -24,12 +24,12 @@ FULL_AT = 0.7
 """Share of its memory at which a worker gives way between two matches."""
 
 
-def main(jobs: Any, lines: Any, board: Any, parent: int, table: Table, limits: Limits, memory: int) -> None:
+def main(jobs: Any, lines: Any, board: Any, parent: int, table: Roster, limits: Limits, memory: int) -> None:
     """Plays until there are no more jobs. Runs in a process and a session of its own."""
     me = os.getpid()
     try:
         _settle(parent, memory, keep={jobs.fileno(), lines.fileno()})
-        _Worker(jobs, lines.fileno(), slots(board), table, limits, memory).work()
+        _MatchLoop(jobs, lines.fileno(), slots(board), table, limits, memory).work()
         table.close()
     except BaseException:
         if os.getpid() == me:  # else it is a child that a bot has forked: it has no business here
@@ -38,9 +38,9 @@ def main(jobs: Any, lines: Any, board: Any, parent: int, table: Table, limits: L
         os._exit(0)  # at once: no waiting for threads that bots have left running
 
 
-class _Worker:
+class _MatchLoop:
     def __init__(
-        self, jobs: Any, out: int, notice: memoryview[float], table: Table, limits: Limits, memory: int
+        self, jobs: Any, out: int, notice: memoryview[float], table: Roster, limits: Limits, memory: int
     ) -> None:
         self.jobs, self.out, self.notice = jobs, out, notice
         self.table, self.limits, self.memory = table, limits, memory
@@ -66,13 +66,13 @@ class _Worker:
 
     def _play(self, job: Job) -> bool:
         """Plays one match; whether this worker is fit for another."""
-        sys.stdout = sys.stderr = Sink(2)
+        sys.stdout = sys.stderr = BotStdout(2)
         spec = job.spec
         self.notice[MATCH] = spec.index
         audit = self._audit if job.again else None
         game, seats = self.table.games[spec.game], self.table.seats(spec)
         record = play(spec, game, seats, self.limits, job.forfeits, self.notice, audit)
-        short = any(fault.kind == "memory" and not seats[fault.seat].apart for fault in record.faults)
+        short = any(fault.kind == "memory" and not seats[fault.seat].isolated for fault in record.faults)
         if short and not job.again:
             # Somebody else may have filled the memory: the match is played again in a fresh worker.
             self._write(SHORT)

@@ -6,12 +6,12 @@ import random
 from collections.abc import Sequence
 from typing import Any
 
-from harness.bot import Bot
-from harness.entrants import Entrant
-from harness.errors import ArenaError, UsageError
-from harness.game import Action, Game, View
-from harness.plugins import Registry
-from harness.types import Event
+from harness.core.bot import Bot
+from harness.core.errors import ArenaError, UsageError
+from harness.core.game import Action, Game, View
+from harness.core.types import Event
+from harness.plugins.entrants import Entrant
+from harness.plugins.registry import Registry
 
 STRONG = ("ismcts", "flat-mc")
 """Bots that give good hints in any game, the best first."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from harness.game import Action, Game, View
+from harness.core.game import Action, Game, View
+from harness.core.types import Event
+from harness.match.narration import sentences, to_you
 from harness.play import rules
 from harness.play.advice import NoHint
-from harness.play.choosing import Unclear, pick
 from harness.play.console import Console
-from harness.play.story import sentences, to_you
-from harness.types import Event
+from harness.play.parse_choice import Unclear, parse_choice
 
 MOST_RULES = 12
 
@@ -92,7 +92,7 @@ class Dialogue:
             self.console.say(f"Type a number from 1 to {len(actions)}, or words of a choice; ? for help.")
             return None
         try:
-            return pick(typed, actions)
+            return parse_choice(typed, actions)
         except Unclear as error:
             self.console.paragraph(str(error))
             return None

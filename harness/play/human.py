@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar, Protocol
 
-from harness.bot import Bot
-from harness.game import Action
-from harness.types import Event
+from harness.core.bot import Bot
+from harness.core.game import Action
+from harness.core.types import Event
 
 HUMAN = "human"
 """The person's name in records and on leaderboards."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
-from harness.game import Game
+from harness.core.game import Game
 
 _ITEM = re.compile(r"^- ([A-Z]+-\d+) (.*(?:\n[ \t]+\S.*)*)", re.MULTILINE)
 

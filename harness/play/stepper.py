@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from harness.game import Game
+from harness.core.game import Game
+from harness.core.types import GameRecord
+from harness.match.narration import Narration
 from harness.play.console import Console
-from harness.play.story import Story
-from harness.types import GameRecord
 
 COMMANDS = (
     ("Enter, next", "the next decision"),
@@ -24,20 +24,20 @@ COMMANDS = (
 
 def tell_all(console: Console, game: Game[Any], record: GameRecord, seat: int | None) -> None:
     """Prints a whole match in words; with a seat also its table at each of its decisions."""
-    story = Story(game, record)
+    narration = Narration(game, record)
     say = console.say
-    for line in story.heading():
+    for line in narration.heading():
         say(line)
     while True:
-        for sentence in story.news():
+        for sentence in narration.news():
             say(f"      {sentence}")
-        if story.over:
+        if narration.over:
             break
-        if seat == story.seat:
-            say(f"\n{story.table(seat)}\n")
-        say(story.choice())
-        story.decide()
-    for line in story.result():
+        if seat == narration.seat:
+            say(f"\n{narration.table(seat)}\n")
+        say(narration.choice())
+        narration.decide()
+    for line in narration.result():
         say(line)
 
 
@@ -48,7 +48,7 @@ class Stepper:
         self.console, self.game, self.record, self.seat = console, game, record, seat
         self.last = len(record.actions)
         """The number of the moment after all decisions."""
-        self.story = Story(game, record)
+        self.narration = Narration(game, record)
         self.news: list[str] = []
         self._commands: dict[str, Callable[[str], None]] = {
             "": lambda _rest: self._next(),
@@ -64,13 +64,13 @@ class Stepper:
 
     def run(self) -> None:
         """Lets a person step until they leave."""
-        for line in self.story.heading():
+        for line in self.narration.heading():
             self.console.say(line)
         self.console.say(f"{self.last} decisions. Enter steps on, ? lists the commands.")
         self.go(0)
         while True:
             try:
-                typed = self.console.ask(f"[{self.story.decision} of {self.last}]{self._whose()}> ")
+                typed = self.console.ask(f"[{self.narration.decision} of {self.last}]{self._whose()}> ")
             except (EOFError, KeyboardInterrupt):
                 self.console.say()
                 return
@@ -92,41 +92,41 @@ class Stepper:
         if not 0 <= decision <= self.last:
             self.console.say(f"Decisions go from 0 to {self.last - 1}; 'end' shows the end.")
             return
-        self.story = Story(self.game, self.record)
-        self.news = self.story.news(self.seat)
-        while self.story.decision < decision:
-            self.story.decide()
-            self.news = self.story.news(self.seat)
+        self.narration = Narration(self.game, self.record)
+        self.news = self.narration.news(self.seat)
+        while self.narration.decision < decision:
+            self.narration.decide()
+            self.news = self.narration.news(self.seat)
         self._show()
 
     def _show(self) -> None:
-        story, say = self.story, self.console.say
+        narration, say = self.narration, self.console.say
         say()
         for sentence in self.news:
             self.console.paragraph(sentence, indent="    ", first="  - ")
         say()
-        if story.over:
-            for line in story.result():
+        if narration.over:
+            for line in narration.result():
                 say(line)
             return
-        say(story.table(story.seat if self.seat is None else self.seat))
+        say(narration.table(narration.seat if self.seat is None else self.seat))
         say()
-        if self.seat in (None, story.seat):
-            self.console.paragraph(story.choice().strip(), indent="      ", first="Decision ")
+        if self.seat in (None, narration.seat):
+            self.console.paragraph(narration.choice().strip(), indent="      ", first="Decision ")
         else:
-            say(f"Decision {story.decision}: seat {story.seat} chooses.")
+            say(f"Decision {narration.decision}: seat {narration.seat} chooses.")
 
     def _next(self) -> None:
-        if self.story.over:
+        if self.narration.over:
             self.console.say("This is the end; 'back' and 'start' lead back, 'quit' leaves.")
         else:
-            self.go(self.story.decision + 1)
+            self.go(self.narration.decision + 1)
 
     def _back(self) -> None:
-        if self.story.decision == 0:
+        if self.narration.decision == 0:
             self.console.say("This is the first decision.")
         else:
-            self.go(self.story.decision - 1)
+            self.go(self.narration.decision - 1)
 
     def _as_seat(self, rest: str) -> None:
         if not rest:
@@ -135,13 +135,13 @@ class Stepper:
             self.seat = seat
         else:
             return
-        self.go(self.story.decision)
+        self.go(self.narration.decision)
 
     def _table(self, rest: str) -> None:
-        on_turn = 0 if self.story.over else self.story.seat
+        on_turn = 0 if self.narration.over else self.narration.seat
         seat = self._numbered(rest) if rest else on_turn if self.seat is None else self.seat
         if seat is not None:
-            self.console.say(f"\nAs seat {seat} saw it:\n\n{self.story.table(seat)}\n")
+            self.console.say(f"\nAs seat {seat} saw it:\n\n{self.narration.table(seat)}\n")
 
     def _numbered(self, text: str) -> int | None:
         most = len(self.record.seats) - 1

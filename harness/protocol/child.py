@@ -13,11 +13,13 @@ from typing import Any
 
 import msgspec
 
-from harness.bot import Bot
-from harness.entrants import Entrant
-from harness.faults import detail_of, illegal_answer, kind_of, whole_characters
-from harness.game import Action, Game
-from harness.options import remember
+from harness.core.bot import Bot
+from harness.core.game import Action, Game
+from harness.core.options import remember
+from harness.core.types import GameRecord
+from harness.match.bot_stdout import BotStdout
+from harness.match.faults import detail_of, illegal_answer, kind_of, whole_characters
+from harness.plugins.entrants import Entrant
 from harness.protocol.messages import (
     PROTOCOL,
     Choice,
@@ -32,8 +34,6 @@ from harness.protocol.messages import (
     decode_order,
     encode,
 )  # fmt: skip
-from harness.sink import Sink
-from harness.types import GameRecord
 
 CHUNK = 1 << 16
 
@@ -133,7 +133,7 @@ class _Seat:
         self.pipes.answer(reply)
 
     def _start(self, order: NewGame) -> Ready:
-        sys.stdout = sys.stderr = Sink(2)
+        sys.stdout = sys.stderr = BotStdout(2)
         assert isinstance(order.engine, msgspec.Struct), "this child asks to be told the engine"
         for digest, content in order.engine.files.items():
             remember(digest, content)
@@ -175,7 +175,7 @@ class _Illegal(Exception):
 
 def _find(asked: Mapping[str, Any]) -> type[Bot]:
     """The bot that is asked for: from a file, or a class of an installed package."""
-    from harness.plugins import Registry
+    from harness.plugins.registry import Registry
 
     if asked.get("file"):
         entrants = Registry().entrants([f"{asked['file']}::{asked['bot']}"])
@@ -191,7 +191,7 @@ def _class(path: str) -> Any:
 
 def describe(path: str) -> list[dict[str, object]]:
     """What a file's bots say of themselves."""
-    from harness.plugins import Registry
+    from harness.plugins.registry import Registry
 
     registry = Registry()
     names = [entrant.name for entrant in registry.entrants([path])]

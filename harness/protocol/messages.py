@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
-from harness.types import Event, Value
+from harness.core.types import Event, Value
 
 PROTOCOL = 1
 LONGEST_LINE = 1 << 16

@@ -14,8 +14,10 @@ import msgspec
 from msgspec import UNSET, Raw, Struct
 
 from harness._version import VERSION
-from harness.faults import BotFault, illegal_answer
-from harness.game import Action, Game
+from harness.core.game import Action, Game
+from harness.core.types import Event, FaultKind, GameRecord, Value
+from harness.match.faults import BotFault, illegal_answer
+from harness.match.referee import NO_LIMITS, Limits
 from harness.protocol.messages import (
     LONGEST_HELLO,
     LONGEST_LINE,
@@ -36,9 +38,7 @@ from harness.protocol.messages import (
     encode,
     shown,
 )  # fmt: skip
-from harness.protocol.process import Ended, Launch, Process, TooLate, TooLong
-from harness.referee import NO_LIMITS, Limits
-from harness.types import Event, FaultKind, GameRecord, Value
+from harness.sandbox.process import Ended, Launch, Process, TooLate, TooLong
 
 Isolation = Literal["off", "on", "strict"]
 R = TypeVar("R", bound=Reply)
@@ -53,7 +53,7 @@ _STARVED = re.compile(r"MemoryError|out of memory|cannot allocate|bad_alloc", re
 HELLO = encode(Hello(PROTOCOL, VERSION)) + b"\n"
 
 
-class Policy(Struct, frozen=True):
+class IsolationPolicy(Struct, frozen=True):
     """How an organiser runs other people's programs."""
 
     isolate: Isolation = "off"
@@ -76,7 +76,7 @@ class Policy(Struct, frozen=True):
 class Session:
     """A program that has said hello. After a fault that leaves it in an unknown state it is dead: start another."""
 
-    def __init__(self, launch: Launch, home: str, policy: Policy, name: str) -> None:
+    def __init__(self, launch: Launch, home: str, policy: IsolationPolicy, name: str) -> None:
         self.policy, self._id, self.born = policy, 0, perf_counter()
         log = Path(policy.logs, re.sub(r"[^\w.=,-]+", "_", name) + ".log") if policy.logs else None
         self.process = Process(launch, home, log, **policy.terms)

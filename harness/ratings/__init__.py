@@ -1,23 +1,33 @@
 """Ratings that mean something: TrueSkill books, a Plackett-Luce cross-check, intervals over deals, bands of equals."""
 
-from harness.ratings.book import OVERALL, Book, Line, Shelf, books, by_game, by_option, by_players, in_schedule_order
-from harness.ratings.standing import Leaderboard, Standing, certainty, leaderboard
-from harness.ratings.student import LEVEL, Interval
+from harness.ratings.intervals import LEVEL, Interval
+from harness.ratings.leaderboard import Leaderboard, Standing, certainty, leaderboard
+from harness.ratings.ratings import (
+    OVERALL,
+    BotRating,
+    Ratings,
+    RatingSet,
+    by_game,
+    by_option,
+    by_players,
+    in_schedule_order,
+    rate_records,
+)
 
 __all__ = [
     "LEVEL",
     "OVERALL",
-    "Book",
+    "BotRating",
     "Interval",
     "Leaderboard",
-    "Line",
-    "Shelf",
+    "RatingSet",
+    "Ratings",
     "Standing",
-    "books",
     "by_game",
     "by_option",
     "by_players",
     "certainty",
     "in_schedule_order",
     "leaderboard",
+    "rate_records",
 ]

@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import combinations
 from typing import TypeVar
 
-from harness.ratings.skill import order
+from harness.ratings.skill_update import order
 
 MOST_DEALS = 512
 K = TypeVar("K")

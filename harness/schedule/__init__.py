@@ -1,10 +1,9 @@
 """Formats: which bots meet at which table, in which seats, with which deal. Pure functions of plan and results."""
 
-from harness.schedule.driver import count, is_adaptive, matches, outcomes, rotations, rounds
-from harness.schedule.form import Format, Outcome
+from harness.schedule.format import Format, Outcome
 from harness.schedule.formats import FORMATS, check
 from harness.schedule.plan import GamePlan, Plan
-from harness.schedule.rehearsal import rehearse
+from harness.schedule.schedule import count, is_adaptive, matches, outcomes, rotations, rounds, simulated_schedule
 
 __all__ = [
     "FORMATS",
@@ -17,7 +16,7 @@ __all__ = [
     "is_adaptive",
     "matches",
     "outcomes",
-    "rehearse",
     "rotations",
     "rounds",
+    "simulated_schedule",
 ]

@@ -8,10 +8,9 @@ from itertools import combinations, islice
 from msgspec import Struct
 from tabulate import tabulate
 
-from harness.schedule.driver import is_adaptive
+from harness.core.types import MatchSpec
 from harness.schedule.plan import Plan
-from harness.schedule.rehearsal import rehearse
-from harness.types import MatchSpec
+from harness.schedule.schedule import is_adaptive, simulated_schedule
 
 MOST_LOOKED_AT, MOST_REHEARSED = 100_000, 10_000
 """Matches of a plan that a report looks at, unless told otherwise; results to make up take longer."""
@@ -42,7 +41,7 @@ def report(plan: Plan, most: int | None = None) -> list[GameBalance]:
     """The balance of the first `most` matches of a plan; of adaptive formats, of a rehearsal with equal bots."""
     if most is None:
         most = MOST_REHEARSED if is_adaptive(plan) else MOST_LOOKED_AT
-    return measure(islice(rehearse(plan), most))
+    return measure(islice(simulated_schedule(plan), most))
 
 
 def measure(specs: Iterable[MatchSpec]) -> list[GameBalance]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from harness.errors import UnknownName, UsageError
-from harness.schedule.form import Format
+from harness.core.errors import UnknownName, UsageError
+from harness.schedule.format import Format
 from harness.schedule.gauntlet import GAUNTLET
 from harness.schedule.knockout import KNOCKOUT
 from harness.schedule.ladder import LADDER

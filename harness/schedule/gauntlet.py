@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from harness.chance import Chance
-from harness.errors import UsageError
-from harness.schedule.choice import check_bots, tables_a_deal, tables_by_deal
-from harness.schedule.form import Format, Outcome, Rounds, Table, seated
+from harness.core.chance import Chance
+from harness.core.errors import UsageError
+from harness.schedule.format import DuplicateSet, Format, Outcome, Rounds, seated
 from harness.schedule.plan import GamePlan, Plan
+from harness.schedule.table_selection import check_bots, tables_by_deal, tables_per_deal
 
 PLACE = "\0"
 """Stands for the candidate while a table's seating is drawn; no bot has this name."""
@@ -17,12 +17,12 @@ def rounds(game: GamePlan, plan: Plan, luck: Chance) -> Rounds:
     field, candidates = sides(game, plan)
     choice = tables_by_deal(field, game.players - 1, plan.tables, plan.deals, luck.rng("tables", game.name))
     for deal, tables in enumerate(choice, 1):
-        played: list[Table] = []
+        played: list[DuplicateSet] = []
         for number, table in enumerate(tables, 1):
             seating = seated([PLACE, *table], luck, game, deal, number)
             for candidate in candidates:
                 bots = tuple(candidate if name == PLACE else name for name in seating)
-                played.append(Table(deal, len(played) + 1, (deal, number), bots))
+                played.append(DuplicateSet(deal, len(played) + 1, (deal, number), bots))
         yield played
     return Outcome()
 
@@ -36,7 +36,7 @@ def sides(game: GamePlan, plan: Plan) -> tuple[list[str], list[str]]:
 def count(game: GamePlan, plan: Plan) -> int:
     """Every candidate plays each deal at every table of the field in all rotations."""
     field, candidates = sides(game, plan)
-    tables = tables_a_deal(len(field), game.players - 1, plan.tables, plan.deals)
+    tables = tables_per_deal(len(field), game.players - 1, plan.tables, plan.deals)
     return plan.deals * len(candidates) * tables * game.players
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from harness.chance import Chance
-from harness.schedule.form import Format, Outcome, Rounds, Tally, play_round
+from harness.core.chance import Chance
+from harness.schedule.format import Format, Outcome, Rounds, Tally, play_round
 from harness.schedule.plan import GamePlan, Plan
 
 

@@ -6,11 +6,11 @@ from collections import Counter
 from heapq import heapify, heappop, heappush
 from itertools import combinations
 
-from harness.chance import Chance
-from harness.errors import UsageError
-from harness.schedule.form import Format, Outcome, Rounds, Table, seated
+from harness.core.chance import Chance
+from harness.core.errors import UsageError
+from harness.schedule.format import DuplicateSet, Format, Outcome, Rounds, seated
 from harness.schedule.plan import GamePlan, Plan
-from harness.schedule.separation import Looks, Skills, matches_of_round_robin
+from harness.schedule.stopping import RepeatedLooks, SkillBeliefs, matches_of_round_robin
 
 MOST_TIMES = 5
 """How many times as many matches the estimate of a round-robin goes."""
@@ -18,17 +18,19 @@ MOST_TIMES = 5
 
 def rounds(game: GamePlan, plan: Plan, luck: Chance) -> Rounds:
     """A few tables at a time, each with a deal of its own; the outcome says how many matches were saved."""
-    skills, wanted = Skills(game.entrants), plan.until_separated
+    skills, wanted = SkillBeliefs(game.entrants), plan.until_separated
     most, seats = count(game, plan), game.players
-    looks = Looks(wanted, len(game.entrants))
+    looks = RepeatedLooks(wanted, len(game.entrants))
     played = number = deal = 0
     while most is None or played + seats <= most:
-        room = tables_a_round(game, plan) if most is None else (most - played) // seats
+        room = tables_per_round(game, plan) if most is None else (most - played) // seats
         number += 1
-        tables: list[Table] = []
-        for table in most_telling(skills, seats, min(room, tables_a_round(game, plan)), luck, game.name, number):
+        tables: list[DuplicateSet] = []
+        for table in most_telling(skills, seats, min(room, tables_per_round(game, plan)), luck, game.name, number):
             deal += 1
-            tables.append(Table(number, len(tables) + 1, (deal,), seated(table, luck, game, number, len(tables) + 1)))
+            tables.append(
+                DuplicateSet(number, len(tables) + 1, (deal,), seated(table, luck, game, number, len(tables) + 1))
+            )
         for record in (yield tables):
             skills.add(record)
             played += 1
@@ -37,7 +39,9 @@ def rounds(game: GamePlan, plan: Plan, luck: Chance) -> Rounds:
     return Outcome(tuple(skills.order()), _note(skills, played, looks.level(), game, plan))
 
 
-def most_telling(skills: Skills, seats: int, tables: int, luck: Chance, game: str, number: int) -> list[list[str]]:
+def most_telling(
+    skills: SkillBeliefs, seats: int, tables: int, luck: Chance, game: str, number: int
+) -> list[list[str]]:
     """The tables of a round: the pair whose meeting would tell most, and those who add most to it, and so on.
 
     Two bots that sit already in this round count half, then a third, ...: part of their news is spent.
@@ -66,7 +70,7 @@ def most_telling(skills: Skills, seats: int, tables: int, luck: Chance, game: st
     return found
 
 
-def _note(skills: Skills, played: int, level: float, game: GamePlan, plan: Plan) -> str:
+def _note(skills: SkillBeliefs, played: int, level: float, game: GamePlan, plan: Plan) -> str:
     if not plan.until_separated:
         return ""
     sure = f"{100 * plan.until_separated:g}%"
@@ -84,14 +88,14 @@ def _note(skills: Skills, played: int, level: float, game: GamePlan, plan: Plan)
     )
 
 
-def tables_a_round(game: GamePlan, plan: Plan) -> int:
+def tables_per_round(game: GamePlan, plan: Plan) -> int:
     """As asked, or enough for every bot to sit once."""
     return plan.tables or -(-len(game.entrants) // game.players)
 
 
 def count(game: GamePlan, plan: Plan) -> int | None:
     """The most that will be played: a round for each deal, or until separated, and never above max_matches."""
-    ends = [] if plan.until_separated else [plan.deals * tables_a_round(game, plan) * game.players]
+    ends = [] if plan.until_separated else [plan.deals * tables_per_round(game, plan) * game.players]
     if plan.max_matches:
         ends.append(plan.max_matches // game.players * game.players)
     return min(ends, default=None)

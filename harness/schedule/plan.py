@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from harness.types import Value
+from harness.core.types import Value
 
 
 class GamePlan(Struct, frozen=True):

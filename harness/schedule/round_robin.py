@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from harness.chance import Chance
-from harness.schedule.choice import check_bots, tables_a_deal, tables_by_deal
-from harness.schedule.form import Format, Outcome, Rounds, Table, seated
+from harness.core.chance import Chance
+from harness.schedule.format import DuplicateSet, Format, Outcome, Rounds, seated
 from harness.schedule.plan import GamePlan, Plan
+from harness.schedule.table_selection import check_bots, tables_by_deal, tables_per_deal
 
 
 def rounds(game: GamePlan, plan: Plan, luck: Chance) -> Rounds:
@@ -13,7 +13,7 @@ def rounds(game: GamePlan, plan: Plan, luck: Chance) -> Rounds:
     choice = tables_by_deal(game.entrants, game.players, plan.tables, plan.deals, luck.rng("tables", game.name))
     for deal, tables in enumerate(choice, 1):
         yield [
-            Table(deal, number, (deal, number), seated(table, luck, game, deal, number))
+            DuplicateSet(deal, number, (deal, number), seated(table, luck, game, deal, number))
             for number, table in enumerate(tables, 1)
         ]
     return Outcome()
@@ -21,7 +21,7 @@ def rounds(game: GamePlan, plan: Plan, luck: Chance) -> Rounds:
 
 def count(game: GamePlan, plan: Plan) -> int:
     """Every table plays each deal in all rotations."""
-    return plan.deals * tables_a_deal(len(game.entrants), game.players, plan.tables, plan.deals) * game.players
+    return plan.deals * tables_per_deal(len(game.entrants), game.players, plan.tables, plan.deals) * game.players
 
 
 def check(game: GamePlan, _plan: Plan) -> None:

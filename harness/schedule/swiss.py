@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from itertools import combinations, islice
 
-from harness.chance import Chance
-from harness.schedule.form import Format, Outcome, Rounds, Tally, play_round
+from harness.core.chance import Chance
+from harness.schedule.format import Format, Outcome, Rounds, Tally, play_round
 from harness.schedule.pairing import STEPS, repeats, seat_by_standing
 from harness.schedule.plan import GamePlan, Plan
 

@@ -18,10 +18,10 @@ from engines.gnadenlos import Buy, Gnadenlos, Iou
 from engines.x_pasch import Place, XPasch
 from harness import Bot, Chance, Game
 from harness.conformance import check_bot
-from harness.entrants import Entrant, enter
-from harness.plugins import load
-from harness.referee import play
-from harness.types import MatchSpec
+from harness.core.types import MatchSpec
+from harness.match.referee import play
+from harness.plugins.entrants import Entrant, enter
+from harness.plugins.registry import load
 
 CHARACTERS = {
     "el-paso": ["diehard", "skittish"],
@@ -42,9 +42,9 @@ MOST_MS = 2
 
 
 def seated(bot: type[Bot], game: Game[Any], players: int, seat: int = 0) -> Any:
-    sitting = enter(bot, {}, "", "", "").seat(game, seat, players, 1)
-    sitting.start()
-    return sitting
+    session = enter(bot, {}, "", "", "").seat(game, seat, players, 1)
+    session.start()
+    return session
 
 
 def records(game: Game[Any], entrants: list[Entrant], deals: int):

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from harness.types import GameRecord
+from harness.core.types import GameRecord
 from tests.support.cli import arena
 
 SMALL = (

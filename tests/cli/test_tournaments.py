@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from harness.types import GameRecord
+from harness.core.types import GameRecord
 from tests.support.cli import arena
 
 FIELD = ("tournament", "--game", "el-paso", "--bot", "random", "--bot", "skittish", "--bot", "diehard",

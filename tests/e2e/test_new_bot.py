@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.scaffold import LANGUAGES
+from harness.plugins.scaffold import LANGUAGES
 from tests.docs.fresh import Fresh
 from tests.support.cli import arena
 
@@ -57,8 +57,8 @@ def test_new_python_bots_are_typed_and_tidy():
 
 
 def test_a_game_without_a_template_of_its_own_gets_one_for_any_game():
-    from harness.plugins import Offer, load
-    from harness.scaffold import make
+    from harness.plugins.registry import Offer, load
+    from harness.plugins.scaffold import make
     from tests.search.nim import Nim
 
     registry = load()

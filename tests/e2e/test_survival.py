@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from harness.types import GameRecord
+from harness.core.types import GameRecord
 
 ARENA = Path(sys.executable).with_name("arena")
 FIELD = ["--game", "el-paso", "--game", "x-pasch", "--bot", "random", "--bot", "skittish", "--bot", "diehard",

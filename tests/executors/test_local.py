@@ -11,12 +11,12 @@ import pytest
 
 import bots
 import engines
-from harness.entrants import enter
-from harness.executors import Job, LocalPool, Serial, Table, system
-from harness.plugins import Registry
-from harness.referee import NO_LIMITS, Limits
-from harness.replay import verify
-from harness.types import MatchSpec
+from harness.core.types import MatchSpec
+from harness.executors import Job, LocalPool, Roster, SerialExecutor, system
+from harness.match.referee import NO_LIMITS, Limits
+from harness.match.replay import verify
+from harness.plugins.entrants import enter
+from harness.plugins.registry import Registry
 from tests.support import wild, zoo
 
 REGISTRY = Registry()
@@ -30,7 +30,7 @@ MEMORY = 700
 
 def table(*strange):
     entrants = REGISTRY.entrants(GOOD) + [enter(bot, {}, "", "test", "1") for bot in strange]
-    return Table(GAMES, {entrant.name: entrant for entrant in entrants})
+    return Roster(GAMES, {entrant.name: entrant for entrant in entrants})
 
 
 def jobs(count, *names, game="el-paso"):
@@ -69,10 +69,10 @@ def test_any_number_of_workers_gives_the_records_of_one_process(pool, workers, g
         for name, offer in sorted(REGISTRY.bots.items())
         if offer.cls.by_default and (not offer.cls.games or game in offer.cls.games)
     )[:3]
-    shown = Table(GAMES, {entrant.name: entrant for entrant in REGISTRY.entrants(names)})
+    shown = Roster(GAMES, {entrant.name: entrant for entrant in REGISTRY.entrants(names)})
     with LocalPool(shown, NO_LIMITS, workers) as some:
         parallel = plain(some.run(jobs(60, *names, game=game)))
-    assert parallel == plain(Serial(shown).run(jobs(60, *names, game=game)))
+    assert parallel == plain(SerialExecutor(shown).run(jobs(60, *names, game=game)))
     assert len(parallel) == 60
 
 
@@ -80,7 +80,7 @@ def test_a_pool_plays_one_list_after_the_other(pool):
     some = pool()
     assert len(plain(some.run(jobs(20)))) == 20
     assert len(plain(some.run(jobs(0)))) == 0
-    assert plain(some.run(jobs(5))) == plain(Serial(table()).run(jobs(5)))
+    assert plain(some.run(jobs(5))) == plain(SerialExecutor(table()).run(jobs(5)))
 
 
 @pytest.mark.parametrize(("bad", "kind"), wild.BLAMED.items(), ids=lambda value: getattr(value, "__name__", value))
@@ -109,7 +109,7 @@ def test_a_rude_bot_that_breaks_no_rule_is_not_blamed(pool, rude):
 def test_faults_that_need_no_worker_are_the_same_as_in_one_process(pool, bad, kind):
     with LocalPool(table(bad), LIMITS, 1) as some:
         played = [record.without_timing() for record, _ in some.run(jobs(2, "random", bad.name))]
-    here = [record.without_timing() for record, _ in Serial(table(bad)).run(jobs(2, "random", bad.name))]
+    here = [record.without_timing() for record, _ in SerialExecutor(table(bad)).run(jobs(2, "random", bad.name))]
     for record in played:
         assert {fault.kind for fault in record.faults} <= {kind}
     if kind != "memory":
@@ -118,7 +118,7 @@ def test_faults_that_need_no_worker_are_the_same_as_in_one_process(pool, bad, ki
 
 def test_a_worker_killed_from_outside_is_nobodys_fault(pool):
     some = pool()
-    expected = plain(Serial(table()).run(jobs(300)))
+    expected = plain(SerialExecutor(table()).run(jobs(300)))
     played = []
     for one in some.run(jobs(300)):
         played.append(one)
@@ -152,8 +152,8 @@ def test_killing_all_workers_again_and_again_loses_nothing(pool):
     finally:
         stop.set()
         killer.join()
-    assert plain(played) == plain(Serial(table()).run(jobs(150)))
-    assert len(some.incidents) > 3
+    assert plain(played) == plain(SerialExecutor(table()).run(jobs(150)))
+    assert len(some.losses) > 3
 
 
 def test_a_bank_of_time_for_a_match(pool):
@@ -178,7 +178,7 @@ def test_stop_ends_with_what_is_being_played():
             if len(played) == 20:
                 stop.set()
     assert 20 <= len(played) < 1000
-    assert plain(played).items() <= plain(Serial(table()).run(jobs(1000))).items()
+    assert plain(played).items() <= plain(SerialExecutor(table()).run(jobs(1000))).items()
 
 
 def test_endless_schedules_are_taken_as_they_are_needed(pool):

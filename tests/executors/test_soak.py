@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.executors import Job, LocalPool, Table
-from harness.referee import NO_LIMITS, play
-from harness.types import MatchSpec
+from harness.core.types import MatchSpec
+from harness.executors import Job, LocalPool, Roster
+from harness.match.referee import NO_LIMITS, play
 from tests.support.games import REGISTRY, label, variants
 
 [RANDOM] = REGISTRY.entrants(["random"])
@@ -41,7 +41,7 @@ def soak_engine(game, warm_up, games):
 
 def soak_pool(matches):
     [game] = [game for game in variants() if label(game) == "el-paso-nl"]
-    table = Table({game.name: game}, {"random": RANDOM})
+    table = Roster({game.name: game}, {"random": RANDOM})
     with LocalPool(table, NO_LIMITS, 2) as pool:
         before = {}
         for number, _ in enumerate(pool.run(jobs(game, matches + 1000))):

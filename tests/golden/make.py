@@ -8,9 +8,9 @@ from typing import Any
 import msgspec
 
 from harness import Game
-from harness.referee import play
-from harness.replay import stream
-from harness.types import MatchSpec
+from harness.core.types import MatchSpec
+from harness.match.referee import play
+from harness.match.replay import stream
 from tests.support.games import REGISTRY, label, variants
 
 HERE = Path(__file__).parent

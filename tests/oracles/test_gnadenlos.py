@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from harness.cli import main
 from tests.oracles.gnadenlos import Disagreement, check
 
-Line = dict[str, Any]
+BotRating = dict[str, Any]
 TABLES = [("basic", 3), ("basic", 4), ("experienced", 3), ("experienced", 4)]
 ENDINGS = {"vultures", "undertaker", "goal"}
 
@@ -54,7 +54,7 @@ def arena(*arguments: str) -> str:
     return result.stdout
 
 
-class Run:
+class RunFolder:
     """A tournament that was played, and its matches."""
 
     def __init__(self, folder: Path, bots: str, *arguments: str) -> None:
@@ -64,23 +64,23 @@ class Run:
         arena("tournament", *own, "--workers", "0", "--bot", str(folder / "bots.py"), *arguments)
         self.records = [json.loads(line) for line in (folder / "run" / "games.jsonl").read_text().splitlines()]
 
-    def lines(self, match: str) -> list[Line]:
+    def lines(self, match: str) -> list[BotRating]:
         printed = arena("replay", "run", match, "--json", "--results", self.results)
         return [json.loads(line) for line in printed.splitlines()]
 
-    def of_each_ending(self, count: int) -> Iterator[list[Line]]:
+    def of_each_ending(self, count: int) -> Iterator[list[BotRating]]:
         for ending in sorted({record["ending"] for record in self.records}):
             same = [record["id"] for record in self.records if record["ending"] == ending]
             yield from map(self.lines, same[:count])
 
 
 @pytest.fixture(scope="module")
-def matches(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, int], list[list[Line]]]:
+def matches(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, int], list[list[BotRating]]]:
     played = {}
     for variant, players in TABLES:
         table = ["--option", f"variant={variant}", "--players", str(players)]
         bots = ["--bot", "random", "--bot", "debtor", "--bot", "miser"]
-        run = Run(tmp_path_factory.mktemp("gnadenlos"), BOTS, *table, *bots)
+        run = RunFolder(tmp_path_factory.mktemp("gnadenlos"), BOTS, *table, *bots)
         played[variant, players] = list(run.of_each_ending(2))
     return played
 
@@ -98,7 +98,7 @@ def test_the_matches_end_in_every_way(matches):
 
 
 def test_it_ranks_bots_that_failed_last(tmp_path):
-    run = Run(tmp_path, FAILING, "--bot", "random", "--bot", "miser", "--players", "4")
+    run = RunFolder(tmp_path, FAILING, "--bot", "random", "--bot", "miser", "--players", "4")
     lines = run.lines(run.records[0]["id"])
     assert len({fault["seat"] for fault in lines[-1]["faults"]}) == 2
     check(lines)
@@ -129,7 +129,7 @@ def test_it_agrees_where_adventurers_and_ious_run_short(matches, table, tmp_path
     variant, players = table
     (tmp_path / "seldom.toml").write_text(seldom(matches[table][0][0]["components"]))
     options = ["--option", f"variant={variant}", "--option", f"components={tmp_path / 'seldom.toml'}"]
-    run = Run(tmp_path, BOTS, *options, "--players", str(players), "--bot", "random")
+    run = RunFolder(tmp_path, BOTS, *options, "--players", str(players), "--bot", "random")
     played = list(run.of_each_ending(2))
     events = [(line["event"], line["data"]) for lines in played for line in lines if line["type"] == "event"]
     assert any(event == "no bid" for event, _ in events)
@@ -139,10 +139,10 @@ def test_it_agrees_where_adventurers_and_ious_run_short(matches, table, tmp_path
         check(lines)
 
 
-def add(*path: str | int) -> Callable[[Line], None]:
+def add(*path: str | int) -> Callable[[BotRating], None]:
     """Makes a number one more."""
 
-    def change(line: Line) -> None:
+    def change(line: BotRating) -> None:
         *way, last = path
         inner: Any = line
         for step in way:
@@ -152,19 +152,19 @@ def add(*path: str | int) -> Callable[[Line], None]:
     return change
 
 
-def happened(event: str, **facts: object) -> Callable[[Line], bool]:
+def happened(event: str, **facts: object) -> Callable[[BotRating], bool]:
     return lambda line: line.get("event") == event and facts.items() <= line["data"].items()
 
 
-def chose(kind: str) -> Callable[[Line], bool]:
+def chose(kind: str) -> Callable[[BotRating], bool]:
     return lambda line: line["type"] == "choice" and line["kind"] == kind and not line["forced"]
 
 
-def last(line: Line) -> bool:
+def last(line: BotRating) -> bool:
     return line["type"] == "end"
 
 
-TAMPERINGS: dict[str, tuple[Callable[[Line], bool], Callable[[Line], object]]] = {
+TAMPERINGS: dict[str, tuple[Callable[[BotRating], bool], Callable[[BotRating], object]]] = {
     "a score": (last, add("scores", 0)),
     "a rank": (last, add("ranks", 1)),
     "the ending": (last, lambda line: line.update(ending="truncated")),

@@ -12,7 +12,7 @@ from harness.cli import main
 from harness.play.advice import NoHint
 from harness.play.console import Console
 from harness.play.dialogue import Dialogue, Turn
-from harness.plugins import load
+from harness.plugins.registry import load
 
 GAMES = ("el-paso", "gnadenlos", "x-pasch")
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.play.choosing import Unclear, pick
+from harness.play.parse_choice import Unclear, parse_choice
 from tests.play.support import GAMES, game
 
 
@@ -42,15 +42,15 @@ CARDS = among("play bank 5", "play saloon 7", "play gold mine 7", "play hotel 1"
     ],
 )
 def test_a_number_or_words_that_fit_one_choice(typed, text):
-    assert pick(typed, CARDS).text == text
+    assert parse_choice(typed, CARDS).text == text
 
 
 def test_a_whole_text_beats_a_longer_one_that_begins_alike():
     sums = among("bid 1", "bid 10", "bid 11")
-    assert pick("bid 1", sums).text == "bid 1"
-    assert pick("1", sums).text == "bid 1"
-    assert pick("bid 10", sums).text == "bid 10"
-    assert pick("2", sums).text == "bid 10"
+    assert parse_choice("bid 1", sums).text == "bid 1"
+    assert parse_choice("1", sums).text == "bid 1"
+    assert parse_choice("bid 10", sums).text == "bid 10"
+    assert parse_choice("2", sums).text == "bid 10"
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_a_whole_text_beats_a_longer_one_that_begins_alike():
 )
 def test_anything_else_is_refused_with_what_would_do(typed, said):
     with pytest.raises(Unclear) as error:
-        pick(typed, CARDS)
+        parse_choice(typed, CARDS)
     assert said in str(error.value)
 
 
@@ -78,13 +78,13 @@ def test_anything_else_is_refused_with_what_would_do(typed, said):
 def test_every_action_of_a_game_can_be_chosen_by_its_text_among_all(name):
     actions = game(name).actions
     for action in actions[:: max(1, len(actions) // 300)]:
-        assert pick(action.text, actions) is action
-        assert pick(str(action.code + 1), actions) is action
+        assert parse_choice(action.text, actions) is action
+        assert parse_choice(str(action.code + 1), actions) is action
 
 
 @given(st.text(max_size=20))
 def test_whatever_is_typed_gives_a_choice_or_a_sentence(typed):
     try:
-        assert pick(typed, CARDS) in CARDS
+        assert parse_choice(typed, CARDS) in CARDS
     except Unclear as error:
         assert str(error).endswith((".", "help."))

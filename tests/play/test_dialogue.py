@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from harness import Bot
-from harness.entrants import enter
 from harness.play.advice import NoHint, hint, hint_bot, opponents
 from harness.play.console import Console
 from harness.play.dialogue import COMMANDS, Left
-from harness.plugins import load
+from harness.plugins.entrants import enter
+from harness.plugins.registry import load
 from tests.play.support import first_turn, game, talk
 
 

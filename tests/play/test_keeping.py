@@ -12,9 +12,9 @@ import pytest
 from click.testing import CliRunner
 
 from harness.cli import main
+from harness.core.types import GameRecord
 from harness.play.dialogue import Dialogue
-from harness.recordfile import lock
-from harness.types import GameRecord
+from harness.runs.record_file import lock
 from tests.play.support import sit_down
 from tests.support.cli import arena
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
+from harness.core.types import Fault, GameRecord, MatchSpec
+from harness.match.narration import Narration
+from harness.match.referee import play
 from harness.play.stepper import Stepper, tell_all
-from harness.play.story import Story
-from harness.plugins import load
-from harness.referee import play
-from harness.types import Fault, GameRecord, MatchSpec
+from harness.plugins.registry import load
 from tests.play.support import GAMES, Script, game
 
 
@@ -53,9 +53,9 @@ def test_as_a_seat_nothing_is_told_that_it_could_not_see():
     assert "Seat 0 is dealt" not in said
     assert "(hidden)" not in said
     assert "Decision 0: seat 0 chooses." in said
-    story = Story(game(), record)
-    story.news()
-    assert str(story.replay.next_action()) not in said.partition("Decision 1 ")[0]
+    narration = Narration(game(), record)
+    narration.news()
+    assert str(narration.replay.next_action()) not in said.partition("Decision 1 ")[0]
 
 
 def test_seats_are_chosen_and_let_go_on_the_way():
@@ -69,11 +69,11 @@ def test_seats_are_chosen_and_let_go_on_the_way():
 
 def test_only_the_seats_own_forced_moves_are_told():
     def forced(seat: int | None) -> set[str]:
-        story = Story(game("x-pasch"), match("x-pasch"))
-        told = story.news(seat)
-        while not story.over:
-            story.decide()
-            told += story.news(seat)
+        narration = Narration(game("x-pasch"), match("x-pasch"))
+        told = narration.news(seat)
+        while not narration.over:
+            narration.decide()
+            told += narration.news(seat)
         return {sentence.split(" must ")[0] for sentence in told if " must " in sentence}
 
     assert forced(None) == {"Seat 0", "Seat 1", "Seat 2"}

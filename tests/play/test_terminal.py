@@ -10,7 +10,7 @@ from time import sleep
 import msgspec
 import pytest
 
-from harness.types import GameRecord
+from harness.core.types import GameRecord
 from tests.play.support import sit_down
 from tests.play.terminal import CTRL_C, CTRL_D, terminal
 from tests.support.cli import arena

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import bots
 import engines
-from harness.executors import Job, Table
-from harness.plugins import Registry
-from harness.protocol.entering import enter_command, seat_apart
-from harness.protocol.session import Policy
-from harness.referee import Limits
-from harness.types import MatchSpec
+from harness.core.types import MatchSpec
+from harness.executors import Job, Roster
+from harness.executors.isolation import enter_command, isolate_all
+from harness.match.referee import Limits
+from harness.plugins.registry import Registry
+from harness.protocol.session import IsolationPolicy
 
 HOSTILE = Path(__file__).with_name("hostile")
 LIMITS = Limits(move_time=0.5, margin=0.2)
@@ -56,10 +56,10 @@ def program(name: str, token: str, isolate: str = "on"):
     return enter_command(name, name, "", command, isolate)
 
 
-def seated(entrants, isolate: str = "on", limits: Limits = LIMITS, logs: str = "", memory: int = MEMORY) -> Table:
+def seated(entrants, isolate: str = "on", limits: Limits = LIMITS, logs: str = "", memory: int = MEMORY) -> Roster:
     """A table with these entrants, on the terms of isolation."""
-    policy = Policy(isolate, limits, memory, logs=logs)
-    return Table(GAMES, seat_apart({entrant.name: entrant for entrant in entrants}, policy, GAMES))
+    policy = IsolationPolicy(isolate, limits, memory, logs=logs)
+    return Roster(GAMES, isolate_all({entrant.name: entrant for entrant in entrants}, policy, GAMES))
 
 
 def job(number: int, game: str, *names: str) -> Job:

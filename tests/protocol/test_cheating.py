@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import re
 
-from harness.entrants import enter
-from harness.executors import Serial, Table
+from harness.executors import Roster, SerialExecutor
+from harness.plugins.entrants import enter
 from tests.protocol import spies
 from tests.protocol.support import GAMES, LIMITS, REGISTRY, job, seated
 
@@ -17,14 +17,16 @@ def told(text):
 
 def play_here(spy, capsys, matches):
     entrants = [*REGISTRY.entrants(["random"]), enter(spy, {}, "", "test", "1")]
-    table = Table(GAMES, {entrant.name: entrant for entrant in entrants})
-    records = [one.record for one in Serial(table).run(job(n, "el-paso", "random", spy.name) for n in range(matches))]
+    table = Roster(GAMES, {entrant.name: entrant for entrant in entrants})
+    records = [
+        one.record for one in SerialExecutor(table).run(job(n, "el-paso", "random", spy.name) for n in range(matches))
+    ]
     return records, told(capsys.readouterr().err)
 
 
 def play_isolated(spy, folder, matches):
     entrants = [*REGISTRY.entrants(["random"]), enter(spy, {}, "", "test", "1")]
-    with Serial(seated(entrants, logs=str(folder)), LIMITS) as executor:
+    with SerialExecutor(seated(entrants, logs=str(folder)), LIMITS) as executor:
         jobs = [job(number, "el-paso", "random", spy.name) for number in range(matches)]
         records = [one.record for one in executor.run(iter(jobs))]
     return records, told((folder / f"{spy.name}.log").read_text())
@@ -71,6 +73,6 @@ def test_an_isolated_bot_is_not_told_the_deal(tmp_path):
         "    def finish(self, record): print('SPY', record.seed or 'null', file=sys.stderr)\n"
     )
     table = seated(REGISTRY.entrants(["random", str(tmp_path / "diarist.py")]), logs=str(tmp_path))
-    with Serial(table, LIMITS) as executor:
+    with SerialExecutor(table, LIMITS) as executor:
         list(executor.run([job(1, "el-paso", "random", "diarist")]))
     assert told((tmp_path / "diarist.log").read_text()) == [None]

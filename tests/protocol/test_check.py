@@ -9,7 +9,7 @@ import pytest
 
 from harness import Bot
 from harness.conformance import check_bot
-from harness.errors import ConformanceError
+from harness.core.errors import ConformanceError
 from tests.protocol.support import GAMES, HOSTILE
 from tests.support import zoo
 from tests.support.cli import arena

@@ -10,9 +10,9 @@ import tempfile
 
 import pytest
 
-from harness.errors import PluginError, UsageError
-from harness.plugins import load
-from harness.protocol import probe
+from harness.core.errors import PluginError, UsageError
+from harness.plugins.registry import load
+from harness.sandbox import doctor
 from tests.protocol.support import HOSTILE
 from tests.support.cli import arena
 
@@ -97,11 +97,11 @@ def test_a_run_with_a_program_is_played_kept_and_continued(tmp_path):
 
 
 def kept():
-    return all(guarantee.enforced for guarantee in probe.probe())
+    return all(guarantee.enforced for guarantee in doctor.probe())
 
 
 def test_strict_refuses_what_the_machine_cannot_enforce(tmp_path, monkeypatch):
-    monkeypatch.setattr(probe, "probe", lambda: [probe.Guarantee("network", "there is no network", False)])
+    monkeypatch.setattr(doctor, "probe", lambda: [doctor.Guarantee("network", "there is no network", False)])
     said = arena("tournament", "--isolate=strict", "--deals", 1, "--results", tmp_path, code=2).stderr
     assert "does not enforce that there is no network" in said
     assert "arena doctor" in said
@@ -129,7 +129,7 @@ def test_doctor_says_what_is_enforced():
     data = json.loads(arena("doctor", "--json", code=0 if kept() else 1).stdout)
     assert data["strict"] == all(data["enforced"].values())
     assert data["enforced"]["memory"]
-    assert set(data["enforced"]) == set(probe.GUARANTEES)
+    assert set(data["enforced"]) == set(doctor.GUARANTEES)
     assert "memory has a limit" in arena("doctor", code=0 if kept() else 1).stdout
 
 

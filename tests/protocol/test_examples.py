@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from harness.conformance import check_bot
-from harness.executors import Serial
-from harness.protocol.entering import enter_command, seat_apart
-from harness.protocol.session import Policy
+from harness.executors import SerialExecutor
+from harness.executors.isolation import enter_command, isolate_all
+from harness.protocol.session import IsolationPolicy
 from tests.protocol.support import GAMES, HOSTILE, LIMITS, REGISTRY, job, seated
 
 BOTS = Path(__file__).parents[2] / "docs" / "examples" / "bots"
@@ -53,7 +53,7 @@ def mean_ranks(game, entrants, matches):
         turn = number % len(names)
         jobs.append(job(number, game, *names[turn:], *names[:turn]))
     sums = dict.fromkeys(names, 0)
-    with Serial(seated(entrants, memory=2000), LIMITS) as executor:
+    with SerialExecutor(seated(entrants, memory=2000), LIMITS) as executor:
         for record, _ in executor.run(jobs):
             assert record.faults == ()
             for name, rank in zip(record.seats, record.ranks, strict=True):
@@ -75,8 +75,8 @@ def test_the_c_bot_beats_the_simple_ones_at_x_pasch(xpasch):
 
 @needs_awk
 def test_the_awk_bot_plays_every_game(awk):
-    policy = Policy("on", LIMITS, 500)
-    [entrant] = seat_apart({awk.name: awk}, policy, GAMES).values()
+    policy = IsolationPolicy("on", LIMITS, 500)
+    [entrant] = isolate_all({awk.name: awk}, policy, GAMES).values()
     report = check_bot(entrant, GAMES.values(), (1,), LIMITS)
     assert report.problems == []
     assert set(report.games) == set(GAMES)
@@ -109,7 +109,7 @@ def test_the_page_shows_what_is_sent(tmp_path):
     )
     scribe = enter_command("scribe", "scribe", "", f"{sys.executable} -S {script}", "off")
     table = seated([*REGISTRY.entrants(["random"]), scribe], "off")
-    with Serial(table, LIMITS) as executor:
+    with SerialExecutor(table, LIMITS) as executor:
         [(record, _)] = executor.run([job(1, "el-paso", "random", "scribe")])
     assert record.faults == ()
     sent = [json.loads(line) for line in log.read_text().splitlines()]

@@ -15,11 +15,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.executors import Serial
-from harness.protocol.entering import enter_command
+from harness.executors import SerialExecutor
+from harness.executors.isolation import enter_command
+from harness.match.referee import Limits
+from harness.match.replay import verify
 from harness.protocol.messages import Choice, Failed, Garbage, Introduction, Ready, decode_reply, encode
-from harness.referee import Limits
-from harness.replay import verify
 from tests.protocol.support import GAMES, REGISTRY, job, seated
 
 LONG = float(os.environ.get("ARENA_FUZZ_SECONDS", "1800"))
@@ -87,7 +87,7 @@ def fuzz_sessions(seconds, seed):
         number += 1
         command = f"{sys.executable} -S {script} {seed + number}"
         fuzzer = enter_command(command, "fuzzer", "", command, "on")
-        with Serial(seated([*REGISTRY.entrants(["random"]), fuzzer], "on", QUICK), QUICK) as executor:
+        with SerialExecutor(seated([*REGISTRY.entrants(["random"]), fuzzer], "on", QUICK), QUICK) as executor:
             for _ in range(6):
                 began = time.monotonic()
                 [(record, _)] = executor.run([job(matches, "el-paso", "random", "fuzzer")])

@@ -9,13 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from harness.entrants import enter
-from harness.errors import UsageError
-from harness.executors import LocalPool, Serial, Table, default_workers
-from harness.protocol.bench import measure_isolated_workers, measure_isolation
-from harness.referee import Limits
+from harness.core.errors import UsageError
+from harness.executors import LocalPool, Roster, SerialExecutor, default_workers
+from harness.match.referee import Limits
+from harness.plugins.entrants import enter
 from tests.protocol.support import BUNDLED, GAMES, REGISTRY, job, processes, seated
 from tests.support import wild, zoo
+
+from .isolation_speed import measure_isolated_workers, measure_isolation
 
 PATIENT = Limits(move_time=20)
 SLOW = {"flat-mc": "flat-mc:iterations=4", "ismcts": "ismcts:iterations=4"}
@@ -41,10 +42,10 @@ def rotations(game, entrants, players):
 def test_all_bundled_bots_play_the_same_isolated(game):
     entrants = field(game)
     players = max(GAMES[game].min_players, 3)
-    here = Table(GAMES, {entrant.name: entrant for entrant in entrants})
+    here = Roster(GAMES, {entrant.name: entrant for entrant in entrants})
     with LocalPool(seated(entrants, limits=PATIENT, memory=2000), PATIENT, 2) as pool:
         isolated = plain(pool.run(rotations(game, entrants, players)))
-    assert isolated == plain(Serial(here).run(rotations(game, entrants, players)))
+    assert isolated == plain(SerialExecutor(here).run(rotations(game, entrants, players)))
     assert not any(record.faults for record in isolated.values())
     assert len(isolated) == len(entrants)
 
@@ -56,7 +57,7 @@ def failing():
     jobs = [job(number, "el-paso", "random", bad.name) for number, bad in enumerate(zoo.FAULTS)]
     with LocalPool(seated(entrants, limits=PATIENT), PATIENT, 2) as pool:
         isolated = plain(pool.run(iter(jobs)))
-    here = plain(Serial(Table(GAMES, {entrant.name: entrant for entrant in entrants})).run(iter(jobs)))
+    here = plain(SerialExecutor(Roster(GAMES, {entrant.name: entrant for entrant in entrants})).run(iter(jobs)))
     return {bad: (isolated[f"m{number}"], here[f"m{number}"]) for number, bad in enumerate(zoo.FAULTS)}
 
 
@@ -91,8 +92,8 @@ def deadly():
     names = [bot.name for bot in strange] + [bot.name for bot in DEADLY]
     with LocalPool(table, limits, 2, sweep=True) as pool:
         played = [record for record, _ in pool.run(job(n, "el-paso", "random", name) for n, name in enumerate(names))]
-        incidents = pool.incidents
-    return played, incidents, processes(*homes)
+        losses = pool.losses
+    return played, losses, processes(*homes)
 
 
 @pytest.mark.parametrize(("bad", "kind"), DEADLY.items(), ids=lambda value: getattr(value, "__name__", value))
@@ -110,8 +111,8 @@ def test_a_rude_bot_that_breaks_no_rule_is_not_blamed(deadly, rude):
 
 
 def test_no_worker_was_lost_and_no_process_is_left(deadly):
-    _, incidents, left = deadly
-    assert incidents == []
+    _, losses, left = deadly
+    assert losses == []
     assert left == []
 
 
@@ -128,13 +129,13 @@ def test_a_worker_killed_from_outside_takes_its_bots_along():
                 os.kill(next(iter(pool._workers.values())).pid, signal.SIGKILL)
     assert processes(*homes) == []
     assert not any(Path(home).exists() for home in homes)
-    here = Table(GAMES, {entrant.name: entrant for entrant in entrants})
-    assert plain(played) == plain(Serial(here).run(iter(jobs)))
+    here = Roster(GAMES, {entrant.name: entrant for entrant in entrants})
+    assert plain(played) == plain(SerialExecutor(here).run(iter(jobs)))
 
 
 def test_one_process_serves_many_matches_and_is_replaced_after_a_fault():
     table = seated([*REGISTRY.entrants(["random"]), enter(wild.Leaves, {}, "", "test", "1")])
-    with Serial(table, PATIENT) as executor:
+    with SerialExecutor(table, PATIENT) as executor:
         seen = []
         for _ in executor.run(job(number, "el-paso", "random", "leaves") for number in range(3)):
             [session] = table.entrants["random"].sessions.idle
@@ -153,9 +154,11 @@ def test_listeners_are_told_what_they_would_be_told_here(tmp_path):
     )
     entrants = REGISTRY.entrants(["random", str(tmp_path / "gossip.py")])
     jobs = [job(number, "gnadenlos", "random", "gossip", "gossip") for number in range(2)]
-    with Serial(seated(entrants, limits=PATIENT), PATIENT) as executor:
+    with SerialExecutor(seated(entrants, limits=PATIENT), PATIENT) as executor:
         isolated = plain(executor.run(iter(jobs)))
-    assert isolated == plain(Serial(Table(GAMES, {entrant.name: entrant for entrant in entrants})).run(iter(jobs)))
+    assert isolated == plain(
+        SerialExecutor(Roster(GAMES, {entrant.name: entrant for entrant in entrants})).run(iter(jobs))
+    )
     assert not any(record.faults for record in isolated.values())
 
 
@@ -174,14 +177,14 @@ def test_a_bot_that_starts_too_slowly_is_blamed_apart_from_its_move_time(tmp_pat
     )
     quick = Limits(move_time=0.3)
     table = seated(REGISTRY.entrants(["random", str(tmp_path / "sleeper.py")]), limits=quick)
-    with Serial(table, quick) as executor:
+    with SerialExecutor(table, quick) as executor:
         [(record, _)] = executor.run([job(1, "el-paso", "random", "sleeper")])
     assert record.faults == ()
     began = time.perf_counter()
     [entrant] = [one for one in table.entrants.values() if one.name == "sleeper"]
     hurried = entrant.policy.__class__("on", quick, start_time=0.4)
     object.__setattr__(entrant, "policy", hurried)
-    with Serial(table, quick) as executor:
+    with SerialExecutor(table, quick) as executor:
         [(record, _)] = executor.run([job(1, "el-paso", "random", "sleeper")])
     [fault] = record.faults
     assert (fault.kind, fault.decision) == ("timeout", 0)

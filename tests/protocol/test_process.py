@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.protocol.process import Ended, Launch, Process, TooLate, TooLong, absolute, files_of
+from harness.sandbox.process import Ended, Launch, Process, TooLate, TooLong, absolute, files_of
 from tests.protocol.support import processes
 
 HERE = Path(__file__).parent
@@ -118,7 +118,7 @@ def test_it_dies_with_the_one_who_started_it(start, confined):
     program = "import os,time; os.fork(); print(1, flush=True); time.sleep(999)"
     code = (
         "import sys,time; sys.path.insert(0, sys.argv[1])\n"
-        "from harness.protocol.process import *\n"
+        "from harness.sandbox.process import *\n"
         f"argv = absolute([sys.executable, '-S', '-c', {program!r}])\n"
         "launch = Launch(argv, readable=(*files_of(argv), sys.base_prefix))\n"
         f"p = Process(launch, sys.argv[2], None, confined={confined})\n"

@@ -9,8 +9,8 @@ import time
 import pytest
 
 from harness.executors import LocalPool
-from harness.protocol.probe import probe
-from harness.replay import verify
+from harness.match.replay import verify
+from harness.sandbox.doctor import probe
 from tests.protocol.support import (
     BLAMED,
     GAMES,
@@ -66,7 +66,7 @@ def of(zoo, name):
 
 def test_every_match_is_played_and_no_worker_was_lost(zoo):
     assert len(zoo["played"]) == len(BLAMED) + len(RUDE)
-    assert zoo["pool"].incidents == []
+    assert zoo["pool"].losses == []
     for record in zoo["played"]:
         verify(GAMES["el-paso"], record)
 

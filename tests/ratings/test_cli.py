@@ -8,10 +8,10 @@ from time import process_time
 import msgspec
 import pytest
 
-from harness.plugins import load
-from harness.ratings import Book
-from harness.referee import play
-from harness.types import MatchSpec
+from harness.core.types import MatchSpec
+from harness.match.referee import play
+from harness.plugins.registry import load
+from harness.ratings import Ratings
 from tests.support.cli import arena
 
 BOTS = ("--bot", "random", "--bot", "skittish", "--bot", "diehard", "--bot", "skittish:stars=3")
@@ -132,10 +132,10 @@ def test_rating_costs_less_than_a_tenth_of_playing():
     began = process_time()
     records = [play(MatchSpec(f"m{n}", n, "s", "el-paso", {}, n, seats), game, [random] * 4) for n in range(100)]
     playing = process_time() - began
-    book = Book()
+    ratings = Ratings()
     began = process_time()
     for record in records:
-        book.add(msgspec.structs.replace(record, seats=tuple(Random(record.index).sample("abcdef", 4))))
+        ratings.add(msgspec.structs.replace(record, seats=tuple(Random(record.index).sample("abcdef", 4))))
     assert process_time() - began < playing / 10
 
 

@@ -6,11 +6,11 @@ from random import Random
 
 import pytest
 
-from harness.compare import Question, compare, specs
-from harness.compare.betting import Bets, enough
-from harness.compare.duplicates import Spread
-from harness.errors import UsageError
-from harness.types import Fault, GameRecord, ranks_of
+from harness.core.errors import UsageError
+from harness.core.types import Fault, GameRecord, ranks_of
+from harness.ratings.betting import Bets, enough
+from harness.ratings.comparison import Question, compare, specs
+from harness.ratings.shared_deals import SetSpread
 
 DUEL = Question("a", "b", "sim", {})
 
@@ -43,7 +43,7 @@ EDGE_55 = 0.1777  # finishes ahead in 55%: the normal quantile of 0.55 times the
 
 
 def test_wealth_of_one_gambler_multiplies_by_what_was_staked(monkeypatch):
-    monkeypatch.setattr("harness.compare.betting.FRACTIONS", (0.5,))
+    monkeypatch.setattr("harness.ratings.betting.FRACTIONS", (0.5,))
     bets = Bets()
     for value in (1.0, 1.0, 0.0):
         bets.add(value)
@@ -216,15 +216,15 @@ def test_a_bot_that_finishes_ahead_in_55_of_100_is_found_in_80_of_100_runs(runs,
 
 def test_the_gain_is_the_covariance_that_sharing_brings():
     rng = Random(1)
-    opposite, alike, apart = Spread(2), Spread(2), Spread(2)
+    opposite, alike, isolated = SetSpread(2), SetSpread(2), SetSpread(2)
     for _ in range(4000):
         luck = rng.gauss(0, 1)
         opposite.add((luck + rng.gauss(0, 1), -luck + rng.gauss(0, 1)))
         alike.add((luck + rng.gauss(0, 1), luck + rng.gauss(0, 1)))
-        apart.add((rng.gauss(0, 1), rng.gauss(0, 1)))
+        isolated.add((rng.gauss(0, 1), rng.gauss(0, 1)))
     assert opposite.gain().saved == pytest.approx(0.5, abs=0.05)
     assert alike.gain().saved == pytest.approx(-0.5, abs=0.08)
-    assert apart.gain().saved == pytest.approx(0, abs=0.05)
+    assert isolated.gain().saved == pytest.approx(0, abs=0.05)
 
 
 def test_a_seat_s_luck_that_is_dealt_again_to_the_other_cancels():

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from harness.ratings.separation import bands, confidence, reach, told_apart
-from harness.ratings.strength import Strengths
+from harness.ratings.plackett_luce import Strengths
+from harness.ratings.significance import bands, confidence, reach, told_apart
 
 
 def known(values, error, deals=30):

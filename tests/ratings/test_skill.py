@@ -11,7 +11,7 @@ import trueskill
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.ratings.skill import MU, SIGMA, draw_margin, rate
+from harness.ratings.skill_update import MU, SIGMA, draw_margin, rate
 
 # The library's own erfc is good to 1e-7, which its messages magnify to some 1e-6; given exact normal functions it
 # agrees with ours to ten digits.

@@ -5,20 +5,20 @@ from random import Random
 
 import pytest
 
-from harness.ratings import books
-from harness.ratings.strength import fit
+from harness.ratings import rate_records
+from harness.ratings.plackett_luce import fit
 from tests.ratings.simulate import World, record, tournament
 
 NO_PRIOR = 1e-9
 
 
 def book_of(records):
-    return books(records)["sim"]
+    return rate_records(records)["sim"]
 
 
-def strengths(book, prior=NO_PRIOR):
-    found = fit(book.evidence.deals, len(book.lines), prior)
-    return {name: found.values[line.number] for name, line in book.lines.items()}
+def strengths(ratings, prior=NO_PRIOR):
+    found = fit(ratings.evidence.deals, len(ratings.lines), prior)
+    return {name: found.values[line.number] for name, line in ratings.lines.items()}
 
 
 def test_it_finds_what_choix_finds():
@@ -66,8 +66,8 @@ def test_a_bot_that_never_lost_is_strong_but_not_infinitely():
 
 
 def test_the_errors_are_those_of_a_block_bootstrap():
-    book = book_of(tournament(World([0.0, 0.2, 0.4, 0.7], 3), 60, Random(8)))
-    deals, rng = book.evidence.deals, Random(9)
+    ratings = book_of(tournament(World([0.0, 0.2, 0.4, 0.7], 3), 60, Random(8)))
+    deals, rng = ratings.evidence.deals, Random(9)
     drawn = [fit(rng.choices(deals, k=len(deals)), 4) for _ in range(300)]
     found = fit(deals, 4)
     for one, other in ((0, 1), (0, 3), (2, 3)):

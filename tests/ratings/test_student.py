@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from harness.ratings.student import cdf, mean, quantile, share
+from harness.ratings.intervals import cdf, mean, quantile, share
 
 
 @pytest.mark.parametrize(

@@ -7,15 +7,15 @@ from random import Random
 
 import pytest
 
-from harness.errors import UnknownName
-from harness.ratings import books, by_option, by_players
-from harness.tables import FORMATS, KINDS, bot_page, render
-from harness.types import Fault
+from harness.core.errors import UnknownName
+from harness.core.types import Fault
+from harness.output import FORMATS, KINDS, bot_page, render
+from harness.ratings import by_option, by_players, rate_records
 from tests.ratings.simulate import World, record, tournament
 
 
-def shelf(deals=15, skills=(0.0, 0.0, 1.0, 2.0)):
-    return books(tournament(World(skills, 3), deals, Random(3)))
+def rating_set(deals=15, skills=(0.0, 0.0, 1.0, 2.0)):
+    return rate_records(tournament(World(skills, 3), deals, Random(3)))
 
 
 def read(rated, kind="leaderboard"):
@@ -29,7 +29,7 @@ def test_a_line_says_what_the_records_say():
         record("ab", (10, 10), index=2, seed=2, time=(0.2, 0.1)),
         record("ba", (60, 20), index=3, seed=2, time=(0.1, 0.0)),
     ]
-    a, b = sorted(read(books(records))["sim"], key=lambda row: row["bot"])
+    a, b = sorted(read(rate_records(records))["sim"], key=lambda row: row["bot"])
     assert (a["matches"], a["wins"], a["mean rank"], a["mean score"], a["faults"]) == (4, 0.625, 1.25, 25.0, 0)
     assert (b["wins"], b["ahead"], b["faults"], b["mean score"]) == (0.375, 0.375, 1, 25.0)
     assert a["ms/decision"] == 300.0
@@ -40,35 +40,35 @@ def test_a_line_says_what_the_records_say():
 
 
 def test_bots_that_are_not_told_apart_share_a_marked_rank():
-    rows = read(shelf())["sim"]
+    rows = read(rating_set())["sim"]
     assert [(row["bot"], row["rank"], row["shared"]) for row in rows[:2]] == [("bot3", 1, False), ("bot2", 2, False)]
     assert {row["bot"] for row in rows[2:]} == {"bot0", "bot1"}
     assert [(row["rank"], row["shared"]) for row in rows[2:]] == [(3, True)] * 2
     assert [(row["best rank"], row["worst rank"]) for row in rows[2:]] == [(3, 4)] * 2
-    lines = render(shelf(), "simple").splitlines()
+    lines = render(rating_set(), "simple").splitlines()
     assert [line.split()[0] for line in lines[4:8]] == ["1", "2", "3=", "3="]
 
 
 def test_lines_are_in_the_order_of_the_rating():
-    ratings = [row["rating"] for row in read(shelf(2, (0.0, 0.1, 0.2, 0.3)))["sim"]]
+    ratings = [row["rating"] for row in read(rating_set(2, (0.0, 0.1, 0.2, 0.3)))["sim"]]
     assert ratings == sorted(ratings, reverse=True)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("table_format", FORMATS)
 def test_every_table_comes_in_every_format(kind, table_format):
-    text = render(shelf(2), table_format, kind)
+    text = render(rating_set(2), table_format, kind)
     assert "bot3" in text or kind == "seats"
     assert "sim" in text
 
 
 def test_an_unknown_format_is_refused_with_the_nearest():
     with pytest.raises(UnknownName, match="Did you mean 'github'"):
-        render(shelf(2), "githib")
+        render(rating_set(2), "githib")
 
 
 def test_csv_and_json_hold_the_same():
-    rated = shelf(3)
+    rated = rating_set(3)
     rows = list(csv.DictReader(io.StringIO(render(rated, "csv"))))
     assert [row.pop("game") for row in rows] == ["sim"] * 4
     expected = [{key: "" if value is None else str(value) for key, value in row.items()} for row in read(rated)["sim"]]
@@ -76,7 +76,7 @@ def test_csv_and_json_hold_the_same():
 
 
 def test_pairs_are_counted_from_both_sides():
-    rated = books([record("ab", (2, 1)), record("ab", (1, 1), index=1), record("cb", (2, 1), index=2)])
+    rated = rate_records([record("ab", (2, 1)), record("ab", (1, 1), index=1), record("cb", (2, 1), index=2)])
     rows = {(row["bot"], row["against"]): (row["met"], row["ahead"]) for row in read(rated, "pairs")["sim"]}
     assert rows == {("a", "b"): (2, 0.75), ("b", "a"): (2, 0.25), ("b", "c"): (1, 0.0), ("c", "b"): (1, 1.0)}
 
@@ -87,7 +87,7 @@ def test_a_seat_s_advantage_shows():
         record(rng.sample("abc", 3), (rng.randrange(20) + 10, rng.randrange(20), rng.randrange(20)), index=i, seed=i)
         for i in range(200)
     ]
-    first, second, third = read(books(records), "seats")["sim"]
+    first, second, third = read(rate_records(records), "seats")["sim"]
     assert (first["players"], first["seat"], first["matches"]) == (3, 0, 200)
     assert first["ahead low"] > 0.6 > second["ahead high"]
     assert first["wins"] + second["wins"] + third["wins"] == pytest.approx(1, abs=1e-3)
@@ -95,12 +95,12 @@ def test_a_seat_s_advantage_shows():
 
 def test_by_players_and_by_option():
     records = [record("ab", (2, 1)), record("abc", (3, 2, 1), index=1)]
-    assert list(books(records, by_players)) == ["sim, 2 players", "sim, 3 players", "overall"]
-    assert list(books(records, by_option)) == ["sim"]
+    assert list(rate_records(records, by_players)) == ["sim, 2 players", "sim, 3 players", "overall"]
+    assert list(rate_records(records, by_option)) == ["sim"]
 
 
 def test_points_of_different_games_are_not_averaged():
-    rated = books([record("ab", (200, 100)), record("ab", (2, 1), index=1, game="other")])
+    rated = rate_records([record("ab", (200, 100)), record("ab", (2, 1), index=1, game="other")])
     assert {row["mean score"] for row in read(rated)["overall"]} == {None}
     assert read(rated)["other"][0]["mean score"] == 2
 
@@ -139,7 +139,7 @@ def everyone_fails():
     ],
 )
 def test_odd_records_give_a_table_or_a_sentence(records, kind):
-    rated = books(records)
+    rated = rate_records(records)
     for table_format in FORMATS:
         text = render(rated, table_format, kind)
         assert text.strip()
@@ -150,18 +150,18 @@ def test_odd_records_give_a_table_or_a_sentence(records, kind):
 
 
 def test_all_draws_are_not_told_apart():
-    rows = read(books([record("abcd", (1, 1, 1, 1), index=i, seed=i) for i in range(50)]))["sim"]
+    rows = read(rate_records([record("abcd", (1, 1, 1, 1), index=i, seed=i) for i in range(50)]))["sim"]
     assert {row["rank"] for row in rows} == {1}
     assert [row["sure"] for row in rows[:3]] == [0.5, 0.5, 0.5]
     assert {row["strength"] for row in rows} == {0.0}
 
 
 def test_one_deal_is_reported_as_too_little():
-    assert "All matches are of one deal" in render(books([record("ab", (2, 1))]))
+    assert "All matches are of one deal" in render(rate_records([record("ab", (2, 1))]))
 
 
 def test_how_to_read_the_tables_is_told_once():
-    rated = books([record("ab", (200, 100)), record("ab", (2, 1), index=1, game="other")])
+    rated = rate_records([record("ab", (200, 100)), record("ab", (2, 1), index=1, game="other")])
     text = render(rated, "simple")
     assert text.count("Ranks with =") == 1
     assert text.splitlines()[-1].startswith("Ranks with =")

@@ -10,7 +10,7 @@ from random import Random
 
 import pytest
 
-from harness.ratings import books, leaderboard
+from harness.ratings import leaderboard, rate_records
 from tests.ratings.simulate import World, tournament
 
 PLAYERS = range(2, 7)
@@ -26,7 +26,9 @@ def world_of(gap, players):
 
 def boards(world, tournaments, deals=12):
     for number in range(tournaments):
-        yield leaderboard(books(tournament(world, deals, Random(1000 * number + world.players)))["sim"]).standings
+        yield leaderboard(
+            rate_records(tournament(world, deals, Random(1000 * number + world.players)))["sim"]
+        ).standings
 
 
 def number_of(standing):
@@ -82,7 +84,7 @@ def test_equal_bots_are_not_told_apart(players, tournaments):
 def test_intervals_cover_the_truth_with_a_deal_for_every_table():
     world, inside, lines = world_of(0.3, 3), 0, 0
     for number in range(40):
-        board = leaderboard(books(tournament(world, 2, Random(number), shared=False))["sim"])
+        board = leaderboard(rate_records(tournament(world, 2, Random(number), shared=False))["sim"])
         for one in board.standings:
             inside += one.ahead.low <= world.share_ahead(number_of(one)) <= one.ahead.high
             lines += 1

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import msgspec
 
+from harness.core.types import GameRecord
+from harness.runs.store import EntrantInfo, RunFolder, RunInfo
 from harness.schedule import GamePlan, Plan
-from harness.store import EntrantInfo, Run, RunInfo
-from harness.types import GameRecord
 from tests.support.cli import arena
 
 HOSTILE = "<script>alert(1)</script>"
@@ -17,7 +17,9 @@ LONG = "long-" + 'x"&<' * 73 + "end"
 NASTY = (HOSTILE, LONG, "$\\frac{$", "\u202eabc\u0000", "{{ 7 * 7 }}", "'><img src=//evil.example/x onerror=alert(1)>")
 
 
-def made_up(folder: Path, records: Iterable[GameRecord], game: str = "sim", finished: str = "later") -> Run:
+def simulated_record(
+    folder: Path, records: Iterable[GameRecord], game: str = "sim", finished: str = "later"
+) -> RunFolder:
     """A run folder with these records."""
     records = list(records)
     bots = tuple(sorted({bot for record in records for bot in record.seats}))
@@ -34,20 +36,20 @@ def made_up(folder: Path, records: Iterable[GameRecord], game: str = "sim", fini
         started="2026-01-01T10:00:00",
         finished=finished,
     )
-    run = Run.create(folder, info)
+    run = RunFolder.create(folder, info)
     with run.writing():
         for record in records:
             run.append(msgspec.json.encode(record))
     return run
 
 
-def play(folder: Path, *args: object) -> Run:
+def play(folder: Path, *args: object) -> RunFolder:
     """A run that is really played."""
     arena("tournament", "--results", folder.parent, "--name", folder.name, "--workers", 1, *args)
-    return Run.open(folder)
+    return RunFolder.open(folder)
 
 
-def rename(run: Run, names: dict[str, str]) -> Run:
+def rename(run: RunFolder, names: dict[str, str]) -> RunFolder:
     """The same run with other names of bots, as if somebody had got them past the door."""
     records = [
         msgspec.structs.replace(record, seats=tuple(names.get(bot, bot) for bot in record.seats))
@@ -55,4 +57,4 @@ def rename(run: Run, names: dict[str, str]) -> Run:
     ]
     lines = b"".join(msgspec.json.encode(record) + b"\n" for record in records)
     (run.folder / "games.jsonl").write_bytes(lines)
-    return Run.open(run.folder)
+    return RunFolder.open(run.folder)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from harness.plugins import load
-from harness.referee import play as play_match
-from harness.report import installed_games, publish, write_report
-from harness.types import MatchSpec
+from harness.core.types import MatchSpec
+from harness.match.referee import play as play_match
+from harness.output.pages import installed_games, publish, write_report
+from harness.plugins.registry import load
 from tests.ratings.simulate import record
 from tests.report.browser import browser
-from tests.report.support import HOSTILE, LONG, made_up, play, rename
+from tests.report.support import HOSTILE, LONG, play, rename, simulated_record
 from tests.search.nim import Nim
 from tests.support.games import REGISTRY
 
@@ -67,7 +67,7 @@ def offered(chromium, game=""):
 def test_a_column_sorts_both_ways(chromium, page):
     chromium.open(page)
     click = (
-        "const table = document.querySelector('#book-1 table.sortable');"
+        "const table = document.querySelector('#board-1 table.sortable');"
         "[...table.querySelectorAll('th button')].find((one) => one.textContent === 'rating').click();"
         "const place = [...table.querySelectorAll('th')].findIndex((one) => one.ariaSort);"
         "return [...table.tBodies[0].rows].map((row) => Number(row.cells[place].textContent))"
@@ -84,7 +84,7 @@ def test_names_filter_the_tables(chromium, page):
         "const field = document.querySelector('input[data-filter]'); field.value = 'FAIL';"
         "field.dispatchEvent(new Event('input'))"
     )
-    assert chromium.texts("#book-1 table.sortable td.word") == ["failing"]
+    assert chromium.texts("#board-1 table.sortable td.word") == ["failing"]
     chromium.js(
         "const field = document.querySelector('input[data-filter]'); field.value = 'zzz';"
         "field.dispatchEvent(new Event('input'))"
@@ -95,7 +95,7 @@ def test_names_filter_the_tables(chromium, page):
 def test_tabs_show_one_game_and_print_shows_all(chromium, page):
     chromium.open(page)
     assert chromium.texts("main > section > h2")[0] == "el-paso"
-    chromium.js("document.querySelector('[data-tab=book-3]').click()")
+    chromium.js("document.querySelector('[data-tab=board-3]').click()")
     assert chromium.texts("main > section > h2")[0] == "x-pasch"
     chromium.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
     try:
@@ -209,7 +209,7 @@ def test_a_game_without_a_drawing_is_played_as_text(chromium, tmp_path):
     game = Nim.configure()
     entrant = REGISTRY.entrants(["random"])[0]
     played = play_match(MatchSpec("nim-1", 0, "nim", "nim", {}, 3, ("random", HOSTILE)), game, [entrant] * 2)
-    page = write_report(made_up(tmp_path / "run", [played], "nim"), {"nim": game}, tmp_path / "page.html")
+    page = write_report(simulated_record(tmp_path / "run", [played], "nim"), {"nim": game}, tmp_path / "page.html")
     chromium.open(page)
     assert len(chromium.texts(".text-table")) == 1
     assert game.render(game.new(2, None).view(0)) in chromium.texts(".text-table")[0]
@@ -218,7 +218,7 @@ def test_a_game_without_a_drawing_is_played_as_text(chromium, tmp_path):
 
 
 def test_a_match_that_cannot_be_shown_says_why(chromium, tmp_path):
-    page = write_report(made_up(tmp_path / "run", [record("ab", (1, 2))]), {}, tmp_path / "page.html")
+    page = write_report(simulated_record(tmp_path / "run", [record("ab", (1, 2))]), {}, tmp_path / "page.html")
     chromium.driver.get(page.as_uri())
     assert chromium.texts("[data-part=trouble]")[0].endswith("is not installed here.")
     assert chromium.texts("[data-part=next]") == []
@@ -226,7 +226,7 @@ def test_a_match_that_cannot_be_shown_says_why(chromium, tmp_path):
 
 def test_the_site_leads_from_the_index_to_runs_and_bots(chromium, tmp_path):
     site = tmp_path / "site"
-    publish([made_up(tmp_path / "run", [record((HOSTILE, LONG), (1, 2))])], load(), site)
+    publish([simulated_record(tmp_path / "run", [record((HOSTILE, LONG), (1, 2))])], load(), site)
     chromium.open(site / "index.html", width=390)
     assert chromium.js("return document.documentElement.scrollWidth") <= 390
     chromium.js("document.querySelector('td.word a').click()")

@@ -8,9 +8,9 @@ from random import Random
 
 import pytest
 
-from harness.report.charts import charts
-from harness.report.figure import FAINT, INK
-from harness.report.gather import gather
+from harness.output.pages.charts import charts
+from harness.output.pages.facts import gather
+from harness.output.pages.figure import FAINT, INK
 from tests.ratings.simulate import World, record, tournament
 from tests.report.support import NASTY
 
@@ -20,7 +20,7 @@ KINDS = ["ratings", "curves", "pairs", "seats", "scores", "pace"]
 
 def drawn(records):
     facts = gather(records)
-    return [chart for title, book in facts.books().items() for chart in charts(title, book, facts)]
+    return [chart for title, ratings in facts.rated().items() for chart in charts(title, ratings, facts)]
 
 
 def parsed(chart):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from random import Random
 
-from harness.ratings import OVERALL, books
-from harness.report.gather import FORM, MOST_FAULTS, gather
-from harness.report.picks import EACH
-from harness.types import Fault
+from harness.core.types import Fault
+from harness.output.pages.facts import FORM, MOST_FAULTS, gather
+from harness.output.pages.picks import EACH
+from harness.ratings import OVERALL, rate_records
 from tests.ratings.simulate import World, record, tournament
 
 
@@ -18,8 +18,8 @@ def reasons(facts):
 def test_the_books_are_those_of_the_leaderboard():
     records = list(tournament(World((0.0, 1.0, 2.0), 3), 5, Random(1)))
     facts = gather(reversed(records))
-    assert facts.books()["sim"].standing() == books(records)["sim"].standing()
-    assert facts.matches == len(records) == facts.curves["sim"].to(facts.books()["sim"])[-1][0]
+    assert facts.rated()["sim"].standing() == rate_records(records)["sim"].standing()
+    assert facts.matches == len(records) == facts.curves["sim"].to(facts.rated()["sim"])[-1][0]
 
 
 def test_several_games_have_a_curve_over_all():

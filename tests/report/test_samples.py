@@ -6,40 +6,40 @@ from itertools import pairwise
 from random import Random
 from statistics import quantiles
 
-from harness.ratings import Book
-from harness.report.samples import MOST_POINTS, MOST_STEPS, Curve, Spread
+from harness.output.pages.samples import MOST_POINTS, MOST_STEPS, Curve, Histogram
+from harness.ratings import Ratings
 from tests.ratings.simulate import World, record, tournament
 
 
 def test_a_curve_keeps_evenly_spaced_points_and_ends_where_the_book_ends():
-    book, curve = Book(), Curve()
+    ratings, curve = Ratings(), Curve()
     for one in tournament(World((0.0, 1.0, 2.0), 3), 333, Random(1)):
-        book.add(one)
-        curve.add(book)
-    points = curve.to(book)
+        ratings.add(one)
+        curve.add(ratings)
+    points = curve.to(ratings)
     matches = [number for number, _ in points]
     assert len(points) <= MOST_POINTS + 1
     assert len({later - earlier for earlier, later in pairwise(matches[:-1])}) == 1
-    assert points[-1] == (999, {line.bot: line.rating for line in book.lines.values()})
+    assert points[-1] == (999, {line.bot: line.rating for line in ratings.lines.values()})
 
 
 def test_a_short_curve_has_every_match_once():
-    book, curve = Book(), Curve()
+    ratings, curve = Ratings(), Curve()
     for index in range(5):
-        book.add(record("ab", (index, 2), index=index))
-        curve.add(book)
-    assert [number for number, _ in curve.to(book)] == [1, 2, 3, 4, 5]
+        ratings.add(record("ab", (index, 2), index=index))
+        curve.add(ratings)
+    assert [number for number, _ in curve.to(ratings)] == [1, 2, 3, 4, 5]
 
 
 def test_few_values_have_exact_quantiles():
-    spread = Spread()
+    spread = Histogram()
     for value in (5, -3, 5, 8, 100):
         spread.add(value)
     assert spread.quantiles((0.01, 0.5, 0.8, 0.95)) == [-3, 5, 8, 100]
 
 
 def test_many_values_are_put_together_without_moving_the_quantiles_much():
-    rng, spread = Random(2), Spread()
+    rng, spread = Random(2), Histogram()
     values = [int(rng.gauss(0, 20_000)) for _ in range(20_000)]
     for value in values:
         spread.add(value)

@@ -9,11 +9,11 @@ import json
 import msgspec
 import pytest
 
-from harness.chance import Chance
-from harness.referee import play
-from harness.replay import Replay
-from harness.report.scenes import ASKED, scene_data, scenes
-from harness.types import MatchSpec
+from harness.core.chance import Chance
+from harness.core.types import MatchSpec
+from harness.match.referee import play
+from harness.match.replay import Replay
+from harness.output.pages.scenes import ASKED, scene_data, scenes
 from tests.search.nim import Nim
 from tests.support.games import REGISTRY, label, variants
 
@@ -97,6 +97,6 @@ def test_chosen_matches_share_the_room_and_those_asked_for_come_on_top(monkeypat
     game = REGISTRY.game("el-paso").configure()
     record = played(game)
     size = len(scenes({"el-paso": game}, [(record, "close")])[0].packed)
-    monkeypatch.setattr("harness.report.scenes.ROOM", size * 3 // 2)
+    monkeypatch.setattr("harness.output.pages.scenes.ROOM", size * 3 // 2)
     chosen = scenes({"el-paso": game}, [(record, ASKED), (record, "close"), (record, "upset"), (record, ASKED)])
     assert [scene.reason for scene in chosen] == [ASKED, "close", ASKED]

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from harness.plugins import load
-from harness.ratings import books
-from harness.setup import configure_run
-from harness.store import Run
-from harness.tables import render
-from harness.verify import check_run
+from harness.plugins.registry import load
+from harness.ratings import rate_records
+from harness.runs.run_setup import configure_run
+from harness.runs.store import RunFolder
+from harness.output import render
+from harness.runs.verify import check_run
 from tests.support.cli import arena
 
 CHARACTERS = {"diehard", "skittish", "miser", "debtor", "founder", "raider"}
@@ -23,7 +23,7 @@ FOLDER = Path(__file__).parents[2] / "results" / "reference"
 
 @pytest.fixture(scope="module")
 def run():
-    return Run.open(FOLDER)
+    return RunFolder.open(FOLDER)
 
 
 def matches(run, deals):
@@ -33,7 +33,7 @@ def matches(run, deals):
 
 @pytest.mark.parametrize(("name", "form"), [("md", "github"), ("json", "json"), ("csv", "csv")])
 def test_the_leaderboard_is_made_from_the_records(run, name, form):
-    assert (FOLDER / f"leaderboard.{name}").read_text(encoding="utf-8") == render(books(run.records()), form) + "\n"
+    assert (FOLDER / f"leaderboard.{name}").read_text(encoding="utf-8") == render(rate_records(run.records()), form) + "\n"
     assert run.warnings == []
 
 
@@ -59,8 +59,8 @@ def test_every_step_of_the_ladder_is_told_apart(run):
 def test_the_bots_still_play_like_this(run, tmp_path):
     """The first deals again, with the bots as they are now."""
     arena("tournament", "--seed", 2026, "--deals", 2, "--name", "again", "--results", tmp_path)
-    old = {record.id: record.without_timing() for record in Run.open(FOLDER).records()}
-    new = list(Run.open(tmp_path / "again").records())
+    old = {record.id: record.without_timing() for record in RunFolder.open(FOLDER).records()}
+    new = list(RunFolder.open(tmp_path / "again").records())
     assert len(new) == matches(run, 2)
     for record in new:
         assert record.actions == old[record.id].actions, f"{record.id} is played otherwise now: make the reference anew"

@@ -8,10 +8,10 @@ from itertools import combinations
 from typing import Any
 
 from harness import schedule
-from harness.chance import Chance
+from harness.core.chance import Chance
+from harness.core.types import GameRecord, MatchSpec
 from harness.schedule import GamePlan, Outcome, Plan
-from harness.schedule.pretence import made_up
-from harness.types import GameRecord, MatchSpec
+from harness.schedule.simulation import simulated_record
 
 
 def names(many: int) -> tuple[str, ...]:
@@ -43,7 +43,7 @@ def play(
     while True:
         played.append(specs)
         try:
-            specs = going.send([change(made_up(spec, strengths or {}, luck)) for spec in specs])
+            specs = going.send([change(simulated_record(spec, strengths or {}, luck)) for spec in specs])
         except StopIteration as end:
             return played, end.value
 

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from harness import schedule
-from harness.chance import Chance
-from harness.errors import UnknownName, UsageError
+from harness.core.chance import Chance
+from harness.core.errors import UnknownName, UsageError
+from harness.core.types import GameRecord, MatchSpec
 from harness.schedule import FORMATS, GamePlan, Plan
-from harness.schedule.pretence import made_up
-from harness.types import GameRecord, MatchSpec
+from harness.schedule.simulation import simulated_record
 
 from .support import even, game, names, plan, play
 
@@ -84,14 +84,14 @@ def test_results_do_change_the_rounds(form: str) -> None:
 def test_a_run_cut_anywhere_is_led_back_by_its_records(form: str, cut: int) -> None:
     asked, luck = of(form), Chance(1)
     whole = [spec for part in play(asked, even(7, 0.3))[0] for spec in part]
-    kept = {spec.id: made_up(spec, even(7, 0.3), luck) for spec in whole[: cut % len(whole)]}
+    kept = {spec.id: simulated_record(spec, even(7, 0.3), luck) for spec in whole[: cut % len(whole)]}
     going, seen, missing = schedule.rounds(asked), [], 0
     specs = next(going)
     while True:
         seen += specs
         missing += sum(spec.id not in kept for spec in specs)
         try:
-            specs = going.send([kept.get(spec.id) or made_up(spec, even(7, 0.3), luck) for spec in specs])
+            specs = going.send([kept.get(spec.id) or simulated_record(spec, even(7, 0.3), luck) for spec in specs])
         except StopIteration:
             break
     assert seen == whole
@@ -101,7 +101,7 @@ def test_a_run_cut_anywhere_is_led_back_by_its_records(form: str, cut: int) -> N
 @ADAPTIVE
 def test_outcomes_are_found_again_in_the_records(form: str) -> None:
     rounds, ended = play(of(form), even(7, 0.3))
-    records = [made_up(spec, even(7, 0.3), Chance(1)) for part in rounds for spec in part]
+    records = [simulated_record(spec, even(7, 0.3), Chance(1)) for part in rounds for spec in part]
     assert schedule.outcomes(of(form), reversed(records)) == ended
     assert schedule.outcomes(of(form), records[:-1]) == {}
 
@@ -136,7 +136,7 @@ def test_an_adaptive_format_has_no_schedule_in_advance_but_can_be_rehearsed(form
     assert schedule.is_adaptive(of(form))
     with pytest.raises(UsageError, match="depends on the results"):
         schedule.matches(of(form))
-    rehearsed = list(schedule.rehearse(of(form), even(7, 0.3)))
+    rehearsed = list(schedule.simulated_schedule(of(form), even(7, 0.3)))
     assert rehearsed == [spec for part in play(of(form), even(7, 0.3))[0] for spec in part]
 
 
@@ -148,7 +148,7 @@ def test_records_of_other_matches_or_in_another_order_are_not_taken() -> None:
     ]
     for spoil in spoils:
         going = schedule.rounds(of("swiss"))
-        records = [made_up(spec, {}, Chance(1)) for spec in next(going)]
+        records = [simulated_record(spec, {}, Chance(1)) for spec in next(going)]
         with pytest.raises(AssertionError, match="in schedule order"):
             going.send(spoil(records))
 
@@ -169,7 +169,7 @@ def test_a_billion_deals_are_counted_and_begun_at_once(form: str) -> None:
     counted = schedule.count(asked)
     assert counted is not None
     assert counted > 10**9 or form == "ladder"
-    assert len(list(islice(schedule.rehearse(asked), 50))) == 50
+    assert len(list(islice(schedule.simulated_schedule(asked), 50))) == 50
 
 
 def refused(**changes: Any) -> str:

@@ -5,8 +5,8 @@ from math import comb
 import pytest
 
 from harness import Chance, schedule
-from harness.errors import UnknownName, UsageError
-from harness.types import MatchSpec
+from harness.core.errors import UnknownName, UsageError
+from harness.core.types import MatchSpec
 
 from .support import game, names, plan, spread
 

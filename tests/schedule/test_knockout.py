@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from harness import schedule
-from harness.chance import Chance
-from harness.types import Fault, GameRecord
+from harness.core.chance import Chance
+from harness.core.types import Fault, GameRecord
 
 from .support import even, names, plan, play, sets_of
 

@@ -5,12 +5,12 @@ import pytest
 from msgspec.structs import replace
 
 from harness import schedule
-from harness.chance import Chance
-from harness.errors import UsageError
+from harness.core.chance import Chance
+from harness.core.errors import UsageError
 from harness.schedule import Plan
 from harness.schedule.ladder import most_telling
-from harness.schedule.pretence import made_up
-from harness.schedule.separation import Looks, Skills
+from harness.schedule.simulation import simulated_record
+from harness.schedule.stopping import RepeatedLooks, SkillBeliefs
 
 from .support import even, names, plan, play, sets_of, spread
 
@@ -19,14 +19,14 @@ SURE = 0.95
 
 def plain_round_robin(asked: Plan, strengths: dict[str, float]) -> int:
     """Matches after which a round-robin, looked at as a ladder is, tells neighbours apart as surely."""
-    luck, skills, before = Chance(asked.seed), Skills(asked.games[0].entrants), 0
-    looks = Looks(SURE, len(skills.names))
+    luck, skills, before = Chance(asked.seed), SkillBeliefs(asked.games[0].entrants), 0
+    looks = RepeatedLooks(SURE, len(skills.names))
     for spec in schedule.matches(asked):
         deal = int(spec.id.split("-")[1].split(".")[0])
         if deal != before and before and looks.due(spec.index) and not skills.undecided(looks.level()):
             return spec.index
         before = deal
-        skills.add(made_up(spec, strengths, luck))
+        skills.add(simulated_record(spec, strengths, luck))
     raise AssertionError("the round-robin was too short")
 
 
@@ -98,7 +98,7 @@ def test_every_set_has_a_deal_of_its_own_and_even_seats() -> None:
 
 def test_nobody_is_left_out_of_the_first_round() -> None:
     for bots in (4, 7, 9, 12):
-        tables = most_telling(Skills(names(bots)), 3, -(-bots // 3), Chance(1), "game", 1)
+        tables = most_telling(SkillBeliefs(names(bots)), 3, -(-bots // 3), Chance(1), "game", 1)
         assert len({name for table in tables for name in table}) == bots
 
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness import schedule
-from harness.schedule.choice import MOST_TABLES, tables_a_deal
+from harness.schedule.table_selection import MOST_TABLES, tables_per_deal
 
 from .support import game, meetings, names, pairs, plan, sets_of, spread
 
@@ -127,7 +127,7 @@ def test_a_sample_of_most_tables_leaves_out_a_balanced_few() -> None:
 
 def test_the_default_sample_lets_everyone_meet_everyone() -> None:
     for bots, seats in ((20, 4), (30, 6), (40, 3)):
-        tables = tables_a_deal(bots, seats, 0, 1)
+        tables = tables_per_deal(bots, seats, 0, 1)
         assert tables * seats * (seats - 1) >= bots * (bots - 1)
         assert tables <= MOST_TABLES
 

@@ -3,7 +3,7 @@ from random import Random
 
 import pytest
 
-from harness.schedule.sample import Sampler
+from harness.schedule.balanced_design import Sampler
 
 
 @pytest.mark.parametrize("seats", range(1, 7))

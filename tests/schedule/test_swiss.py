@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness import schedule
-from harness.chance import Chance
-from harness.schedule.form import PIECE
+from harness.core.chance import Chance
+from harness.schedule.format import PIECE
 from harness.schedule.pairing import repeats, seat_by_standing
 
 from .support import even, meetings, names, plan, play, sets_of, spread

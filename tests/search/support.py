@@ -7,17 +7,17 @@ from typing import Any, TypeVar
 
 from bots.search.base import SearchBot
 from harness import Chance, Game, State, View
-from harness.entrants import enter
+from harness.plugins.entrants import enter
 
 B = TypeVar("B", bound=SearchBot)
 
 
 def seated(bot: type[B], game: Game[Any], view: View, players: int = 2, seed: int = 1, **options: object) -> B:
     """The bot in the seat of this view, started."""
-    sitting = enter(bot, options, "", "", "").seat(game, view.seat, players, seed)
-    assert isinstance(sitting, bot)
-    sitting.start()
-    return sitting
+    session = enter(bot, options, "", "", "").seat(game, view.seat, players, seed)
+    assert isinstance(session, bot)
+    session.start()
+    return session
 
 
 def some_states(game: Game[Any], players: int, seed: int, wanted: int) -> list[State[Any]]:

@@ -16,7 +16,7 @@ from bots.search.caution import unless_refuted
 from bots.search.guide import Guide
 from engines import arena_games
 from harness import Action, Bot, Chance, Game, IllegalAction, bot_named
-from harness.types import Option
+from harness.core.types import Option
 from tests.search.nim import Nim, NimView
 from tests.search.support import seated, some_states
 
@@ -64,8 +64,8 @@ def test_the_hidden_part_of_the_true_state_changes_nothing(bot: type[SearchBot],
         decisions = set()
         for world in (state, game.imagine(view, rng), game.imagine(view, rng)):
             seen = world.view(state.seat)
-            sitting = seated(bot, game, seen, game.max_players, iterations=20, guide=QUICK[game.name])
-            decisions.add(sitting.choose(seen, world.legal))
+            session = seated(bot, game, seen, game.max_players, iterations=20, guide=QUICK[game.name])
+            decisions.add(session.choose(seen, world.legal))
         assert len(decisions) == 1
 
 

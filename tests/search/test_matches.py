@@ -13,8 +13,8 @@ from bots.random import Random
 from bots.search.base import SearchBot
 from engines import arena_games
 from harness import Bot, Game, GameRecord, MatchSpec
-from harness.entrants import enter
-from harness.referee import play
+from harness.match.referee import play
+from harness.plugins.entrants import enter
 
 GAMES = pytest.mark.parametrize("game", [cls.configure() for cls in arena_games()], ids=lambda game: str(game.name))
 

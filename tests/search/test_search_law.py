@@ -113,9 +113,9 @@ def test_a_time_budget_is_kept(bot: type[SearchBot]) -> None:
     game = BUNDLED[0]
     state = some_states(game, 4, 1, 1)[0]
     view = state.view(state.seat)
-    sitting = seated(bot, game, view, 4, ms=100)
+    session = seated(bot, game, view, 4, ms=100)
     began = perf_counter()
-    assert sitting.choose(view, state.legal) in state.legal
+    assert session.choose(view, state.legal) in state.legal
     assert 0.09 < perf_counter() - began < 5  # generous: machines stall
 
 

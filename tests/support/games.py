@@ -6,7 +6,7 @@ from itertools import product
 from typing import Any
 
 from harness import Game
-from harness.plugins import load
+from harness.plugins.registry import load
 
 REGISTRY = load()
 

@@ -13,7 +13,7 @@ import harness
 
 ROOT = Path(__file__).parents[2]
 MODULES = sorted(path for top in ("harness", "engines", "bots") for path in (ROOT / top).rglob("*.py"))
-LOWEST = {"harness.types", "harness.errors", "harness.chance", "harness._version"}
+LOWEST = {"harness.core.types", "harness.core.errors", "harness.core.chance", "harness._version"}
 
 
 def imported(path: Path) -> set[str]:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from harness import BadOption, Option, UsageError
-from harness.options import digest_of, remember, resolve
+from harness.core.options import digest_of, remember, resolve
 
 DECLARED = (
     Option("edition", "de", "", choices=("de", "nl")),

@@ -8,9 +8,10 @@ import pytest
 
 import bots
 import engines
-from harness import Bot, Option, UsageError, hookimpl, plugins
-from harness.errors import PluginError, UnknownName
-from harness.plugins import Registry
+from harness import Bot, Option, UsageError, hookimpl
+from harness.core.errors import PluginError, UnknownName
+from harness.plugins import registry as plugins
+from harness.plugins.registry import Registry
 
 
 class Sprinter(Bot):

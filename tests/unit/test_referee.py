@@ -10,10 +10,10 @@ import pytest
 
 from engines.el_paso import ElPaso
 from harness import Bot
-from harness.entrants import enter
-from harness.referee import Limits, play
-from harness.replay import verify
-from harness.types import GameRecord, MatchSpec
+from harness.core.types import GameRecord, MatchSpec
+from harness.match.referee import Limits, play
+from harness.match.replay import verify
+from harness.plugins.entrants import enter
 from tests.support import zoo
 
 GAME = ElPaso.configure()
@@ -128,14 +128,14 @@ def test_too_slow_a_decision_is_a_timeout():
 def test_a_bot_may_follow_what_happens():
     heard = []
 
-    class Listener(Bot):
+    class ListeningRemoteBot(Bot):
         def observe(self, events):
             heard.append(events)
 
         def choose(self, view, actions):
             return actions[0]
 
-    record = match(First, Listener, Dice)
+    record = match(First, ListeningRemoteBot, Dice)
     assert len(heard) == record.decisions[1]
     events = [event for batch in heard for event in batch]
     assert {event.to for event in events} <= {None, (1,)}

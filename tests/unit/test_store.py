@@ -5,12 +5,12 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from harness.errors import StoreError
-from harness.executors import Serial
-from harness.plugins import load
-from harness.setup import configure_run, info_for, prepare, reopen
-from harness.store import GAMES, RUN, Run, find
-from harness.tournament import Tournament, write_leaderboard
+from harness.core.errors import StoreError
+from harness.executors import SerialExecutor
+from harness.plugins.registry import load
+from harness.runs.run_setup import configure_run, info_for, prepare, reopen
+from harness.runs.store import GAMES, RUN, RunFolder, find
+from harness.runs.tournament import Tournament, write_leaderboard
 
 
 def setup(**changes):
@@ -20,11 +20,11 @@ def setup(**changes):
 
 @pytest.fixture
 def run(tmp_path):
-    return Run.create(tmp_path / "results" / "a", info_for(setup(), "arena tournament"))
+    return RunFolder.create(tmp_path / "results" / "a", info_for(setup(), "arena tournament"))
 
 
 def play(run, asked, on_record=lambda _record: None, stop=lambda: False):
-    return Tournament(run, asked, seen=on_record).play(Serial(asked.table, should_stop=stop))
+    return Tournament(run, asked, seen=on_record).play(SerialExecutor(asked.table, should_stop=stop))
 
 
 def plain(run):
@@ -35,7 +35,7 @@ def test_records_come_back_as_they_were_written(run):
     seen = []
     assert play(run, setup(), on_record=seen.append)
     assert list(run.records()) == seen
-    assert Run.open(run.folder).info.finished
+    assert RunFolder.open(run.folder).info.finished
 
 
 def test_a_torn_last_line_is_dropped_with_a_warning_and_played_again(run):
@@ -43,7 +43,7 @@ def test_a_torn_last_line_is_dropped_with_a_warning_and_played_again(run):
     whole = plain(run)
     path = run.folder / GAMES
     path.write_bytes(path.read_bytes()[:-40])
-    again = Run.open(run.folder)
+    again = RunFolder.open(run.folder)
     assert len(list(again.records())) == len(whole) - 1
     assert "torn" in again.warnings[0]
     play(again, setup())
@@ -69,7 +69,7 @@ def test_stopping_early_keeps_what_was_played(run):
     count = iter(range(100))
     assert not play(run, setup(), stop=lambda: next(count) >= 2)
     assert len(list(run.records())) == 2
-    assert not Run.open(run.folder).info.finished
+    assert not RunFolder.open(run.folder).info.finished
 
 
 def test_a_line_that_is_no_record_is_an_error_that_names_it(run):
@@ -103,19 +103,19 @@ def test_a_run_whose_bots_or_rules_changed_is_refused(run):
 
 def test_folders_that_are_no_runs_are_refused(run, tmp_path):
     with pytest.raises(StoreError, match="holds a run already"):
-        Run.create(run.folder, run.info)
+        RunFolder.create(run.folder, run.info)
     foreign = tmp_path / "results" / "foreign"
     foreign.mkdir()
     (foreign / "thesis.txt").write_text("precious")
     with pytest.raises(StoreError, match="is not empty and is no run folder"):
-        Run.create(foreign, run.info)
+        RunFolder.create(foreign, run.info)
     with pytest.raises(StoreError, match=r"it has no run\.json"):
         find(tmp_path / "results", str(foreign))
     with pytest.raises(StoreError, match=r"There is no run 'b'\. Runs in .*: a\."):
         find(tmp_path / "results", "b")
     (foreign / RUN).write_text("{}")
     with pytest.raises(StoreError, match="was not written by arena"):
-        Run.open(foreign)
+        RunFolder.open(foreign)
     (run.folder / GAMES).unlink()
     with pytest.raises(StoreError, match="is missing"):
         list(run.records())
@@ -125,7 +125,7 @@ def test_a_folder_that_cannot_be_written_is_refused(run, tmp_path):
     blocked = tmp_path / "file"
     blocked.write_text("")
     with pytest.raises(StoreError, match="Cannot write to"):
-        Run.create(blocked / "a", run.info)
+        RunFolder.create(blocked / "a", run.info)
 
 
 def test_the_leaderboard_is_derived_from_the_records_whatever_their_order(run):
@@ -147,10 +147,10 @@ def test_components_of_a_run_are_kept_with_it(tmp_path):
     file = tmp_path / "mine.toml"
     file.write_text(text)
     asked = setup(options={"components": str(file)})
-    run = Run.create(tmp_path / "results" / "c", info_for(asked, ""))
+    run = RunFolder.create(tmp_path / "results" / "c", info_for(asked, ""))
     play(run, asked)
     file.unlink()
-    reopened = Run.open(run.folder)
+    reopened = RunFolder.open(run.folder)
     game = configure_run(reopened, load())["el-paso"]
     assert game.figures == components(text)
     assert game.figures.towns[0].name == "Bedford"

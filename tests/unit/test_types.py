@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 from harness import ranks_of
-from harness.bot import kebab
-from harness.referee import ranks_with_faults
-from harness.types import Fault
+from harness.core.bot import kebab
+from harness.core.types import Fault
+from harness.match.referee import ranks_with_faults
 
 
 def test_equal_scores_share_a_rank():

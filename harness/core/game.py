@@ -1,0 +1,212 @@
+"""The contract of an engine: a Game is a set of rules, a State is one play of it, a View is what a seat may know."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any, ClassVar, Generic, Self, TypeVar, cast
+
+import msgspec
+
+from harness.core.chance import Chance
+from harness.core.errors import IllegalAction
+from harness.core.options import resolve
+from harness.core.types import Event, Option, Value
+
+NOBODY = -1
+"""The seat to move once a game is over."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Action:
+    """One move of a game. Interned: there is one object for each code, so `is` and `==` agree.
+
+    Engines subclass it with typed fields (`Play(site, value)`); `kind` groups the actions of one sort.
+    """
+
+    kind: ClassVar[str] = ""
+
+    game: Game[Any] = field(repr=False)
+    code: int
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, _memo: object) -> Self:
+        return self
+
+    def __reduce__(self) -> tuple[Any, tuple[Game[Any], int]]:
+        return _action_of, (self.game, self.code)
+
+
+def _action_of(game: Game[Any], code: int) -> Action:
+    return game.actions[code]
+
+
+A = TypeVar("A", bound=Action)
+
+
+class View(msgspec.Struct, frozen=True):
+    """Everything one seat may know, as a value. Subclasses add the game's own fields (immutable ones only)."""
+
+    seat: int
+    """Whose view this is."""
+    turn: int
+    """Whose choice is awaited; -1 when the game is over."""
+    phase: str
+    """What kind of choice is awaited."""
+
+
+V = TypeVar("V", bound=View)
+
+
+class State(ABC, Generic[V]):
+    """One play of a game, from the deal to the scores.
+
+    `seat`, `phase` and `legal` are plain attributes that `step` keeps up to date: they are read at every
+    decision. A subclass lists its own attributes in `__slots__` and keeps references to immutable
+    values where it can, so that views and clones are cheap.
+    """
+
+    __slots__ = ("chance", "ending", "game", "legal", "log", "phase", "players", "seat")
+
+    caches: ClassVar[frozenset[str]] = frozenset()
+    """Attributes that only remember what can be worked out from the others: no part of what a state is."""
+
+    game: Game[V]
+    players: int
+    chance: Chance
+    seat: int
+    """Whose choice it is; NOBODY when the game is over."""
+    phase: str
+    """What is being chosen, e.g. "answer"; the same word in every view."""
+    legal: tuple[Action, ...]
+    """What may be chosen, in a stable order, without duplicates; empty only when the game is over."""
+    ending: str
+    """Why the game ended ("" while it goes on, "truncated" where a rule stopped it)."""
+    log: list[Event] | None
+    """Where events go when somebody listens; None in search and in fast play."""
+
+    def apply(self, action: Action) -> None:
+        """Carry out a legal action and go on to the next choice; anything else raises and changes nothing."""
+        if action not in self.legal:
+            raise IllegalAction(f"{action!s} is not legal now; legal: {', '.join(map(str, self.legal))}.")
+        self.step(action)
+
+    @abstractmethod
+    def step(self, action: Action) -> None:
+        """Carry out an action that is known to be legal. Callers outside engines use `apply`."""
+
+    @abstractmethod
+    def clone(self) -> Self:
+        """An independent copy that shares no mutable part; its `log` is None."""
+
+    @abstractmethod
+    def view(self, seat: int) -> V:
+        """What this seat may know now, and nothing else."""
+
+    @abstractmethod
+    def scores(self) -> tuple[int, ...]:
+        """The score of each seat as things stand; final when the game is over."""
+
+
+class Game(ABC, Generic[V]):
+    """The rules of one game with its options set. Get one from `configure`; equal options give the same object."""
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    version: ClassVar[str]
+    """Version of the rules: bumped whenever the same actions could lead to another result."""
+    min_players: ClassVar[int]
+    max_players: ClassVar[int]
+    options: ClassVar[tuple[Option, ...]] = ()
+    view_type: ClassVar[type[View]]
+    rules_behind: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    """Phase -> numbers of the rules that a person who has to choose then may want to read."""
+
+    settings: Mapping[str, Value]
+    """Every option with its value."""
+    files: Mapping[str, str]
+    """Digest -> content of the files among the settings."""
+    actions: tuple[Action, ...]
+    """All actions of the game; `actions[code].code == code`."""
+
+    _configured: ClassVar[dict[tuple[Any, ...], Any]] = {}
+
+    def __init__(self, settings: Mapping[str, Value], files: Mapping[str, str]) -> None:
+        self.settings = dict(settings)
+        self.files = dict(files)
+
+    @classmethod
+    def configure(cls, options: Mapping[str, object] | None = None) -> Self:
+        """The game with these options; unknown or bad ones are refused with what is allowed."""
+        settings, files = resolve(cls.title, cls.options, options or {})
+        key = (cls, tuple(settings.items()))
+        if key not in cls._configured:
+            cls._configured[key] = cls(settings, files)
+        game: Self = cls._configured[key]
+        return game
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{key}={value!r}" for key, value in self.settings.items())
+        return f"{type(self).__name__}({shown})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (type(self), dict(self.settings), dict(self.files))
+
+    def add(self, table: list[Action], kind: type[A], text: str, *fields: Any) -> A:
+        """Append an action of this kind to a table under construction, with the next code."""
+        action = kind(self, len(table), text, *fields)
+        table.append(action)
+        return action
+
+    @abstractmethod
+    def new(self, players: int, chance: Chance, log: list[Event] | None = None) -> State[V]:
+        """A fresh state, dealt, at its first choice. Set-up events go to `log`."""
+
+    @abstractmethod
+    def imagine(self, view: V, rng: Random) -> State[V]:
+        """A complete state that this view cannot tell from the real one, its unknown part dealt by `rng`."""
+
+    @abstractmethod
+    def render(self, view: V) -> str:
+        """The view as text for a person."""
+
+    def tell(self, event: Event) -> str:
+        """The event as a sentence for a person; it never says more than the event does."""
+        facts = ", ".join(f"{key} {value}" for key, value in event.data.items())
+        return f"{event.kind}: {facts}" if facts else event.kind
+
+    def rules_text(self) -> str:
+        """The rules as a page of Markdown in which each numbered rule is a list item; "" if the game brings none."""
+        return ""
+
+    def drawing(self) -> str:
+        """JavaScript that draws the table for the replay viewer (docs/report.md); "" to show `render` instead."""
+        return ""
+
+    def describe(self) -> dict[str, object]:
+        """The figures of the game that never change in a match (components), as JSON-ready data."""
+        return {}
+
+    def view_to_json(self, view: V) -> bytes:
+        """The view as one JSON object."""
+        return msgspec.json.encode(view)
+
+    def view_from_json(self, data: bytes | str) -> V:
+        """The view that `view_to_json` wrote."""
+        return cast("V", msgspec.json.decode(data, type=self.view_type))
+
+
+def _restore(cls: type[Game[Any]], settings: dict[str, Value], files: dict[str, str]) -> Game[Any]:
+    from harness.core.options import remember
+
+    for digest, content in files.items():
+        remember(digest, content)
+    return cls.configure(settings)

@@ -1,0 +1,111 @@
+"""Reads options of games and bots: defaults, types, allowed values, files by digest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from hashlib import sha256
+from pathlib import Path
+
+from harness.core.errors import BadOption, UnknownName
+from harness.core.types import Option, Value
+
+DIGEST = "sha256:"
+_contents: dict[str, str] = {}
+
+
+def remember(digest: str, content: str) -> None:
+    """Make a file's content known by its digest, so that a recorded option can be resolved without the file."""
+    if digest != digest_of(content):
+        raise BadOption(f"The content kept for {digest} does not fit its digest: it was changed.")
+    _contents[digest] = content
+
+
+def digest_of(content: str) -> str:
+    """The name under which a file's content is recorded."""
+    return DIGEST + sha256(content.encode()).hexdigest()[:16]
+
+
+def resolve(
+    owner: str, declared: Iterable[Option], given: Mapping[str, object]
+) -> tuple[dict[str, Value], dict[str, str]]:
+    """All declared options with their values, and the contents of files among them by digest."""
+    by_name = {option.name: option for option in declared}
+    for name in given:
+        if name not in by_name:
+            raise UnknownName(f"option of {owner}", name, by_name)
+    settings: dict[str, Value] = {}
+    files: dict[str, str] = {}
+    for name, option in by_name.items():
+        value = _read(owner, option, given.get(name, option.default))
+        if option.kind == "file" and value:
+            value = _file(owner, option, str(value), files)
+        settings[name] = value
+    return settings, files
+
+
+def _read(owner: str, option: Option, raw: object) -> Value:
+    value = _typed(owner, option, raw)
+    if option.choices and value not in option.choices:
+        if isinstance(value, str):
+            raise UnknownName(f"value of {owner}'s option {option.name}", value, map(str, option.choices))
+        raise _refused(owner, option, raw)
+    if isinstance(value, int):
+        low, high = option.minimum, option.maximum
+        if (low is not None and value < low) or (high is not None and value > high):
+            raise _refused(owner, option, raw)
+    return value
+
+
+def _typed(owner: str, option: Option, raw: object) -> Value:
+    if option.kind == "int":
+        try:
+            return int(str(raw))
+        except ValueError:
+            raise _refused(owner, option, raw) from None
+    if option.kind == "bool":
+        word = str(raw).lower()
+        if word not in _WORDS:
+            raise _refused(owner, option, raw)
+        return _WORDS[word]
+    return str(raw)
+
+
+_WORDS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
+
+
+def allowed(option: Option) -> str:
+    """What an option allows, for help texts and errors."""
+    if option.choices:
+        return " | ".join(map(str, option.choices))
+    if option.kind == "bool":
+        return "true | false"
+    if option.kind in ("file", "bot"):
+        return f"a {option.kind}"
+    if option.kind == "int":
+        low, high = option.minimum, option.maximum
+        if low is not None and high is not None:
+            return f"a whole number from {low} to {high}"
+        if low is not None:
+            return f"a whole number of at least {low}"
+        return "a whole number" if high is None else f"a whole number of at most {high}"
+    return "any text"
+
+
+def _refused(owner: str, option: Option, raw: object) -> BadOption:
+    return BadOption(f"{owner}'s option {option.name} cannot be {str(raw)!r}: it takes {allowed(option)}.")
+
+
+def _file(owner: str, option: Option, value: str, files: dict[str, str]) -> str:
+    if value.startswith(DIGEST):
+        if value not in _contents:
+            raise BadOption(f"{owner}'s option {option.name}: no content is kept for {value}.")
+        files[value] = _contents[value]
+        return value
+    try:
+        content = Path(value).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadOption(f"{owner}'s option {option.name}: cannot read {value}: {error}.") from error
+    digest = digest_of(content)
+    remember(digest, content)
+    files[digest] = content
+    return digest

@@ -1,0 +1,49 @@
+"""The noticeboard: a worker writes in shared memory whom it is asking, and until when; the parent reads it.
+
+It is written at every decision, so it is a handful of numbers and no lock. The parent takes nothing on it for
+certain before it has seen it twice.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from harness.match.referee import ASKING, DEADLINE, IDLE, MATCH, SLOTS
+
+STOP = SLOTS
+"""The parent sets this slot to ask the worker to begin no further match."""
+
+
+def new_board(context: Any) -> Any:
+    """Shared memory for one worker."""
+    board = context.RawArray("d", SLOTS + 1)
+    board[ASKING] = IDLE
+    return board
+
+
+def slots(board: Any) -> memoryview[float]:
+    """The same memory in the form that is quickest to write."""
+    return memoryview(board).cast("B").cast("d")
+
+
+class WorkerStatus:
+    """What a worker was doing at one moment."""
+
+    __slots__ = ("deadline", "decision", "match", "seat")
+
+    def __init__(self, board: Any) -> None:
+        code = int(board[ASKING])
+        self.match = int(board[MATCH])
+        self.deadline = float(board[DEADLINE])
+        self.decision, seat = divmod(code, 64)
+        self.seat: int | None = None if code == IDLE else seat
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, WorkerStatus) and self.place == other.place and self.deadline == other.deadline
+
+    __hash__ = None  # type: ignore[assignment]  # a reading is compared, never kept in a set
+
+    @property
+    def place(self) -> tuple[int, int | None, int]:
+        """Match, seat (None: no bot was being asked) and decision."""
+        return self.match, self.seat, self.decision

@@ -1,0 +1,66 @@
+"""How a bot's failure is told: which kind of fault it was, and a text that is the same on every machine."""
+
+from __future__ import annotations
+
+import re
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+
+from harness.core.game import Action
+from harness.core.types import FaultKind
+
+TRACEBACK_LINES = 12
+DETAIL_LENGTH = 2000
+
+
+class BotFault(Exception):
+    """A bot failed in a process of its own: the kind of fault is known, and so is what to say of it."""
+
+    def __init__(self, kind: FaultKind, detail: str) -> None:
+        super().__init__(detail)
+        self.kind, self.detail = kind, detail
+
+
+def kind_of(error: BaseException) -> FaultKind:
+    """Which fault it is that a bot has raised this."""
+    if isinstance(error, BotFault):
+        return error.kind
+    return "memory" if isinstance(error, MemoryError) else "exception"
+
+
+def detail_of(error: BaseException, ours: str) -> str:
+    """The bot's part of the traceback, without the frames of our own file and with paths shortened."""
+    if isinstance(error, BotFault):
+        return error.detail[:DETAIL_LENGTH]
+    try:
+        frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename != ours]
+        lines = [f"{Path(f.filename).name}:{f.lineno} in {f.name}: {f.line or ''}" for f in frames[-TRACEBACK_LINES:]]
+        lines.append(f"{type(error).__name__}: {error}")
+        return without_addresses("\n".join(lines))[-DETAIL_LENGTH:]
+    except BaseException:  # an exception whose text raises
+        return type(error).__name__
+
+
+def illegal_answer(answer: object, legal: Sequence[Action]) -> str:
+    """What to say of an answer that is not one of the legal actions."""
+    offered = ", ".join(map(str, legal))
+    return f"answered {_short(answer)}, which is not one of: {offered}"[:DETAIL_LENGTH]
+
+
+def whole_characters(text: str) -> str:
+    """The text without half characters, which cannot be written to a record."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def without_addresses(text: str) -> str:
+    """Memory addresses differ from run to run; records must not."""
+    return re.sub(r"0x[0-9a-fA-F]{6,}", "0x...", text)
+
+
+def _short(answer: object) -> str:
+    try:
+        text = repr(answer)
+    except BaseException:
+        text = f"an object of type {type(answer).__name__}"
+    return without_addresses(text if len(text) <= 200 else text[:200] + "...")

@@ -1,0 +1,271 @@
+"""Plays one match: asks the bots, checks every answer, survives whatever they raise, and writes the record."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, MutableSequence, Sequence
+from contextlib import suppress
+from copy import deepcopy
+from math import inf
+from time import perf_counter
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from harness.core.bot import Bot
+from harness.core.chance import Chance
+from harness.core.game import Action, Game, State
+from harness.core.types import Event, Fault, FaultKind, GameRecord, MatchSpec, ranks_of
+from harness.match.faults import BotFault, detail_of, illegal_answer, kind_of, whole_characters
+from harness.plugins.entrants import Entrant
+
+MATCH, ASKING, DEADLINE, SLOTS = 0, 1, 2, 3
+"""Slots of the noticeboard that a referee keeps: its match, whom it is asking (decision * 64 + seat), until when."""
+IDLE = -1
+"""ASKING when no bot is being asked."""
+
+
+class Limits(Struct, frozen=True):
+    """What a bot may use, in seconds of wall-clock time; 0 is no limit."""
+
+    move_time: float = 0.0
+    """For one decision."""
+    game_time: float = 0.0
+    """For all decisions of a match together."""
+    margin: float = 0.1
+    """How much later than that an answer may come: machines are not punctual."""
+
+
+NO_LIMITS = Limits()
+
+
+class Seat:
+    """One bot at the table: asks it, times it, and plays at random for it once it has failed."""
+
+    __slots__ = ("bot", "choose", "decisions", "listens", "seen", "slowest", "spare", "time")
+
+    def __init__(self, bot: Bot | None, spare: Callable[[], random.Random]) -> None:
+        self.bot = bot
+        self.choose: Callable[[Any, Sequence[Action]], Action] | None = bot.choose if bot else None
+        self.listens = bot is not None and type(bot).observe is not Bot.observe
+        self.decisions = 0
+        self.time = self.slowest = 0.0
+        self.spare: Callable[[], random.Random] | random.Random = spare
+        self.seen = 0
+
+    def forfeit(self) -> None:
+        """From now on this seat plays at random."""
+        self.bot = self.choose = None
+        self.listens = False
+
+    def random_action(self, legal: tuple[Action, ...]) -> Action:
+        """What a seat plays whose bot has failed: seeded, so that the match can be repeated."""
+        if not isinstance(self.spare, random.Random):
+            self.spare = self.spare()
+        return legal[int(self.spare.random() * len(legal))]
+
+
+def play(
+    spec: MatchSpec,
+    game: Game[Any],
+    entrants: Sequence[Entrant],
+    limits: Limits = NO_LIMITS,
+    forfeits: Sequence[Fault] = (),
+    board: MutableSequence[float] | memoryview[float] | None = None,
+    audit: Callable[[], None] | None = None,
+) -> GameRecord:
+    """Plays the match with these entrants, seat by seat, to its end.
+
+    A seat of `forfeits` is not asked from that decision on: its bot is known to kill or hang the process. Whom the
+    referee is asking is noted on `board`; `audit` is called after each answer, before the note is taken away.
+    """
+    match = _Match(spec, game, entrants, limits, forfeits, board, audit)
+    match.run()
+    return match.record()
+
+
+class _Match:
+    def __init__(
+        self,
+        spec: MatchSpec,
+        game: Game[Any],
+        entrants: Sequence[Entrant],
+        limits: Limits,
+        forfeits: Sequence[Fault],
+        board: MutableSequence[float] | memoryview[float] | None,
+        audit: Callable[[], None] | None,
+    ) -> None:
+        self.spec, self.game, self.limits, self.audit = spec, game, limits, audit
+        self.board: Any = [0.0] * SLOTS if board is None else board
+        self.forfeits = {fault.seat: fault for fault in forfeits}
+        self.faults: list[Fault] = []
+        self.actions: list[int] = []
+        luck = Chance(spec.seed)
+        # Bots that use the global generator get the same numbers each time the match is played.
+        random.seed(luck.derive("global", spec.id))
+        self.seats = [self._sit(seat, entrant, luck) for seat, entrant in enumerate(entrants)]
+        self.log: list[Event] | None = [] if any(seat.listens for seat in self.seats) else None
+        self.state: State[Any] = game.new(len(self.seats), luck, self.log)
+
+    def _sit(self, number: int, entrant: Entrant, luck: Chance) -> Seat:
+        where = (self.spec.id, number)
+
+        def spare() -> random.Random:
+            return luck.rng("spare", *where)
+
+        if number in self.forfeits and self.forfeits[number].decision == 0:
+            self.faults.append(self.forfeits[number])
+            return Seat(None, spare)
+        self._ask(number, self.limits.move_time)
+        try:
+            bot = entrant.seat(self.game, number, len(self.spec.seats), luck.derive("bot", *where, entrant.name))
+            bot.start()
+        except BaseException as error:
+            self._blame(number, kind_of(error), detail_of(error, __file__))
+            bot = None
+        self._asked()
+        return Seat(bot, spare)
+
+    def _ask(self, number: int, allowed: float) -> None:
+        """Notes that this bot has the word, for at most so many seconds."""
+        self.board[DEADLINE] = perf_counter() + (allowed + self.limits.margin if allowed else inf)
+        self.board[ASKING] = len(self.actions) * 64 + number
+
+    def _asked(self) -> None:
+        if self.audit:
+            self.audit()
+        self.board[ASKING] = IDLE
+
+    def _blame(self, number: int, kind: FaultKind, detail: str) -> None:
+        self.faults.append(Fault(number, kind, len(self.actions), whole_characters(detail)))
+
+    def run(self) -> None:  # noqa: C901 - one flat loop: every call saved here is saved at each decision
+        """Every decision of the match: this loop is the hot path of a tournament."""
+        state, seats, actions, now = self.state, self.seats, self.actions, perf_counter
+        board, forfeits, audit, limits = self.board, self.forfeits, self.audit, self.limits
+        limited = bool(limits.move_time or limits.game_time)
+        move_time, margin = limits.move_time or inf, limits.margin
+        bank = limits.game_time or inf
+        board[DEADLINE] = inf
+        while True:
+            legal = state.legal
+            if len(legal) < 2:
+                if not legal:
+                    return
+                state.step(legal[0])
+                continue
+            number = state.seat
+            seat = seats[number]
+            seat.decisions += 1
+            choose = seat.choose
+            if forfeits and choose is not None and self._is_forfeit(number):
+                choose = None
+            if choose is None:
+                action = seat.random_action(legal)
+            else:
+                view = state.view(number)
+                began = now()
+                if limited:
+                    board[DEADLINE] = began + margin + min(move_time, bank - seat.time)
+                board[ASKING] = len(actions) * 64 + number
+                try:
+                    if seat.listens:
+                        self._tell(number, seat)
+                    answer = choose(view, legal)
+                    took = now() - began
+                except BaseException as error:  # whatever a bot raises is its own fault, SystemExit included
+                    took = now() - began
+                    action = self._failed(number, legal, error)
+                else:
+                    try:  # the object from our own list: a bot's object could say it equals anything, or raise
+                        action = legal[legal.index(answer)]
+                    except BaseException:
+                        action = self._illegal(number, legal, answer)
+                if audit is not None:
+                    audit()
+                board[ASKING] = IDLE
+                seat.time += took
+                if took > seat.slowest:
+                    seat.slowest = took
+                if limited and seat.choose is not None and (took > move_time + margin or seat.time > bank + margin):
+                    action = self._late(number, legal, took)
+            actions.append(action.code)
+            state.step(action)
+
+    def _is_forfeit(self, number: int) -> bool:
+        fault = self.forfeits.get(number)
+        if fault is None or len(self.actions) < fault.decision:
+            return False
+        self._forfeit_by(fault)
+        return True
+
+    def _forfeit_by(self, fault: Fault) -> None:
+        self.faults.append(fault)
+        self.seats[fault.seat].forfeit()
+
+    def _tell(self, number: int, seat: Seat) -> None:
+        assert self.log is not None
+        assert seat.bot is not None
+        # Copies: what one bot does to its news must not reach another's.
+        news = [deepcopy(event) for event in self.log[seat.seen :] if event.to is None or number in event.to]
+        seat.seen = len(self.log)
+        seat.bot.observe(news)
+
+    def _failed(self, number: int, legal: tuple[Action, ...], error: BaseException) -> Action:
+        self._blame(number, kind_of(error), detail_of(error, __file__))
+        return self._forfeit(number, legal)
+
+    def _illegal(self, number: int, legal: tuple[Action, ...], answer: object) -> Action:
+        self._blame(number, "illegal", illegal_answer(answer, legal))
+        return self._forfeit(number, legal)
+
+    def _late(self, number: int, legal: tuple[Action, ...], took: float) -> Action:
+        limits = self.limits
+        if limits.move_time and took > limits.move_time:
+            detail = f"took {took:.3f} s for one decision; {limits.move_time:g} s are allowed"
+        else:
+            detail = f"took {self.seats[number].time:.3f} s for the match so far; {limits.game_time:g} s are allowed"
+        self._blame(number, "timeout", detail)
+        return self._forfeit(number, legal)
+
+    def _forfeit(self, number: int, legal: tuple[Action, ...]) -> Action:
+        self.seats[number].forfeit()
+        return self.seats[number].random_action(legal)
+
+    def record(self) -> GameRecord:
+        """The record of the finished match; tells the bots too."""
+        spec, state, seats = self.spec, self.state, self.seats
+        for fault in self.forfeits.values():
+            if seats[fault.seat].bot is not None:  # it was its `finish` that did not return
+                self._forfeit_by(fault)
+        scores = state.scores()
+        record = GameRecord(
+            spec.id, spec.index, spec.set, spec.game, self.game.version, spec.options, spec.seed, spec.seats,
+            scores, ranks_with_faults(scores, self.faults), state.ending, tuple(self.actions),
+            tuple([seat.decisions for seat in seats]),
+            tuple([round(seat.time, 6) for seat in seats]), tuple([round(seat.slowest, 6) for seat in seats]),
+            tuple(self.faults),
+        )  # fmt: skip
+        told = replace(record, id="", index=0, set="", seed=0)  # the deal comes up again, in the set's other seatings
+        for number, seat in enumerate(seats):
+            if seat.bot is not None and type(seat.bot).finish is not Bot.finish:
+                self._ask(number, self.limits.move_time)
+                with suppress(BaseException):  # the result stands whatever a bot does with it
+                    try:
+                        seat.bot.finish(told)
+                    except BotFault as fault:  # its own process hung or died over it
+                        self._blame(number, fault.kind, fault.detail)
+                self._asked()
+        if len(self.faults) > len(record.faults):
+            record = replace(record, ranks=ranks_with_faults(scores, self.faults), faults=tuple(self.faults))
+        return record
+
+
+def ranks_with_faults(scores: Sequence[int], faults: Sequence[Fault]) -> tuple[int, ...]:
+    """Ranks from the scores; seats that failed share the last place behind all others."""
+    failed = {fault.seat for fault in faults}
+    if not failed:
+        return ranks_of(scores)
+    lowest = min(scores) - 1
+    return ranks_of([lowest if seat in failed else score for seat, score in enumerate(scores)])

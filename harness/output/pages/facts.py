@@ -1,0 +1,119 @@
+"""Everything that the pages say about a run, gathered in one pass over its records."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from harness.core.types import Fault, GameRecord
+from harness.output.pages.picks import Picks
+from harness.output.pages.samples import Curve, Histogram
+from harness.ratings import OVERALL, Ratings, RatingSet, in_schedule_order
+
+MOST_FAULTS = 60
+"""Different faults that are told apart; bots that fail in ever new ways do not fill the memory."""
+EXAMPLES = 3
+FORM = 20
+"""How many of a bot's latest matches are its form."""
+
+OfBot = tuple[str, str]
+"""A book's title and a bot."""
+
+
+@dataclass(slots=True)
+class Pace:
+    """How long a bot thinks in one book."""
+
+    typical: Histogram = field(default_factory=Histogram)
+    """Microseconds a decision, match by match."""
+    slowest: float = 0.0
+    """Seconds of its slowest decision of all."""
+
+
+@dataclass(slots=True)
+class FaultGroup:
+    """Faults that are alike."""
+
+    bot: str
+    game: str
+    kind: str
+    detail: str
+    count: int = 0
+    examples: list[tuple[str, int]] = field(default_factory=list)
+    """Match and decision of the first ones."""
+
+
+@dataclass(slots=True)
+class Facts:
+    """What was gathered."""
+
+    rating_set: RatingSet = field(default_factory=RatingSet)
+    curves: dict[str, Curve] = field(default_factory=dict)
+    scores: dict[OfBot, Histogram] = field(default_factory=dict)
+    pace: dict[OfBot, Pace] = field(default_factory=dict)
+    form: dict[OfBot, deque[tuple[int, int]]] = field(default_factory=dict)
+    """Rank and number of players of each bot's latest matches, by game."""
+    faults: dict[tuple[str, str, str, str], FaultGroup] = field(default_factory=dict)
+    more_faults: int = 0
+    """Faults of kinds past MOST_FAULTS."""
+    picks: Picks = field(default_factory=Picks)
+    matches: int = 0
+    failed: int = 0
+    """Matches with a fault."""
+
+    def add(self, record: GameRecord) -> None:
+        """Takes in one match, in the order of the schedule."""
+        self.picks.add(record, self.rated().get(record.game))
+        self.rating_set.add(record)
+        self.matches += 1
+        self.failed += bool(record.faults)
+        rated = self.rated()
+        for title in (record.game, OVERALL):
+            if title in rated:
+                self._curve(title).add(rated[title])
+                self._time(title, record)
+        for seat, bot in enumerate(record.seats):
+            of = record.game, bot
+            (self.scores.get(of) or self.scores.setdefault(of, Histogram())).add(record.scores[seat])
+            if of not in self.form:
+                self.form[of] = deque(maxlen=FORM)
+            self.form[of].append((record.ranks[seat], len(record.seats)))
+        for fault in record.faults:
+            self._fault(record, fault)
+
+    def rated(self) -> dict[str, Ratings]:
+        """The books of the games, and the one over all last."""
+        return self.rating_set.rated()
+
+    def _curve(self, title: str) -> Curve:
+        return self.curves.get(title) or self.curves.setdefault(title, Curve())
+
+    def _time(self, title: str, record: GameRecord) -> None:
+        for bot, spent, slowest, decisions in zip(
+            record.seats, record.time, record.slowest, record.decisions, strict=False
+        ):
+            pace = self.pace.get((title, bot)) or self.pace.setdefault((title, bot), Pace())
+            if decisions:
+                pace.typical.add(int(1e6 * spent / decisions))
+                pace.slowest = max(pace.slowest, slowest)
+
+    def _fault(self, record: GameRecord, fault: Fault) -> None:
+        key = record.seats[fault.seat], record.game, fault.kind, fault.detail
+        if key not in self.faults:
+            if len(self.faults) == MOST_FAULTS:
+                self.more_faults += 1
+                return
+            self.faults[key] = FaultGroup(*key)
+        group = self.faults[key]
+        group.count += 1
+        if len(group.examples) < EXAMPLES:
+            group.examples.append((record.id, fault.decision))
+
+
+def gather(records: Iterable[GameRecord]) -> Facts:
+    """Reads all records once, in bounded memory."""
+    facts = Facts()
+    for record in in_schedule_order(records):
+        facts.add(record)
+    return facts

@@ -1,0 +1,146 @@
+"""The run folder of a person's matches: one deal after the other at the same table, and a match that is not over yet.
+
+A choice is on disk before it is played, so that a closed lid or a killed terminal costs nothing. Only the
+person's choices are kept: the bots, asked again, do what they did.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+from msgspec.structs import replace
+
+from harness import schedule
+from harness.core.errors import StoreError, UsageError
+from harness.core.types import GameRecord, MatchSpec
+from harness.play.advice import opponents
+from harness.play.human import HUMAN, Human
+from harness.plugins.registry import Offer, Registry
+from harness.runs.record_file import LOCK
+from harness.runs.run_setup import RunSetup, info_for, now, prepare, reopen
+from harness.runs.store import GAMES, RUN, RunFolder, write_whole
+
+UNFINISHED = "unfinished.json"
+
+
+class SavedChoice(NamedTuple):
+    """A decision of the person: a digest of what they saw, and the code of what they chose."""
+
+    seen: str
+    code: int
+
+
+class Unfinished(msgspec.Struct, frozen=True):
+    """What unfinished.json holds."""
+
+    spec: MatchSpec
+    choices: tuple[SavedChoice, ...] = ()
+
+
+class SavedMatch:
+    """One match of a person in its run folder, new or to be continued."""
+
+    def __init__(self, run: RunFolder, setup: RunSetup, match: Unfinished, fresh: bool) -> None:
+        self.run, self.setup, self.match, self.fresh = run, setup, match, fresh
+
+    @property
+    def seat(self) -> int:
+        """Where the person sits."""
+        return self.match.spec.seats.index(HUMAN)
+
+    @contextmanager
+    def at_table(self) -> Iterator[None]:
+        """While it is entered nobody else plays in this folder. A new folder in which nothing was chosen goes again."""
+        with self.run.writing():
+            yield
+        if self.fresh and not self.match.choices:
+            for name in (RUN, GAMES, LOCK):
+                (self.run.folder / name).unlink(missing_ok=True)
+            with suppress(OSError):  # somebody has put something into it
+                self.run.folder.rmdir()
+
+    def goodbye(self) -> str:
+        """What becomes of a match that the person has left."""
+        if self.match.choices:
+            return f"Your match is kept. Go on with: arena play --resume {self.run.folder}"
+        return "You chose nothing, so nothing is kept."
+
+    def keep(self, choices: Sequence[SavedChoice]) -> None:
+        """Notes the person's choices so far."""
+        self.match = replace(self.match, choices=tuple(choices))
+        write_whole(self.run.folder / UNFINISHED, msgspec.json.encode(self.match) + b"\n")
+
+    def record(self, record: GameRecord) -> None:
+        """The match is over: it becomes a record like any other."""
+        self.run.info = replace(self.run.info, plan=self.setup.plan)
+        self.run.finish(now())
+        self.run.append(msgspec.json.encode(record))
+        self.fresh = False
+        (self.run.folder / UNFINISHED).unlink(missing_ok=True)
+
+
+def invite(registry: Registry) -> None:
+    """Lets the person be entered under a name, as bots are."""
+    if HUMAN in registry.bots:
+        source = registry.bots[HUMAN].source
+        raise UsageError(f"{source} has a bot called {HUMAN!r}, the name of the person here; rename that bot.")
+    registry.bots[HUMAN] = Offer(Human, "a person", "")
+
+
+def begin(
+    registry: Registry,
+    folder: Path,
+    game: str,
+    bots: Sequence[str],
+    options: Mapping[str, str],
+    seat: int | None,
+    seed: int,
+    command: str,
+) -> SavedMatch:
+    """A new run with the first match of a person."""
+    company = opponents(registry, registry.game(game), bots)
+    invite(registry)
+    players = 1 + len(registry.entrants(company))
+    setup = prepare(registry, [game], [HUMAN, *company], options, players, 1, seed)
+    spec = _next_match(setup, (), seat)
+    return SavedMatch(RunFolder.create(folder, info_for(setup, command)), setup, Unfinished(spec), fresh=True)
+
+
+def go_on(registry: Registry, folder: Path, seat: int | None, force: bool = False) -> SavedMatch:
+    """The match that was left in this run, or else another deal at the same table."""
+    invite(registry)
+    run, setup = reopen(folder, registry, force)
+    if HUMAN not in setup.entrants:
+        raise UsageError(f"{folder} is a run of bots; continue it with: arena tournament --resume {folder}")
+    records = list(run.records())
+    played = tuple(record.set for record in records)
+    setup = RunSetup(replace(setup.plan, deals=len(played) + 1), setup.games, setup.entrants)
+    left = _left(folder)
+    if left is not None and left.spec.id not in {record.id for record in records}:
+        if seat is not None:
+            raise UsageError(f"{folder} holds a match in which you sit already; leave out --seat to go on with it.")
+        return SavedMatch(run, setup, left, fresh=False)
+    return SavedMatch(run, setup, Unfinished(_next_match(setup, played, seat)), fresh=False)
+
+
+def _next_match(setup: RunSetup, played: Sequence[str], seat: int | None) -> MatchSpec:
+    """The first deal that was not played, with the person in this seat, or one seat farther with each deal."""
+    [game] = setup.plan.games
+    if seat is not None and not 0 <= seat < game.players:
+        raise UsageError(f"This table has seats 0 to {game.players - 1}, not {seat}.")
+    wanted = len(played) % game.players if seat is None else seat
+    return next(spec for spec in schedule.matches(setup.plan) if spec.set not in played and spec.seats[wanted] == HUMAN)
+
+
+def _left(folder: Path) -> Unfinished | None:
+    path = folder / UNFINISHED
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Unfinished)
+    except FileNotFoundError:
+        return None
+    except (OSError, msgspec.MsgspecError) as error:
+        raise StoreError(f"{path} cannot be read: {error}. Delete it to play another deal.") from error

@@ -1,0 +1,79 @@
+"""Entrants: a bot with its options, as it is named on the command line, in records and on leaderboards."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from harness.core.bot import Bot
+from harness.core.errors import BadOption, UsageError
+from harness.core.game import Game
+from harness.core.options import resolve
+from harness.core.types import Value
+
+
+@dataclass(frozen=True, slots=True)
+class Entrant:
+    """One participant: two entries of one bot with different options are two entrants."""
+
+    name: str
+    """Canonical: the bot's name, and the options that differ from the defaults in the order they are declared."""
+    spec: str
+    """What to type to enter it again: the name, with the file before it for a bot in a file."""
+    bot: type[Bot]
+    settings: Mapping[str, Value]
+    source: str
+    """Where the bot comes from: a package or a file."""
+    version: str
+    consulted: tuple[type[Bot], ...] = field(default=(), kw_only=True)
+    """Other bots that its options name: it plays what they play, too."""
+    isolated: ClassVar[bool] = False
+    """Whether it plays in a process of its own, so that what it does to its process is nobody else's business."""
+
+    def plays(self, game: str) -> bool:
+        """Whether it plays this game."""
+        return all(not bot.games or game in bot.games for bot in (self.bot, *self.consulted))
+
+    def warm_up(self, seats: int = 1) -> None:
+        """Makes ready for a match with so many seats of this entrant, before anybody looks at the clock."""
+
+    def close(self) -> None:
+        """Lets go of what it holds: a bot of this process holds nothing."""
+
+    def seat(self, game: Game[Any], seat: int, players: int, seed: int) -> Bot:
+        """A bot object for one seat of one match, not yet started."""
+        bot = self.bot()
+        bot.game, bot.seat, bot.players = game, seat, players
+        bot.settings, bot.seed = self.settings, seed
+        return bot
+
+
+def split_options(text: str, rest: str) -> dict[str, str]:
+    """`"iterations=500,depth=3"` -> `{"iterations": "500", "depth": "3"}`; `text` is what was typed in all."""
+    options: dict[str, str] = {}
+    for part in filter(None, rest.split(",")):
+        key, equals, value = part.partition("=")
+        if not equals or not key:
+            raise BadOption(f"In {text!r}, {part!r} is not an option: write bot:key=value,key=value.")
+        if key in options:
+            raise BadOption(f"In {text!r} the option {key} is set twice.")
+        options[key] = value
+    return options
+
+
+def enter(bot: type[Bot], options: Mapping[str, object], where: str, source: str, version: str) -> Entrant:
+    """An entrant for this bot with these options; `where` stands before its name in what names it again."""
+    settings, _ = resolve(bot.name, bot.options, options)
+    changed = [f"{o.name}={settings[o.name]}" for o in bot.options if settings[o.name] != o.default]
+    name = bot.name + (":" + ",".join(changed) if changed else "")
+    return Entrant(name, where + name, bot, settings, source, version)
+
+
+def check_distinct(entrants: list[Entrant]) -> None:
+    """Refuses two entrants of one name: their results could not be told apart."""
+    seen: set[str] = set()
+    for entrant in entrants:
+        if entrant.name in seen:
+            raise UsageError(f"{entrant.name} is entered twice; give the second one other options (bot:key=value).")
+        seen.add(entrant.name)

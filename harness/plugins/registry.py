@@ -1,0 +1,283 @@
+"""Finds bots and games: installed packages (entry-point group `arena`) and single files. Nothing broken gets out."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import sys
+import traceback
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import redirect_stdout
+from dataclasses import dataclass, field, replace
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from inspect import isabstract
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Literal
+
+import pluggy
+
+from harness._version import VERSION
+from harness.core.bot import Bot, kebab
+from harness.core.errors import PluginError, UnknownName, UsageError
+from harness.core.game import Game
+from harness.plugins import hooks
+from harness.plugins.entrants import Entrant, enter, split_options
+
+DISTRIBUTION = "arena-harness"
+_NAME = re.compile(r"[^\s:,=/\\|<>\x00-\x1f\x7f]{1,300}")
+_COMMAND = re.compile(r"(?:([^\s:,=/\\]{1,300})(?::(.*?))?=)?cmd:(.*)", re.DOTALL)
+_IN_FILE = re.compile(r"(.+?\.py)(?:::([^:]+))?(?::(?!:)(.*))?")
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A bot or a game with where it comes from."""
+
+    cls: type[Any]
+    source: str
+    version: str
+
+
+@dataclass(slots=True)
+class Registry:
+    """What is installed. `problems` names every plugin that could not be used, and why."""
+
+    games: dict[str, Offer] = field(default_factory=dict)
+    bots: dict[str, Offer] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+    isolate: Literal["off", "on", "strict"] = "off"
+    """Whether programs and files are asked what they are in processes without rights; see docs/security.md."""
+
+    def game(self, name: str) -> type[Game[Any]]:
+        """The game of this name."""
+        if name not in self.games:
+            raise UnknownName("game", name, self.games)
+        cls: type[Game[Any]] = self.games[name].cls
+        return cls
+
+    def entrants(self, texts: Iterable[str]) -> list[Entrant]:
+        """Entrants for what was typed: `bot`, `bot:key=value`, `path/bot.py`, `path/bot.py::bot:key=value`,
+        `cmd:node bot.js`, `name:key=value=cmd:node bot.js`."""
+        return [entrant for text in texts for entrant in self._enter(text)]
+
+    def _enter(self, text: str) -> list[Entrant]:
+        command = _COMMAND.fullmatch(text)
+        if command:
+            from harness.executors.isolation import enter_command
+
+            return [enter_command(text, command[1] or "", command[2] or "", command[3], self.isolate)]
+        in_file = _IN_FILE.fullmatch(text)
+        if in_file:
+            path, name, options = in_file[1], in_file[2], split_options(text, in_file[3] or "")
+            return self._enter_file(path, name, options)
+        name, _, rest = text.partition(":")
+        if name not in self.bots:
+            raise UnknownName("bot", name, self.bots)
+        offer = self.bots[name]
+        return [self._consulting(enter(offer.cls, split_options(text, rest), "", offer.source, offer.version))]
+
+    def _enter_file(self, path: str, name: str | None, options: dict[str, str]) -> list[Entrant]:
+        bots = self._bots_in(path)
+        if name is not None and name not in bots:
+            raise UnknownName(f"bot of {path}", name, bots)
+        chosen = {name: bots[name]} if name else bots
+        if options and len(chosen) > 1:
+            raise UsageError(f"{path} has {len(bots)} bots; say which one the options are for: {path}::NAME:key=value.")
+        entered = [enter(o.cls, options, f"{path}::", o.source, o.version) for _, o in sorted(chosen.items())]
+        return [self._consulting(entrant) for entrant in entered]
+
+    def _consulting(self, entrant: Entrant) -> Entrant:
+        """The entrant with the bots that its options name; whoever is asked must be installed."""
+        names = [str(entrant.settings[option.name]) for option in entrant.bot.options if option.kind == "bot"]
+        offers = {name: offer for name, offer in self.bots.items() if not offer.source.endswith(".py")}
+        for name in filter(None, names):
+            if name not in offers:
+                raise UnknownName(f"installed bot in {entrant.name!r}:", name, offers)
+            offer = offers[name]
+            known = entrant.source == offer.source
+            version = entrant.version if known else f"{entrant.version}, {name} {offer.version}"
+            entrant = replace(entrant, consulted=(*entrant.consulted, offer.cls), version=version)
+        return entrant
+
+    def _bots_in(self, path: str) -> dict[str, Offer]:
+        """The bots of a file, loaded once."""
+        if not any(offer.source == path for offer in self.bots.values()):
+            problems = len(self.problems)
+            if self.isolate == "off":
+                self.add(_load_file(path), path, _file_version(path))
+            else:
+                from harness.executors.isolation import bots_in
+
+                for cls in bots_in(path, self.isolate).values():
+                    self._offer(self.bots, "bot", cls, _check_bot, path, _file_version(path))
+            if len(self.problems) > problems:
+                raise PluginError(" ".join(self.problems[problems:]))
+        bots = {name: offer for name, offer in self.bots.items() if offer.source == path}
+        if not bots:
+            raise PluginError(f"{path} defines no bot: write a subclass of harness.Bot with a choose() method in it.")
+        return bots
+
+    def add(self, plugin: ModuleType, source: str, version: str) -> None:
+        """Take in what a plugin module offers; what is wrong with it goes to `problems`."""
+        manager = pluggy.PluginManager(hooks.PROJECT)
+        manager.add_hookspecs(hooks)
+        try:
+            manager.register(plugin, source)
+            manager.check_pending()
+            games = [cls for offered in manager.hook.arena_games() for cls in offered]
+            bots = [cls for offered in manager.hook.arena_bots() for cls in offered]
+        except BaseException as error:  # a plugin may raise anything, SystemExit included; it must not end arena
+            if isinstance(error, KeyboardInterrupt):
+                raise
+            self.problems.append(f"Plugin {source} is skipped: {_reason(error)}.")
+            return
+        if not games and not bots and not _has_hooks(plugin):
+            bots = _bots_defined_in(plugin)
+        for cls in games:
+            self._offer(self.games, "game", cls, _check_game, source, version)
+        for cls in bots:
+            self._offer(self.bots, "bot", cls, _check_bot, source, version)
+
+    def _offer(
+        self, taken: dict[str, Offer], what: str, cls: Any, check: Callable[[Any], None], source: str, version: str
+    ) -> None:
+        try:
+            check(cls)
+        except PluginError as error:
+            self.problems.append(f"Plugin {source}: {error}")
+            return
+        if cls.name in taken:
+            other = taken[cls.name].source
+            self.problems.append(
+                f"Plugin {source}: its {what} {cls.name!r} is skipped, {other} has that name already; rename it."
+            )
+            return
+        taken[cls.name] = Offer(cls, source, getattr(cls, "version", "") or version)
+
+
+def load() -> Registry:
+    """All installed plugins, ours first, then the others by name."""
+    registry = Registry()
+    found = sorted(entry_points(group=hooks.PROJECT), key=_ours_first)
+    for point in found:
+        source, version = _origin(point)
+        try:
+            with redirect_stdout(sys.stderr):  # what a plugin prints is not our output
+                plugin = point.load()
+        except BaseException as error:  # importing a stranger's module may raise anything
+            if isinstance(error, KeyboardInterrupt):
+                raise
+            registry.problems.append(f"Plugin {source} cannot be loaded: {_reason(error)}.")
+            continue
+        registry.add(plugin, source, version)
+    if not registry.games:
+        raise PluginError("No game is installed: install arena itself (pip install .), its games come as plugins.")
+    return registry
+
+
+def bot_named(name: str) -> type[Bot]:
+    """The class of an installed bot, for bots that ask other bots."""
+    bots = _installed().bots
+    if name not in bots:
+        raise UnknownName("bot", name, bots)
+    cls: type[Bot] = bots[name].cls
+    return cls
+
+
+@cache
+def _installed() -> Registry:
+    return load()
+
+
+def _ours_first(point: EntryPoint) -> tuple[bool, bool, str, str]:
+    name, _ = _origin(point)
+    return name != DISTRIBUTION, point.name != "engines", name, point.name
+
+
+def _origin(point: EntryPoint) -> tuple[str, str]:
+    if point.dist is None:
+        return point.name, ""
+    if point.dist.name == DISTRIBUTION:
+        return DISTRIBUTION, VERSION
+    return point.dist.name, point.dist.version
+
+
+def _load_file(path: str) -> ModuleType:
+    if not Path(path).is_file():
+        raise UsageError(f"There is no file {path}.")
+    name = f"arena_file_{Path(path).stem}_{abs(hash(str(Path(path).resolve())))}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        with redirect_stdout(sys.stderr):  # likewise
+            spec.loader.exec_module(module)
+    except BaseException as error:  # a bot file may raise anything when imported
+        del sys.modules[name]
+        if isinstance(error, KeyboardInterrupt):
+            raise
+        raise PluginError(f"{path} cannot be loaded: {_reason(error)}.") from error
+    return module
+
+
+def _file_version(path: str) -> str:
+    from harness.core.options import digest_of
+
+    return digest_of(Path(path).read_text(encoding="utf-8", errors="replace"))
+
+
+def _has_hooks(plugin: ModuleType) -> bool:
+    return hasattr(plugin, "arena_bots") or hasattr(plugin, "arena_games")
+
+
+def _bots_defined_in(module: ModuleType) -> list[type[Bot]]:
+    """A file need not say `hookimpl`: its own Bot subclasses are its bots."""
+    return [
+        cls
+        for cls in vars(module).values()
+        if isinstance(cls, type)
+        and issubclass(cls, Bot)
+        and cls.__module__ == module.__name__
+        and cls.choose is not Bot.choose
+    ]
+
+
+def _check_bot(cls: Any) -> None:
+    if not (isinstance(cls, type) and issubclass(cls, Bot)):
+        raise PluginError(f"arena_bots() offers {cls!r}, which is not a subclass of harness.Bot.")
+    if cls.choose is Bot.choose:
+        raise PluginError(f"bot {cls.__name__} has no choose() method.")
+    name: object = cls.name
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise PluginError(
+            f"bot {cls.__name__} is called {name!r}: a name has no spaces, colons, commas, equals signs, "
+            f"slashes, bars or angle brackets, like {kebab(cls.__name__)!r}."
+        )
+    if isinstance(cls.games, str):
+        raise PluginError(f'bot {cls.name}: games is a string; write games = ("{cls.games}",).')
+
+
+def _check_game(cls: Any) -> None:
+    if not (isinstance(cls, type) and issubclass(cls, Game)):
+        raise PluginError(f"arena_games() offers {cls!r}, which is not a subclass of harness.Game.")
+    if isabstract(cls):
+        missing = ", ".join(sorted(cls.__abstractmethods__))
+        raise PluginError(f"game {cls.__name__} does not define {missing}.")
+    for attribute in ("name", "title", "version", "min_players", "max_players", "view_type"):
+        if not hasattr(cls, attribute):
+            raise PluginError(f"game {cls.__name__} does not say its {attribute}.")
+    if not _NAME.fullmatch(str(cls.name)):
+        raise PluginError(f"game {cls.__name__} is called {cls.name!r}: choose a name like {kebab(cls.__name__)!r}.")
+
+
+def _reason(error: BaseException) -> str:
+    """The last line of a traceback, with the place nearest to the plugin author."""
+    if isinstance(error, SyntaxError):
+        return f"syntax error in {Path(error.filename or '?').name}, line {error.lineno}: {error.msg}"
+    frames: Sequence[traceback.FrameSummary] = traceback.extract_tb(error.__traceback__)
+    place = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
+    return f"{type(error).__name__}: {error}{place}"

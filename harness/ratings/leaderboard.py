@@ -1,0 +1,106 @@
+"""The claims of a leaderboard: each bot's line with its intervals, its rank and how sure that is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import log
+
+from harness.ratings.evidence import AHEAD, MATCHES, SCORE
+from harness.ratings.intervals import Interval, mean, share
+from harness.ratings.plackett_luce import Strengths, fit
+from harness.ratings.ratings import BotRating, Ratings
+from harness.ratings.significance import bands, confidence, reach, told_apart
+
+ELO = 400 / log(10)
+"""Elo points in one unit of a logarithm of strengths."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """One line of a leaderboard."""
+
+    line: BotRating
+    rank: int
+    """Shared by bots that are not told apart."""
+    shared: bool
+    best: int
+    """The best and the worst rank that it may truly have."""
+    worst: int
+    sure: float | None
+    """How sure we are that it is better than the next line; None where nothing can be said."""
+    score: Interval | None
+    ahead: Interval | None
+    """The share of the table that it finishes ahead of."""
+    strength: float
+    """Plackett-Luce, in Elo points around the field's average."""
+    strength_rank: int
+
+
+@dataclass(frozen=True, slots=True)
+class Leaderboard:
+    """The lines of a book, best rating first, and sentences on what a reader should know about them."""
+
+    standings: list[Standing]
+    notes: list[str]
+
+
+def leaderboard(ratings: Ratings) -> Leaderboard:
+    """What the book says, and how sure that is."""
+    lines = ratings.standing()
+    evidence = ratings.evidence
+    strengths = fit(evidence.deals, len(lines))
+    better = told_apart(strengths)
+    table = [line.number for line in lines]
+    ranks = bands(table, better)
+    by_strength = sorted(table, key=lambda number: -strengths.values[number])
+    standings = []
+    for place, line in enumerate(lines):
+        number = line.number
+        best, worst = reach(number, len(lines), better)
+        below = table[place + 1] if place + 1 < len(lines) else None
+        sums = [deal.bots[number] for deal in evidence.deals if number in deal.bots]
+        standings.append(
+            Standing(
+                line,
+                rank=ranks[place],
+                shared=ranks.count(ranks[place]) > 1,
+                best=best,
+                worst=worst,
+                sure=None
+                if below is None or not evidence.have_met(number, below)
+                else confidence(strengths, number, below),
+                score=mean((one[MATCHES], one[SCORE]) for one in sums),
+                ahead=share((one[MATCHES], one[AHEAD]) for one in sums),
+                strength=ELO * strengths.values[number],
+                strength_rank=by_strength.index(number) + 1,
+            )
+        )
+    return Leaderboard(standings, _notes(lines, strengths, by_strength, len(evidence.deals)))
+
+
+def _notes(lines: Sequence[BotRating], strengths: Strengths, by_strength: Sequence[int], deals: int) -> list[str]:
+    notes = []
+    if deals == 1 and len(lines) > 1:
+        notes.append("All matches are of one deal: nothing can be said about other deals. Play more (--deals).")
+    if len(lines) > 1 and by_strength[0] != lines[0].number:
+        first = next(line for line in lines if line.number == by_strength[0])
+        sure = confidence(strengths, first.number, lines[0].number)
+        how = "" if sure is None else f" ({sure:.0%} sure)"
+        notes.append(
+            f"Warning: the ratings put {lines[0].bot} first, but the Plackett-Luce fit of all matches at once "
+            f"puts {first.bot} first{how}: more deals will tell."
+        )
+    return notes
+
+
+def certainty(ratings: Ratings) -> Callable[[str, str], float | None]:
+    """A function that says how sure it is that one bot is better than another; None where nothing can be said."""
+    strengths = fit(ratings.evidence.deals, len(ratings.lines))
+
+    def better(one: str, other: str) -> float | None:
+        if one not in ratings.lines or other not in ratings.lines:
+            return None
+        return confidence(strengths, ratings.lines[one].number, ratings.lines[other].number)
+
+    return better

@@ -1,0 +1,184 @@
+"""The book of a game: TrueSkill ratings, sums and evidence, taken in match by match."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable
+from copy import deepcopy
+from dataclasses import dataclass, field
+
+from msgspec.structs import replace
+
+from harness.core.errors import StoreError
+from harness.core.types import GameRecord
+from harness.ratings.evidence import Evidence
+from harness.ratings.skill_update import DRAW_PROBABILITY, MU, SIGMA, draw_margin, order, rate
+
+OVERALL = "overall"
+
+DRAW_PAIRS = 10
+"""The draw probability starts as if it had been seen in this many pairs; from there the records say what it is."""
+
+
+@dataclass(slots=True)
+class BotRating:
+    """One bot's line of a leaderboard."""
+
+    bot: str
+    number: int
+    """Bots are numbered in the order of their first match; `Evidence` knows them by number."""
+    mu: float = MU
+    sigma: float = SIGMA
+    matches: int = 0
+    wins: float = 0.0
+    rank_sum: int = 0
+    score_sum: int = 0
+    decisions: int = 0
+    time: float = 0.0
+    faults: int = 0
+
+    @property
+    def rating(self) -> float:
+        """A rating that the bot is very probably worth: mu - 3 sigma."""
+        return self.mu - 3 * self.sigma
+
+
+@dataclass(slots=True)
+class Ratings:
+    """Ratings of one game, or of several together. The same records in the same order give the same book.
+
+    A bot does not learn between the matches of a run, so skills do not drift: TrueSkill's tau is 0. A match in which a
+    bot meets itself, or nobody, is counted but says nothing about who is better: it is not rated.
+    """
+
+    lines: dict[str, BotRating] = field(default_factory=dict)
+    evidence: Evidence = field(default_factory=Evidence)
+    matches: int = 0
+    pairs: int = 0
+    """Neighbours in the final order of a match, for the draw probability."""
+    ties: int = 0
+
+    def add(self, record: GameRecord) -> None:
+        """Takes in one match."""
+        seats, ranks = record.seats, record.ranks
+        if not len(seats) == len(ranks) == len(record.scores) == len(record.decisions):
+            raise StoreError(
+                f"The record {record.id} does not have a rank, a score and decisions for each of its seats."
+            )
+        self.matches += 1
+        lines = [self.lines.get(name) or self._new(name) for name in seats]
+        winners = ranks.count(1)
+        for seat, line in enumerate(lines):
+            line.matches += 1
+            line.rank_sum += ranks[seat]
+            line.score_sum += record.scores[seat]
+            line.decisions += record.decisions[seat]
+            if ranks[seat] == 1:
+                line.wins += 1 / winners
+        if record.time:
+            for line, spent in zip(lines, record.time, strict=False):
+                line.time += spent
+        if record.faults:
+            failed = {fault.seat for fault in record.faults}
+            for seat, line in enumerate(lines):
+                line.faults += seat in failed
+        if len(set(seats)) == len(seats) > 1:
+            self._rate(lines, record)
+
+    def _rate(self, lines: list[BotRating], record: GameRecord) -> None:
+        ranks = record.ranks
+        margin = draw_margin(self.draw_probability)
+        rated = rate([(line.mu, line.sigma) for line in lines], ranks, margin)
+        for line, (mu, sigma) in zip(lines, rated, strict=True):
+            line.mu, line.sigma = mu, sigma
+        ties = order(ranks)[1]
+        self.pairs += len(ties)
+        self.ties += sum(ties)
+        self.evidence.add(record.seed, [line.number for line in lines], ranks, record.scores)
+
+    def _new(self, name: str) -> BotRating:
+        line = self.lines[name] = BotRating(name, len(self.lines))
+        return line
+
+    @property
+    def draw_probability(self) -> float:
+        """How often neighbours tied so far."""
+        return (self.ties + DRAW_PAIRS * DRAW_PROBABILITY) / (self.pairs + DRAW_PAIRS)
+
+    def standing(self) -> list[BotRating]:
+        """The lines, best rating first."""
+        return sorted(self.lines.values(), key=lambda line: (-line.rating, line.bot))
+
+
+def by_game(record: GameRecord) -> str:
+    """The book that a match belongs to, as a rule."""
+    return record.game
+
+
+def by_players(record: GameRecord) -> str:
+    """A book for each number of players."""
+    return f"{record.game}, {len(record.seats)} players"
+
+
+def by_option(record: GameRecord) -> str:
+    """A book for each setting of a game's options."""
+    settings = ", ".join(f"{name}={value}" for name, value in sorted(record.options.items()) if value != "")
+    return f"{record.game}, {settings}" if settings else record.game
+
+
+class RatingSet:
+    """A book for each game, and one over all once there are two. Feed it matches as they end, or all at once."""
+
+    def __init__(self, by: Callable[[GameRecord], str] = by_game) -> None:
+        self._by = by
+        self._ratings: dict[str, Ratings] = {}
+        self._overall: Ratings | None = None
+
+    def add(self, record: GameRecord) -> None:
+        """Takes in one match."""
+        name = self._by(record)
+        ratings = self._ratings.get(name)
+        if ratings is None:
+            if len(self._ratings) == 1:  # so far the only book is the book over all
+                self._overall = deepcopy(next(iter(self._ratings.values())))
+            ratings = self._ratings[name] = Ratings()
+        ratings.add(record)
+        if self._overall is not None:
+            self._overall.add(record)
+
+    def rated(self) -> dict[str, Ratings]:
+        """The books in the order of their names, and the one over all last."""
+        rated = dict(sorted(self._ratings.items()))
+        return rated if self._overall is None else {**rated, OVERALL: self._overall}
+
+
+def rate_records(records: Iterable[GameRecord], by: Callable[[GameRecord], str] = by_game) -> dict[str, Ratings]:
+    """A book for each game (or what else `by` tells apart), and one over all if there are several."""
+    rating_set = RatingSet(by)
+    for record in in_schedule_order(records):
+        rating_set.add(record)
+    return rating_set.rated()
+
+
+def in_schedule_order(records: Iterable[GameRecord]) -> Generator[GameRecord, None, None]:
+    """The records in the order in which they are rated: that of the schedule, whatever the order they ended in.
+
+    They come nearly in order, so only those that are early wait in memory, and without their actions.
+    """
+    waiting: dict[int, GameRecord] = {}
+    due = 0
+    for record in records:
+        if record.index < due or record.index in waiting:
+            raise StoreError(
+                f"The record {record.id} has place {record.index} of the schedule, and so has another one: a match is "
+                f"rated once, and only together with its own run. 'arena verify' says which records are not the run's."
+            )
+        if record.index > due:
+            waiting[record.index] = replace(record, actions=())
+            continue
+        yield record
+        due += 1
+        while due in waiting:
+            yield waiting.pop(due)
+            due += 1
+    for index in sorted(waiting):
+        yield waiting[index]

@@ -1,0 +1,1 @@
+"""A run: what was asked for, its folder, playing it, checking it."""

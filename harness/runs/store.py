@@ -1,0 +1,166 @@
+"""The run folder: run.json says what was asked, games.jsonl holds a line for each match, the rest is derived."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import msgspec
+
+from harness.core.errors import StoreError
+from harness.core.types import GameRecord
+from harness.runs.record_file import RecordFile, lock
+from harness.schedule import Plan
+
+RUN, GAMES = "run.json", "games.jsonl"
+LAYOUT = 1
+
+
+class EntrantInfo(msgspec.Struct, frozen=True):
+    """Which program an entrant is."""
+
+    name: str
+    spec: str
+    source: str
+    version: str
+
+
+class RunInfo(msgspec.Struct, frozen=True):
+    """What run.json holds."""
+
+    arena: str
+    plan: Plan
+    entrants: tuple[EntrantInfo, ...]
+    files: dict[str, str]
+    """Digest -> content of files that belong to the rules."""
+    limits: dict[str, int | float | str]
+    """What bots may use, and how they are kept: the options of the command that say so."""
+    command: str
+    machine: dict[str, str]
+    started: str
+    finished: str = ""
+    layout: int = LAYOUT
+
+
+_encoder = msgspec.json.Encoder()
+_decoder = msgspec.json.Decoder(GameRecord)
+
+
+class RunFolder:
+    """A run folder. `Run.create` and `Run.open` give one; records are appended as matches end."""
+
+    def __init__(self, folder: Path, info: RunInfo) -> None:
+        self.folder, self.info = folder, info
+        self.warnings: list[str] = []
+        self._records: RecordFile | None = None
+
+    @classmethod
+    def create(cls, folder: Path, info: RunInfo) -> RunFolder:
+        """A new run folder; refuses one that exists with something in it."""
+        try:
+            if (folder / RUN).exists():
+                raise StoreError(
+                    f"{folder} holds a run already: continue it with --resume {folder}, or choose another --name."
+                )
+            folder.mkdir(parents=True, exist_ok=True)
+            if any(folder.iterdir()):
+                raise StoreError(f"{folder} is not empty and is no run folder; choose another --name.")
+            run = cls(folder, info)
+            run._write_info()
+            (folder / GAMES).touch()
+        except OSError as error:
+            raise StoreError(f"Cannot write to {folder}: {error.strerror or error}.") from error
+        return run
+
+    @classmethod
+    def open(cls, folder: Path) -> RunFolder:
+        """An existing run folder."""
+        path = folder / RUN
+        try:
+            info = msgspec.json.decode(path.read_bytes(), type=RunInfo)
+        except FileNotFoundError:
+            there = "has no run.json: it is not a run folder" if folder.is_dir() else "does not exist"
+            raise StoreError(f"{folder} {there}.") from None
+        except OSError as error:
+            raise StoreError(f"Cannot read {path}: {error.strerror or error}.") from error
+        except msgspec.MsgspecError as error:
+            raise StoreError(f"{path} was not written by arena: {error}.") from error
+        if info.layout != LAYOUT:
+            raise StoreError(f"{path} has layout {info.layout}; this arena reads layout {LAYOUT}.")
+        return cls(folder, info)
+
+    def _write_info(self) -> None:
+        write_whole(self.folder / RUN, msgspec.json.format(_encoder.encode(self.info), indent=2) + b"\n")
+
+    def records(self) -> Iterator[GameRecord]:
+        """All records in file order. A torn last line is left out with a warning; any other bad line is an error."""
+        path = self.folder / GAMES
+        try:
+            with path.open("rb") as lines:
+                for number, line in enumerate(lines, 1):
+                    if not line.endswith(b"\n"):
+                        self.warnings.append(f"{path}, line {number}: the last line is torn and is left out.")
+                        return
+                    try:
+                        record = _decoder.decode(line)
+                    except msgspec.MsgspecError as error:
+                        raise StoreError(f"{path}, line {number}, is not a record: {error}.") from error
+                    if not _is_sound(record):
+                        raise StoreError(f"{path}, line {number}: {record.id} does not fit its number of seats.")
+                    yield record
+        except FileNotFoundError:
+            raise StoreError(f"{path} is missing: the run folder is damaged.") from None
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """While it is entered this process, and no other, appends records."""
+        with lock(self.folder):
+            self._records = RecordFile(self.folder / GAMES)
+            self.warnings += self._records.warnings
+            try:
+                yield
+            finally:
+                self._records.close()
+                self._records = None
+
+    def append(self, line: bytes) -> None:
+        """Adds a record and hands it to the system at once: it survives the death of this process."""
+        assert self._records is not None, "records are appended within writing()"
+        self._records.append(line)
+
+    def finish(self, when: str) -> None:
+        """Notes that the schedule is complete."""
+        self.info = msgspec.structs.replace(self.info, finished=when)
+        self._write_info()
+
+
+def _is_sound(record: GameRecord) -> bool:
+    """Whether everything that goes by seat is there for each seat, and for no other."""
+    seats = len(record.seats)
+    times = (record.time or record.seats, record.slowest or record.seats)
+    by_seat = (record.scores, record.ranks, record.decisions, *times)
+    return all(len(each) == seats for each in by_seat) and all(0 <= fault.seat < seats for fault in record.faults)
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Writes a file so that a reader finds the old one or the new one, never half of it."""
+    part = path.with_name(path.name + ".part")
+    with part.open("wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    part.replace(path)
+
+
+def find(results: Path, name: str) -> Path:
+    """The folder of a run given by path or by name."""
+    for folder in (Path(name), results / name):
+        if (folder / RUN).exists():
+            return folder
+    known = sorted(path.parent.name for path in results.glob(f"*/{RUN}"))
+    if Path(name).exists():
+        raise StoreError(f"{name} is not a run folder: it has no {RUN}.")
+    listed = f" Runs in {results}: {', '.join(known)}." if known else f" There are no runs in {results}."
+    raise StoreError(f"There is no run {name!r}.{listed}")

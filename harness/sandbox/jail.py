@@ -1,0 +1,102 @@
+"""A file system for one bot: what it needs to run, read-only, an empty scratch folder, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from harness.sandbox import kernel
+
+SCRATCH = "/scratch"
+SYSTEM = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/usr", "/opt", "/nix/store")
+"""Where programs and their libraries live."""
+SETTINGS = (
+    "/etc/alternatives", "/etc/group", "/etc/hosts", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d",
+    "/etc/localtime", "/etc/mime.types", "/etc/nsswitch.conf", "/etc/passwd", "/etc/ssl/openssl.cnf", "/etc/timezone",
+)  # fmt: skip
+"""Settings that programs look for and that tell no secrets."""
+_FOR_ALL = 0o005
+DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
+
+
+def needed(readable: Iterable[str]) -> list[str]:
+    """These paths and the system's, those inside another one left out; a folder comes before what it holds."""
+    kept: list[str] = []
+    for path in sorted({*(str(Path(one).absolute()) for one in readable), *SYSTEM, *SETTINGS}):
+        inside = any(path.startswith(other + "/") for other in kept)
+        if not inside and path != "/" and (Path(path).exists() or Path(path).is_symlink()):
+            kept.append(path)
+    return kept
+
+
+def enter(place: str, readable: Iterable[str], owner: int, scratch_mb: int) -> None:
+    """Moves this process into the jail, built on the empty folder `place`. Needs a mount namespace of its own.
+
+    `owner` is the user whom the scratch folder belongs to. Raises OSError where the kernel refuses a step.
+    """
+    safe = kernel.MS_NOSUID | kernel.MS_NODEV
+    kernel.mount(None, "/", None, kernel.MS_REC | kernel.MS_PRIVATE)
+    kernel.mount("tmpfs", place, "tmpfs", safe, "size=1m,mode=755")
+    try:
+        _build(Path(place), readable)
+        # The scratch folder comes last: it is the one place that stays writable.
+        size = f"size={scratch_mb}m,nr_inodes=10000,mode=700,uid={owner},gid={owner}"
+        kernel.mount("tmpfs", place + SCRATCH, "tmpfs", safe, size)
+        kernel.change_root(place)
+    except OSError:
+        kernel.unmount(place)
+        raise
+
+
+def _build(root: Path, readable: Iterable[str]) -> None:
+    paths = [Path(path) for path in needed(readable)]
+    for path in sorted(paths, key=Path.is_symlink):  # links last: what they lead to may be there already
+        _bring(path, root)
+    for device in DEVICES:
+        _bind(Path(device), _inside(root, device))
+    for link, target in (("tmp", SCRATCH), ("dev/shm", SCRATCH), ("dev/fd", "/proc/self/fd")):
+        if not (root / link).exists():  # something that is needed may live there
+            (root / link).symlink_to(target)
+    _inside(root, SCRATCH).mkdir()
+    (root / "proc").mkdir()
+    kernel.mount("proc", str(root / "proc"), "proc", kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC)
+    kernel.set_read_only(str(root))
+
+
+def _inside(root: Path, path: Path | str) -> Path:
+    return root / str(path).lstrip("/")
+
+
+def _bring(path: Path, root: Path) -> None:
+    """Makes a path appear in the jail: a link as a link, everything else as it is outside."""
+    if not path.is_symlink():
+        _bind(path, _inside(root, path))
+        return
+    link, real = _inside(root, path), path.resolve()
+    link.parent.mkdir(parents=True, exist_ok=True)
+    link.symlink_to(path.readlink())
+    if real.exists() and not _inside(root, real).exists():
+        _bind(real, _inside(root, real))
+
+
+def _bind(path: Path, target: Path) -> None:
+    """Shows a file or folder in the jail. A folder that only its owner may enter is shown by its contents.
+
+    For a bot of root's run is another user; the contents keep their own rights, so what is private stays so.
+    """
+    if path.is_dir() and path.stat().st_mode & _FOR_ALL != _FOR_ALL:
+        target.mkdir(parents=True, exist_ok=True)
+        for inner in path.iterdir():
+            if inner.is_dir() or inner.is_file():
+                _mount(inner, target / inner.name)
+    else:
+        _mount(path, target)
+
+
+def _mount(path: Path, target: Path) -> None:
+    if path.is_dir():
+        target.mkdir(parents=True, exist_ok=True)
+    else:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.touch()
+    kernel.mount(str(path), str(target), None, kernel.MS_BIND | kernel.MS_REC)

@@ -1,0 +1,21 @@
+"""Simulated results of bots whose strength is known: to look at a schedule in advance, for estimates and tests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from harness.core.chance import Chance
+from harness.core.types import GameRecord, MatchSpec, ranks_of
+
+SCALE = 1000
+"""Scores are whole numbers: performances in thousandths."""
+
+
+def simulated_record(spec: MatchSpec, strengths: Mapping[str, float], luck: Chance) -> GameRecord:
+    """A record of bots that perform by a normal distribution about their strength (Thurstone's model)."""
+    rng = luck.rng("rehearsal", spec.id)
+    scores = tuple(round(SCALE * rng.gauss(strengths.get(name, 0.0), 1.0)) for name in spec.seats)
+    return GameRecord(
+        spec.id, spec.index, spec.set, spec.game, "", spec.options, spec.seed, spec.seats,
+        scores, ranks_of(scores), "made up", (), (0,) * len(spec.seats),
+    )  # fmt: skip
