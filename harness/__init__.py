@@ -1,7 +1,7 @@
 """Arena: tournaments for bots at hidden-information board games.
 
-This is what plugin authors import; everything else in `harness` is internal. Names load on first use, so
-importing `harness` costs next to nothing.
+What plugin authors import (Bot, Game, hookimpl ...) and what notebooks call (play_match, tournament ...); everything
+else in `harness` is internal. Names load on first use, so importing `harness` costs next to nothing.
 """
 
 from __future__ import annotations
@@ -11,14 +11,38 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from harness._version import VERSION as __version__  # noqa: N811 - the name that Python looks for
+    from harness.api.comparisons import Comparison, compare
+    from harness.api.matches import Match, play_match
+    from harness.api.runs import FaultReport, Run, open_run, tournament
     from harness.core.bot import Bot
     from harness.core.chance import Chance
     from harness.core.components import bundled, read_components
     from harness.core.errors import ArenaError, BadComponents, BadOption, IllegalAction, UsageError
+    from harness.core.format import DuplicateSet, Format, GamePlan, Outcome, Plan, Rounds
     from harness.core.game import NOBODY, Action, Game, State, View
-    from harness.core.types import Event, GameRecord, MatchSpec, Option, ranks_of
+    from harness.core.types import Event, Fault, GameRecord, MatchSpec, Option, Value, ranks_of
+    from harness.match.positions import Position
     from harness.plugins.hooks import hookimpl
     from harness.plugins.registry import bot_named
+    from harness.runs.request import BotLike, RunRequest
+
+_HOME = {
+    "api.comparisons": ("Comparison", "compare"),
+    "api.matches": ("Match", "play_match"),
+    "api.runs": ("FaultReport", "Run", "open_run", "tournament"),
+    "core.bot": ("Bot",),
+    "core.chance": ("Chance",),
+    "core.components": ("bundled", "read_components"),
+    "core.errors": ("ArenaError", "BadComponents", "BadOption", "IllegalAction", "UsageError"),
+    "core.format": ("DuplicateSet", "Format", "GamePlan", "Outcome", "Plan", "Rounds"),
+    "core.game": ("NOBODY", "Action", "Game", "State", "View"),
+    "core.types": ("Event", "Fault", "GameRecord", "MatchSpec", "Option", "Value", "ranks_of"),
+    "match.positions": ("Position",),
+    "plugins.hooks": ("hookimpl",),
+    "plugins.registry": ("bot_named",),
+    "runs.request": ("BotLike", "RunRequest"),
+}
+_MODULE = {name: module for module, names in _HOME.items() for name in names}
 
 __all__ = [
     "NOBODY",
@@ -27,47 +51,42 @@ __all__ = [
     "BadComponents",
     "BadOption",
     "Bot",
+    "BotLike",
     "Chance",
+    "Comparison",
+    "DuplicateSet",
     "Event",
+    "Fault",
+    "FaultReport",
+    "Format",
     "Game",
+    "GamePlan",
     "GameRecord",
     "IllegalAction",
+    "Match",
     "MatchSpec",
     "Option",
+    "Outcome",
+    "Plan",
+    "Position",
+    "Rounds",
+    "Run",
+    "RunRequest",
     "State",
     "UsageError",
+    "Value",
     "View",
     "__version__",
     "bot_named",
     "bundled",
+    "compare",
     "hookimpl",
+    "open_run",
+    "play_match",
     "ranks_of",
     "read_components",
+    "tournament",
 ]
-
-_HOME = {
-    "NOBODY": "core.game",
-    "Action": "core.game",
-    "ArenaError": "core.errors",
-    "BadComponents": "core.errors",
-    "BadOption": "core.errors",
-    "Bot": "core.bot",
-    "Chance": "core.chance",
-    "Event": "core.types",
-    "Game": "core.game",
-    "GameRecord": "core.types",
-    "IllegalAction": "core.errors",
-    "MatchSpec": "core.types",
-    "Option": "core.types",
-    "State": "core.game",
-    "UsageError": "core.errors",
-    "View": "core.game",
-    "bot_named": "plugins.registry",
-    "bundled": "core.components",
-    "hookimpl": "plugins.hooks",
-    "ranks_of": "core.types",
-    "read_components": "core.components",
-}
 
 
 def __getattr__(name: str) -> object:
@@ -75,9 +94,9 @@ def __getattr__(name: str) -> object:
         from harness._version import VERSION
 
         return VERSION
-    if name not in _HOME:
+    if name not in _MODULE:
         raise AttributeError(f"module 'harness' has no attribute {name!r}")
-    value: object = getattr(import_module(f"harness.{_HOME[name]}"), name)
+    value: object = getattr(import_module(f"harness.{_MODULE[name]}"), name)
     globals()[name] = value
     return value
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from harness.cli import playing
+from harness.runs import run_setup
 
-draw_seed = playing.draw_seed
+draw_seed = run_setup.draw_seed
 """The real one; in tests a run without a seed has seed 1."""
 
 
 @pytest.fixture(autouse=True, scope="session")
 def _same_seed():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(playing, "draw_seed", lambda: 1)
+        patch.setattr(run_setup, "draw_seed", lambda: 1)
         yield
 
 

@@ -16,8 +16,8 @@ class Guide(Playout):
     __slots__ = ("_bots", "_choosers")
 
     def __init__(self, bot: type[Bot], game: Game[Any], players: int, rng: Random) -> None:
-        self._bots = [_seated(bot, game, seat, players, rng) for seat in range(players)]
-        self._choosers: list[Callable[[Any, Sequence[Action]], Action]] = [sitting.choose for sitting in self._bots]
+        self._bots = [_started(bot, game, seat, players, rng) for seat in range(players)]
+        self._choosers: list[Callable[[Any, Sequence[Action]], Action]] = [seated.choose for seated in self._bots]
 
     def begin(self) -> None:
         """A bot may have kept plans from the game before."""
@@ -40,12 +40,10 @@ class Guide(Playout):
         return action
 
 
-def _seated(bot: type[Bot], game: Game[Any], seat: int, players: int, rng: Random) -> Bot:
+def _started(bot: type[Bot], game: Game[Any], seat: int, players: int, rng: Random) -> Bot:
     """The bot with its default options, started; its luck is the searching bot's own."""
-    sitting = bot()
-    sitting.game, sitting.seat, sitting.players = game, seat, players
-    sitting.settings = {option.name: option.default for option in bot.options}
-    sitting.seed = rng.getrandbits(48)
-    sitting.__dict__["rng"] = rng
-    sitting.start()
-    return sitting
+    defaults = {option.name: option.default for option in bot.options}
+    seated = bot().seated(game, seat, players, rng.getrandbits(48), defaults)
+    seated.__dict__["rng"] = rng
+    seated.start()
+    return seated

@@ -9,7 +9,9 @@ from typing import Any
 from harness.bench.engine_speed import UNIFORM
 from harness.core.game import Game
 from harness.core.types import MatchSpec
-from harness.executors import Executor, Job, LocalPool, Roster, SerialExecutor
+from harness.executors import Executor, Job, Roster
+from harness.executors.local import LocalPool
+from harness.executors.serial import SerialExecutor
 from harness.match.referee import NO_LIMITS, play
 
 ROUNDS = 3
@@ -18,16 +20,16 @@ ROUNDS = 3
 
 def measure_executors(game: Game[Any], players: int, workers: int, seconds: float) -> dict[str, float]:
     """Matches a second of each way to play, with random bots, and the ratios that matter."""
-    table = Roster({game.name: game}, {"uniform": UNIFORM})
+    roster = Roster({game.name: game}, {"uniform": UNIFORM})
     share = seconds / ROUNDS / 4
     best = dict.fromkeys(("bare", "serial", "one", "many"), 0.0)
     parent = 1.0
     for _ in range(ROUNDS):
         best["bare"] = max(best["bare"], _bare(game, players, share))
-        best["serial"] = max(best["serial"], _rate(SerialExecutor(table), game, players, share)[0])
-        with LocalPool(table, NO_LIMITS, 1) as one:
+        best["serial"] = max(best["serial"], _rate(SerialExecutor(roster), game, players, share)[0])
+        with LocalPool(roster, NO_LIMITS, 1) as one:
             best["one"] = max(best["one"], _rate(one, game, players, share)[0])
-        with LocalPool(table, NO_LIMITS, workers) as many:
+        with LocalPool(roster, NO_LIMITS, workers) as many:
             rate, used = _rate(many, game, players, share)
         if rate > best["many"]:
             best["many"], parent = rate, used

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from harness.cli.playing import MEMORY, MOVE_TIME
 from harness.cli.shared import load_plugins, note
 
 if TYPE_CHECKING:
@@ -20,10 +19,8 @@ if TYPE_CHECKING:
 @click.argument("bot")
 @click.option("--game", "games", multiple=True, help="A game to try; may be repeated. Default: all it plays.")
 @click.option("--matches", type=click.IntRange(min=1), default=2, show_default=True, help="Deals a player count.")
-@click.option(
-    "--move-time", type=click.FloatRange(min=0), default=MOVE_TIME, show_default=True, help="Seconds a decision."
-)
-@click.option("--memory", type=click.IntRange(min=0), default=MEMORY, show_default=True, help="Megabytes it may use.")
+@click.option("--move-time", type=click.FloatRange(min=0), default=10.0, show_default=True, help="Seconds a decision.")
+@click.option("--memory", type=click.IntRange(min=0), default=4096, show_default=True, help="Megabytes it may use.")
 @click.option(
     "--isolate",
     type=click.Choice(["off", "on", "strict"]),
@@ -45,9 +42,9 @@ def command(bot: str, games: tuple[str, ...], as_json: bool, **asked: Any) -> No
     """
     from harness.conformance import check_bot
     from harness.core.errors import UsageError
-    from harness.executors.isolation import isolate_all
+    from harness.executors.choose import isolated
+    from harness.executors.jobs import Roster
     from harness.match.referee import Limits
-    from harness.protocol.session import IsolationPolicy
 
     registry = load_plugins(isolate=asked["isolate"])
     offered = {name: registry.game(name).configure() for name in sorted({*registry.games, *games})}
@@ -56,8 +53,8 @@ def command(bot: str, games: tuple[str, ...], as_json: bool, **asked: Any) -> No
         names = ", ".join(entrant.spec for entrant in entrants)
         raise UsageError(f"{bot} has several bots; say which one to check: {names}.")
     limits = Limits(asked["move_time"])
-    policy = IsolationPolicy(asked["isolate"], limits, asked["memory"])
-    [entrant] = isolate_all({entrants[0].name: entrants[0]}, policy, offered).values()
+    terms = {**asked, "game_time": 0.0}
+    [entrant] = isolated(Roster(offered, {entrants[0].name: entrants[0]}), terms).entrants.values()
     if games and not any(entrant.plays(game) for game in games):
         raise UsageError(f"{entrant.name} does not say that it plays {' or '.join(games)}.")
     with redirect_stdout(sys.stderr):  # what a bot prints

@@ -4,26 +4,20 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Iterator
 from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
 
-from harness.cli.playing import executor_for, limits_asked, playing_options, seed_asked
-from harness.cli.progress import Progress
-from harness.cli.shared import load_plugins, parse_options, strict_option
-from harness.cli.signals import Stopper
+from harness.cli.shared import given, load_plugins, options_option, playing_options, seed_option, strict_option
+from harness.output.progress import Progress
 
 if TYPE_CHECKING:
-    from harness.core.types import GameRecord, MatchSpec
-    from harness.ratings.comparison import Question, Verdict
-    from harness.ratings.shared_deals import Gain
-    from harness.runs.run_setup import RunSetup
+    from harness.ratings.comparison import Verdict
 
-FEW_SETS = 50
-"""With fewer sets than this, what sharing deals is worth is not known well enough to be told to a person."""
+PLAYING = ("workers", "move_time", "game_time", "memory", "isolate")
+"""Options of all commands that let bots play, which are fields of a RunRequest."""
 
 
 @click.command("compare", short_help="Find out whether one bot is better than another.")
@@ -31,8 +25,8 @@ FEW_SETS = 50
 @click.argument("other")
 @click.option("--game", "games", multiple=True, help="The game; may be repeated. Default: all that both play.")
 @click.option("--bot", "company", multiple=True, metavar="BOT", help="Who else sits at the table; may be repeated.")
-@click.option("--option", "options", multiple=True, metavar="KEY=VALUE", help="An option of the game.")
-@click.option("--seed", type=click.IntRange(min=0, max=2**63), help="The luck. Default: drawn, and printed.")
+@options_option
+@seed_option
 @click.option(
     "--most", type=click.IntRange(min=1), default=2000, show_default=True, help="Give up after so many duplicate sets."
 )
@@ -59,82 +53,39 @@ def command(**asked: Any) -> None:
     arena compare skittish:stars=3 skittish --game el-paso
     arena compare my_bot.py diehard --bot random --bot skittish
     """
-    from harness.runs.questions import questions
+    from harness.output.verdict_text import verdict_sentences
+    from harness.runs.questions import answer, questions
+    from harness.runs.request import RunRequest
+    from harness.runs.stop_signal import StopSignal
 
-    asked |= limits_asked(asked) | {"seed": seed_asked(asked)}
-    registry = load_plugins(asked["strict"], asked["isolate"])
+    request = RunRequest(bots=asked["company"], **given(asked, "games", "options", "seed", "strict", *PLAYING))
     chosen, setup = questions(
-        registry,
         asked["one"],
         asked["other"],
-        company=asked["company"],
-        games=asked["games"],
-        options=parse_options(asked["options"]),
-        seed=asked["seed"],
+        request,
+        load_plugins(request.strict, request.isolate),
         most=asked["most"],
         margin=asked["margin"],
         shared=not asked["own_deals"],
         thorough=asked["thorough"],
     )
     verdicts = []
-    with Stopper() as stopper:
+    with StopSignal() as stop:
         for question in chosen:
-            if not stopper.stopped:
-                verdicts.append(_ask(question, setup, stopper, asked))
-                if not asked["as_json"]:
-                    click.echo("\n".join(_sentences(verdicts[-1])) + "\n")
+            if stop():
+                break
+            with (
+                redirect_stdout(sys.stderr),  # what bots print goes to stderr: stdout belongs to the verdict
+                Progress(f"{question.game} matches", None, asked["quiet"]) as progress,
+            ):
+                verdict = answer(question, setup, request.limits, request.workers, stop, progress.seen)
+            verdicts.append(verdict)
+            if not asked["as_json"]:
+                click.echo("\n".join(verdict_sentences(verdict)) + "\n")
     if asked["as_json"]:
         click.echo(json.dumps([_data(verdict) for verdict in verdicts], indent=2))
     if asked["strict"] and any(verdict.faults for verdict in verdicts):
         click.get_current_context().exit(1)
-
-
-def _ask(question: Question, setup: RunSetup, stopper: Stopper, asked: dict[str, Any]) -> Verdict:
-    from harness.executors import Job
-    from harness.ratings.comparison import compare
-
-    with (
-        redirect_stdout(sys.stderr),  # what bots print goes to stderr: stdout belongs to the verdict
-        Progress(f"{question.game} matches", None, asked["quiet"]) as progress,
-        executor_for(setup.table, asked, lambda: stopper.stopped) as executor,
-    ):
-
-        def play(specs: Iterable[MatchSpec]) -> Iterator[GameRecord]:
-            return (record for record, _ in executor.run(map(Job, specs)))
-
-        return compare(question, play, progress.seen)
-
-
-def _sentences(verdict: Verdict) -> Iterator[str]:
-    from harness.ratings.comparison import POWER
-
-    question = verdict.question
-    table = ", ".join((question.one, question.other, *question.company))
-    yield f"{question.game} ({table}): {verdict.sets:,} sets, {verdict.matches:,} matches"
-    one, other = question.one, question.other
-    yield {
-        "better": f"{one} is better than {other}.",
-        "worse": f"{one} is worse than {other}.",
-        "equal": f"{one} and {other} are equal, give or take {question.margin:.1%} of the matches.",
-        "unknown": f"{one} and {other} are not told apart by {verdict.sets:,} sets; --most allows more.",
-    }[verdict.answer]
-    elo = "" if verdict.elo is None else f", {verdict.elo:+.0f} Elo"
-    yield f"{one} finishes ahead in {verdict.ahead:.1%} (95% interval {verdict.low:.1%} to {verdict.high:.1%}){elo}."
-    if verdict.fixed_size is not None:
-        needed = f"{verdict.fixed_size:,} matches"
-        yield f"A test of fixed size needs {needed} to find such a difference in {POWER:.0%} of cases."
-    if question.shared and verdict.sets >= FEW_SETS:
-        yield _worth("finishing ahead", verdict.ahead_gain)
-        yield _worth("the difference of scores", verdict.score_gain)
-    for name, count in sorted(verdict.faults.items()):
-        yield f"{name} failed in {count:,} matches."
-
-
-def _worth(what: str, gain: Gain) -> str:
-    if gain.saved is None:
-        return f"Shared deals: nothing varies in {what}."
-    saved = f"save {gain.saved:.0%} of the matches" if gain.saved > 0 else f"cost {-gain.saved:.0%} more matches"
-    return f"Shared deals {saved}: variance of {what} {gain.shared:.4g}, with unrelated deals {gain.unshared:.4g}."
 
 
 def _data(verdict: Verdict) -> dict[str, object]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from harness.cli.shared import note, open_run, results_option
+from harness.cli.shared import note, open_folder, results_option
 from harness.core.errors import UnknownName
 
 
@@ -52,10 +52,11 @@ def command(
     arena leaderboard my-run --show pairs
     arena leaderboard my-run --bot skittish | jq .opponents
     """
-    from harness.output import bot_page, render
-    from harness.ratings import by_game, by_option, by_players, rate_records
+    from harness.output import render
+    from harness.output.bot_summary import bot_summary
+    from harness.ratings import by_game, by_option, by_players, leaderboards, rate_records
 
-    opened = open_run(results, run)
+    opened = open_folder(results, run)
     known = {plan.name for plan in opened.info.plan.games}
     if game is not None and game not in known:
         raise UnknownName("game of this run", game, known)
@@ -69,9 +70,9 @@ def command(
         if game in (None, record.game) and not any(name in record.seats for name in left_out)
     )
     if bot is not None:
-        click.echo(json.dumps(bot_page(records, bot), indent=2))
+        click.echo(json.dumps(bot_summary(records, bot), indent=2))
     else:
         rated = rate_records(records, {"game": by_game, "players": by_players, "option": by_option}[by])
-        click.echo(render(rated, table_format, show))
+        click.echo(render(leaderboards(rated), table_format, show))
     for warning in opened.warnings:
         note(f"Warning: {warning}")

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import sys
 from contextlib import redirect_stdout
-from secrets import randbelow
 from shlex import join
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from harness.cli.shared import load_plugins, note, open_run, parse_options, results_option, run_folder
+from harness.cli.shared import given, load_plugins, note, open_folder, options_option, results_option, seed_option
 
 if TYPE_CHECKING:
     from harness.play.console import Console
@@ -23,8 +22,8 @@ if TYPE_CHECKING:
 @click.argument("game", required=False)
 @click.option("--bot", "bots", multiple=True, metavar="BOT", help="An opponent. Default: bots made for the game.")
 @click.option("--seat", type=int, help="Where you sit, from 0. Default: 0, and one farther with each deal of a run.")
-@click.option("--option", "options", multiple=True, metavar="KEY=VALUE", help="An option of the game.")
-@click.option("--seed", type=click.IntRange(min=0, max=2**63), help="The luck of the run. Default: a new one.")
+@options_option
+@seed_option
 @click.option("--hint-bot", metavar="BOT", help="Whom to ask for hints. Default: the strongest that plays the game.")
 @click.option("--name", help="Name of the run's folder. Default: the time.")
 @click.option("--resume", metavar="RUN", help="Go on with a match that was left, or play another deal at that table.")
@@ -58,23 +57,14 @@ def command(**asked: Any) -> None:
 def _new(registry: Registry, asked: dict[str, Any]) -> tuple[SavedMatch, Entrant | None]:
     from harness.play.advice import hint_bot
     from harness.play.saves import begin
+    from harness.runs.request import RunRequest
 
     if not asked["game"]:
         raise click.UsageError(f"Which game? Choose from: {', '.join(sorted(registry.games))}.")
-    folder = run_folder(asked["results"], asked["name"])
-    seed = randbelow(2**48) if asked["seed"] is None else asked["seed"]
     adviser = hint_bot(registry, registry.game(asked["game"]).name, asked["hint_bot"])
-    saved = begin(
-        registry,
-        folder,
-        asked["game"],
-        asked["bots"],
-        parse_options(asked["options"]),
-        asked["seat"],
-        seed,
-        join(["arena", *sys.argv[1:]]),
-    )
-    return saved, adviser
+    fields = given(asked, "bots", "options", "seed", "name")
+    request = RunRequest(games=(asked["game"],), results=str(asked["results"]), **fields)
+    return begin(request, registry, asked["seat"], join(["arena", *sys.argv[1:]])), adviser
 
 
 def _resumed(registry: Registry, asked: dict[str, Any]) -> tuple[SavedMatch, Entrant | None]:
@@ -82,19 +72,19 @@ def _resumed(registry: Registry, asked: dict[str, Any]) -> tuple[SavedMatch, Ent
     from harness.play.saves import go_on
 
     named = {"game": "GAME", "bots": "--bot", "options": "--option", "seed": "--seed", "name": "--name"}
-    given = [name for key, name in named.items() if asked[key] not in (None, ())]
-    if given:
-        raise click.UsageError(f"--resume goes on at the same table; leave out {', '.join(given)}.")
-    run = open_run(asked["results"], asked["resume"])
+    fixed = [name for key, name in named.items() if asked[key] not in (None, ())]
+    if fixed:
+        raise click.UsageError(f"--resume goes on at the same table; leave out {', '.join(fixed)}.")
+    run = open_folder(asked["results"], asked["resume"])
     adviser = hint_bot(registry, run.info.plan.games[0].name, asked["hint_bot"])
-    return go_on(registry, run.folder, asked["seat"], asked["force"]), adviser
+    return go_on(run, registry, asked["seat"], asked["force"]), adviser
 
 
 def _play(console: Console, saved: SavedMatch, adviser: Entrant | None) -> int:
+    from harness.output.leaderboard_files import write_leaderboard
     from harness.play.dialogue import Left
     from harness.play.interrupts import INTERRUPTED, Interrupts
     from harness.play.play_session import PlaySession
-    from harness.runs.tournament import write_leaderboard
 
     folder, code = saved.run.folder, 0
     with saved.at_table(), Interrupts(console.say) as interrupts:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from harness.cli.shared import load_plugins, note, open_run, results_option
+from harness.cli.shared import load_plugins, note, open_folder, results_option
 
 
 @click.command("publish", short_help="Make a web site of runs.")
@@ -29,7 +29,7 @@ def command(runs: tuple[str, ...], to: Path, results: Path) -> None:
     """
     from harness.output.pages import publish
 
-    opened = [open_run(results, run) for run in runs]
+    opened = [open_folder(results, run) for run in runs]
     for problem in publish(opened, load_plugins(), to):
         note(f"Warning: {problem}")
     click.echo(to / "index.html")

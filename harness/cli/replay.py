@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 import msgspec
 
-from harness.cli.shared import load_plugins, open_run, results_option
+from harness.cli.shared import load_plugins, open_folder, results_option
 from harness.core.errors import UnknownName
 from harness.core.types import GameRecord
 from harness.runs.store import RunFolder
@@ -34,12 +34,13 @@ def command(run: str, match: str, as_json: bool, print_all: bool, seat: int | No
     arena replay my-run el-paso-3.1.2 --seat 0 --all
     arena replay my-run el-paso-3.1.2 --json | jq 'select(.type == "choice")'
     """
+    from harness.match.narration import tell_match
     from harness.match.replay import stream
     from harness.play.console import Console
-    from harness.play.stepper import Stepper, tell_all
+    from harness.play.stepper import Stepper
     from harness.runs.run_setup import configure_run
 
-    opened = open_run(results, run)
+    opened = open_folder(results, run)
     record = _find(opened, match)
     game = configure_run(opened, load_plugins())[record.game]
     if seat is not None and not 0 <= seat < len(record.seats):
@@ -49,7 +50,8 @@ def command(run: str, match: str, as_json: bool, print_all: bool, seat: int | No
         for line in stream(game, record):
             click.echo(msgspec.json.encode(line))
     elif print_all or not (sys.stdin.isatty() and sys.stdout.isatty()):
-        tell_all(console, game, record, seat)
+        for told in tell_match(game, record, seat):
+            console.say(told)
     else:
         Stepper(console, game, record, seat).run()
 

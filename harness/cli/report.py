@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from harness.cli.shared import load_plugins, note, open_run, results_option
+from harness.cli.shared import load_plugins, note, open_folder, results_option
 
 
 @click.command("report", short_help="Make one HTML page of a run: tables, charts, replays.")
@@ -32,7 +32,7 @@ def command(run: str, matches: tuple[str, ...], replays: int | None, to: Path | 
     """
     from harness.output.pages import installed_games, write_report
 
-    opened = open_run(results, run)
+    opened = open_folder(results, run)
     games, problems = installed_games(opened, load_plugins())
     path = write_report(opened, games, to or opened.folder / "report.html", matches, replays)
     for warning in [*problems, *opened.warnings]:

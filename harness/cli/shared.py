@@ -1,18 +1,17 @@
-"""What several commands share: loading plugins with warnings, finding runs, options."""
+"""What several commands share: loading plugins with warnings, finding runs, options that mean the same everywhere."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime
-from itertools import count
+from math import isnan
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
 
-from harness.core.errors import PluginError
-from harness.plugins.registry import Registry, load
-from harness.runs.store import RunFolder, find
+if TYPE_CHECKING:
+    from harness.plugins.registry import Registry
+    from harness.runs.store import RunFolder
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -26,6 +25,64 @@ results_option = click.option(
 strict_option = click.option(
     "--strict", is_flag=True, help="Fail when a plugin is broken or a bot commits a fault, instead of warning."
 )
+seed_option = click.option(
+    "--seed", type=click.IntRange(min=0, max=2**63), help="The luck of the run. Default: drawn, and kept."
+)
+options_option = click.option(
+    "--option", "options", multiple=True, metavar="KEY=VALUE", help="An option of the games, e.g. edition=nl."
+)
+
+
+class Seconds(click.FloatRange):
+    """A number of seconds, which is a number."""
+
+    def __init__(self) -> None:
+        super().__init__(min=0)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Refuses nan, with which no comparison is true."""
+        seconds = float(super().convert(value, param, ctx))
+        if isnan(seconds):
+            self.fail("nan is not a number of seconds.", param, ctx)
+        return seconds
+
+
+def playing_options(command: F) -> F:
+    """Adds --workers, --move-time, --game-time, --memory and --isolate to a command."""
+    for option in reversed(
+        (
+            click.option(
+                "--workers",
+                type=click.IntRange(min=0, max=1024),
+                help="Processes that play; 0 plays in this one, for debuggers. Default: one for each core.",
+            ),
+            click.option(
+                "--move-time",
+                type=Seconds(),
+                help="Seconds (wall clock) a bot may take for one decision; 0 is no limit. Default: 10.",
+            ),
+            click.option(
+                "--game-time",
+                type=Seconds(),
+                help="Seconds a bot may take for all decisions of a match. Default: no limit.",
+            ),
+            click.option(
+                "--memory",
+                type=click.IntRange(min=0),
+                help="Megabytes of memory a worker, or an isolated bot, may use; 0 is no limit. Default: 4096.",
+            ),
+            click.option(
+                "--isolate",
+                type=click.Choice(["off", "on", "strict"]),
+                is_flag=False,
+                flag_value="on",
+                help="Run each bot in a process without rights; strict refuses what this machine cannot enforce: "
+                "see arena doctor.",
+            ),
+        )
+    ):
+        command = option(command)
+    return command
 
 
 def note(text: str) -> None:
@@ -38,17 +95,18 @@ def load_plugins(strict: bool = False, isolate: Literal["off", "on", "strict"] =
 
     With `isolate`, bots that are named by a file or a command are asked what they are in processes of their own.
     """
-    registry = load()
-    registry.isolate = isolate
-    if registry.problems and strict:
-        raise PluginError(" ".join(registry.problems))
+    from harness.runs.installed import installed
+
+    registry = installed(isolate, strict)
     for problem in registry.problems:
         note(f"Warning: {problem}")
     return registry
 
 
-def open_run(results: Path, name: str) -> RunFolder:
+def open_folder(results: Path, name: str) -> RunFolder:
     """The run that was named on the command line."""
+    from harness.runs.store import RunFolder, find
+
     return RunFolder.open(find(results, name))
 
 
@@ -63,12 +121,9 @@ def parse_options(pairs: tuple[str, ...]) -> dict[str, str]:
     return options
 
 
-def run_folder(results: Path, name: str | None) -> Path:
-    """The folder of a new run: its name, or the time."""
-    if name is None:
-        now = datetime.now().astimezone().strftime("%Y-%m-%d-%H%M%S")
-        numbered = (results / (f"{now}-{number}" if number else now) for number in count())
-        return next(folder for folder in numbered if not folder.exists())
-    if not name.strip() or name in (".", "..") or any(c in "/\\" or not c.isprintable() for c in name):
-        raise click.UsageError(f"{name!r} cannot be the name of a folder; --results says where runs are kept.")
-    return results / name
+def given(asked: dict[str, Any], *names: str) -> dict[str, Any]:
+    """The options among these that were given, for a RunRequest: what was not given is left to its defaults."""
+    found = {name: asked[name] for name in names if asked.get(name) not in (None, (), {})}
+    if found.get("options"):
+        found["options"] = parse_options(found["options"])
+    return found

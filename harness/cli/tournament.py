@@ -5,30 +5,39 @@ from __future__ import annotations
 import json
 import sys
 from contextlib import redirect_stdout
-from dataclasses import replace
 from pathlib import Path
 from shlex import join
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from harness.cli.playing import entrants_for, executor_for, limits_asked, playing_options, seed_asked
-from harness.cli.progress import Progress, clock
-from harness.cli.shared import load_plugins, note, parse_options, results_option, run_folder, strict_option
-from harness.cli.signals import Stopper
+from harness.cli.shared import (
+    given,
+    load_plugins,
+    note,
+    options_option,
+    playing_options,
+    results_option,
+    seed_option,
+    strict_option,
+)
 
 if TYPE_CHECKING:
-    from harness.executors import Executor
+    from harness.runs.request import RunRequest
     from harness.runs.run_setup import RunSetup
     from harness.runs.store import RunFolder
 
-DEALS = 10
 FIXED = {
     "games": "game", "bots": "bot", "options": "option", "players": "players", "deals": "deals", "seed": "seed",
-    "format": "format", "candidates": "candidate", "rounds": "rounds", "tables": "tables",
-    "until_separated": "until-separated", "max_matches": "max-matches", "name": "name",
+    "format": "format", "candidates": "candidate", "until_separated": "until-separated", "name": "name",
+    "config": "config",
 }  # fmt: skip
 """What a run is: a resumed one has it already."""
+REQUESTED = (
+    "games", "bots", "options", "players", "deals", "seed", "format", "candidates", "name", "workers", "strict",
+    "move_time", "game_time", "memory", "isolate", "max_faults",
+)  # fmt: skip
+"""Options that are fields of a RunRequest."""
 
 
 @click.command("tournament", short_help="Let bots play against each other and rate them.")
@@ -40,21 +49,18 @@ FIXED = {
     metavar="BOT",
     help="A bot: NAME, NAME:key=value, a file.py or cmd:COMMAND. Default: all quick ones.",
 )
-@click.option(
-    "--option", "options", multiple=True, metavar="KEY=VALUE", help="An option of the games, e.g. edition=nl."
-)
+@options_option
 @click.option("--players", type=int, help="Bots at a table. Default: up to 4, as the game and the field allow.")
-@click.option("--deals", type=int, help=f"Deals; every table plays each in every seating. Default: {DEALS}.")
-@click.option("--seed", type=click.IntRange(min=0, max=2**63), help="The luck of the run. Default: drawn, and kept.")
-@click.option("--format", "format", help="round-robin (default), gauntlet, swiss, knockout or ladder: docs/formats.md.")
+@click.option("--deals", type=int, help="Deals; every table plays each in every seating. Default: 10.")
+@seed_option
+@click.option(
+    "--format",
+    "format",
+    metavar="FORMAT",
+    help="Who meets whom, with options: swiss:rounds=5. Default: round-robin; 'arena formats' lists them.",
+)
 @click.option(
     "--candidate", "candidates", multiple=True, metavar="BOT", help="Whom a gauntlet is about; may be repeated."
-)
-@click.option("--rounds", type=click.IntRange(min=1), help="Rounds of a swiss.")
-@click.option(
-    "--tables",
-    type=click.IntRange(min=1),
-    help="Tables of a deal (round-robin), of the field (gauntlet), of a round (ladder).",
 )
 @click.option(
     "--until-separated",
@@ -62,9 +68,14 @@ FIXED = {
     metavar="P",
     help="A ladder stops when neighbours are told apart with this probability.",
 )
-@click.option("--max-matches", type=click.IntRange(min=1), help="A ladder plays no more matches of one game than this.")
 @click.option("--max-faults", type=click.IntRange(min=1), help="Disqualify a bot after so many faults. Default: never.")
 @click.option("--name", help="Name of the run's folder. Default: the time.")
+@click.option(
+    "--config",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="A TOML file that asks for a run; what is given here too counts instead.",
+)
 @click.option("--resume", type=click.Path(path_type=Path), metavar="RUN", help="Continue the run in this folder.")
 @click.option("--force", is_flag=True, help="With --resume: go on although bots or rules have changed.")
 @click.option(
@@ -90,114 +101,92 @@ def command(**asked: Any) -> None:
     arena tournament --game el-paso --option edition=nl --players 3
     arena tournament --bot skittish --bot skittish:stars=3 --bot my_bot.py
     arena tournament --format ladder --until-separated 0.95
+    arena tournament --config league.toml --deals 2
     arena tournament --resume results/first
     """
     from harness.output import FORMATS
+    from harness.runs.run_setup import create_run
 
     if asked["table_format"] not in FORMATS:
         raise click.UsageError(f"Unknown table format {asked['table_format']!r}; choose from: {', '.join(FORMATS)}.")
-    if asked["dry_run"]:
-        if asked["resume"]:
-            raise click.UsageError("--dry-run is for a run that has not begun; leave out --resume.")
-        asked |= limits_asked(asked) | {"seed": seed_asked(asked)}
-        _dry_run(_setup(asked), asked)
-        return
-    run, setup = _resume(asked) if asked["resume"] else _new(asked)
+    if asked["resume"]:
+        run, setup, limits = _resume(asked)
+        workers = asked["workers"]
+    else:
+        request = _request(asked)
+        registry = load_plugins(request.strict, request.isolate)
+        if asked["dry_run"]:
+            from harness.runs.run_setup import prepare
+
+            return _dry_run(prepare(request, registry), request)
+        run, setup = create_run(request, registry, join(["arena", *sys.argv[1:]]))
+        limits, workers = request.limits, request.workers
     # What bots print goes to stderr: stdout belongs to the leaderboard.
     with redirect_stdout(sys.stderr):
-        complete, faults = _play(run, setup, asked)
+        complete, faults = _play(run, setup, limits, workers, asked["quiet"])
     _show(run, setup, complete, faults, asked)
     if not complete or (faults and asked["strict"]):
         click.get_current_context().exit(1)
+    return None
 
 
-def _setup(asked: dict[str, Any]) -> RunSetup:
-    from harness.runs.run_setup import prepare
+def _request(asked: dict[str, Any]) -> RunRequest:
+    from harness.runs.request import RunRequest
 
-    registry = load_plugins(asked["strict"], asked["isolate"])
-    own = ("format", "rounds", "tables", "until_separated", "max_matches")
-    settings = {key: asked[key] for key in own if asked[key] is not None}
-    if asked["candidates"]:
-        settings["candidates"] = tuple(entrant.name for entrant in registry.entrants(asked["candidates"]))
-    return prepare(
-        registry,
-        asked["games"],
-        asked["bots"],
-        parse_options(asked["options"]),
-        asked["players"],
-        DEALS if asked["deals"] is None else asked["deals"],
-        asked["seed"],
-        **settings,
-    )
+    fields = RunRequest.read(asked["config"]) if asked["config"] else {}
+    fields |= given(asked, *REQUESTED)
+    if not (asked["config"] and "results" in fields and asked["results"] == Path("results")):
+        fields["results"] = str(asked["results"])
+    if asked["until_separated"] is not None:
+        with_options = fields.get("format", "round-robin")
+        joint = "," if ":" in with_options else ":"
+        fields["format"] = f"{with_options}{joint}until-separated={asked['until_separated']:g}"
+    return RunRequest(**fields)
 
 
-def _new(asked: dict[str, Any]) -> tuple[RunFolder, RunSetup]:
-    from harness.runs.run_setup import info_for
-    from harness.runs.store import RunFolder
-
-    words = ["arena", *sys.argv[1:]]
-    if asked["seed"] is None:
-        asked["seed"] = seed_asked(asked)
-        words += ["--seed", str(asked["seed"])]
-    asked |= limits_asked(asked)
-    setup = _setup(asked)
-    folder = run_folder(asked["results"], asked["name"])
-    return RunFolder.create(folder, info_for(setup, join(words), limits_asked(asked))), setup
-
-
-def _resume(asked: dict[str, Any]) -> tuple[RunFolder, RunSetup]:
-    from harness.runs.run_setup import reopen
+def _resume(asked: dict[str, Any]) -> tuple[RunFolder, RunSetup, dict[str, Any]]:
+    from harness.runs.run_setup import limits_of_run, reopen
     from harness.runs.store import RunFolder, find
 
-    given = [f"--{option}" for key, option in FIXED.items() if asked[key] not in (None, ())]
-    if given:
-        raise click.UsageError(f"--resume continues a run as it was asked for; leave out {', '.join(given)}.")
-    folder = find(asked["results"], str(asked["resume"]))
-    kept = {**limits_asked({}), **RunFolder.open(folder).info.limits}
+    if asked["dry_run"]:
+        raise click.UsageError("--dry-run is for a run that has not begun; leave out --resume.")
+    fixed = [f"--{option}" for key, option in FIXED.items() if asked[key] not in (None, ())]
+    if fixed:
+        raise click.UsageError(f"--resume continues a run as it was asked for; leave out {', '.join(fixed)}.")
+    run = RunFolder.open(find(asked["results"], str(asked["resume"])))
+    kept = limits_of_run(run)
     other = [key for key in kept if asked[key] not in (None, kept[key])]
     if other and not asked["force"]:
         told = ", ".join(f"--{key.replace('_', '-')} {kept[key]}" for key in other)
         raise click.UsageError(f"The run was begun with {told}; leave that as it is, or use --force.")
-    asked |= {key: kept[key] for key in kept if asked[key] is None}
-    return reopen(folder, load_plugins(asked["strict"], asked["isolate"]), asked["force"])
+    limits = {key: kept[key] if asked[key] is None else asked[key] for key in kept}
+    return run, reopen(run, load_plugins(asked["strict"], limits["isolate"]), asked["force"]), limits
 
 
-def _play(run: RunFolder, setup: RunSetup, asked: dict[str, Any]) -> tuple[bool, int]:
-    from harness.runs.tournament import Tournament
-    from harness.schedule import count
+def _play(
+    run: RunFolder, setup: RunSetup, limits: dict[str, Any], workers: int | None, quiet: bool
+) -> tuple[bool, int]:
+    from harness.output.progress import Progress
+    from harness.runs.stop_signal import StopSignal
+    from harness.runs.tournament import play_run
 
-    with Stopper() as stopper, Progress("matches", count(setup.plan), asked["quiet"]) as progress:
-        tournament = Tournament(run, setup, asked["max_faults"], progress.seen, progress.resumed)
-        with executor_for(setup.table, asked, lambda: stopper.stopped, run.folder / "logs") as executor:
-            complete = tournament.play(executor)
-        _tell_incidents(run, executor)
+    with StopSignal() as stop, Progress("matches", setup.schedule.count(), quiet) as progress:
+        complete = play_run(run, setup, limits, workers, stop, progress.seen, progress.resumed)
     return complete, progress.faults
 
 
-def _tell_incidents(run: RunFolder, executor: Executor) -> None:
-    from harness.executors import LocalPool
-
-    if isinstance(executor, LocalPool):
-        ours = [loss for loss in executor.losses if loss.seat is None]
-        run.warnings += [f"a worker was lost in {loss.match}: it {loss.what}." for loss in ours[:10]]
-        if executor.given_up:
-            listed = ", ".join(executor.given_up[:10])
-            run.warnings.append(f"could not be played, through no fault of a bot that could be told: {listed}.")
-
-
 def _show(run: RunFolder, setup: RunSetup, complete: bool, faults: int, asked: dict[str, Any]) -> None:
-    from harness.output import render
-    from harness.runs.tournament import write_leaderboard
-    from harness.schedule import outcomes
+    from harness.output import text_of
+    from harness.output.leaderboard_files import write_leaderboard
 
-    rated = write_leaderboard(run)
+    tables = write_leaderboard(run)
     if asked["as_json"]:
-        tables = json.loads(render(rated, "json"))
+        data = {table.title: table.rows for table in tables}
         click.echo(
-            json.dumps({"run": str(run.folder), "complete": complete, "faults": faults, "tables": tables}, indent=2)
+            json.dumps({"run": str(run.folder), "complete": complete, "faults": faults, "tables": data}, indent=2)
         )
     else:
-        click.echo(render(rated, asked["table_format"]))
+        click.echo(text_of(tables, asked["table_format"]))
     for warning in dict.fromkeys(run.warnings):
         note(f"Warning: {warning}")
     if not complete:
@@ -205,7 +194,7 @@ def _show(run: RunFolder, setup: RunSetup, complete: bool, faults: int, asked: d
     if asked["quiet"]:
         return
     note("")
-    for game, outcome in outcomes(setup.plan, run.records()).items() if complete else ():
+    for game, outcome in setup.schedule.outcomes(run.records()).items() if complete else ():
         if outcome.note:
             note(f"{game}: {outcome.note}")
     if faults:
@@ -213,21 +202,18 @@ def _show(run: RunFolder, setup: RunSetup, complete: bool, faults: int, asked: d
     note(f"Records and leaderboard: {run.folder}")
 
 
-def _dry_run(setup: RunSetup, asked: dict[str, Any]) -> None:
-    from harness.executors import default_workers
+def _dry_run(setup: RunSetup, request: RunRequest) -> None:
+    from harness.executors.choose import default_workers, isolated
+    from harness.output.progress import clock
     from harness.runs.estimate import seconds_per_match
-    from harness.schedule import count
     from harness.schedule.balance import report, text
 
-    total = count(setup.plan)
-    click.echo(text(report(setup.plan)))
-    click.echo(
-        f"\n{'Matches' if total is not None else 'Matches: as many as the results ask for'}"
-        + (f": {total:,}" if total is not None else "")
-    )
+    total = setup.schedule.count()
+    click.echo(text(report(setup.schedule)))
+    click.echo("\nMatches" + (": as many as the results ask for" if total is None else f": {total:,}"))
     with redirect_stdout(sys.stderr):
-        each = seconds_per_match(replace(setup, entrants=entrants_for(setup.table, asked)))
-    workers = max(1, default_workers() if asked["workers"] is None else asked["workers"])
+        each = seconds_per_match(setup.schedule, isolated(setup.roster, request.limits))
+    workers = max(1, default_workers() if request.workers is None else request.workers)
     line = f"A match takes about {1000 * each:.3g} ms"
     if total is not None:
         line += f"; all of them about {clock(total * each / workers)} with {workers} workers"

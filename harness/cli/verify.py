@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from harness.cli.progress import Progress
-from harness.cli.shared import load_plugins, note, open_run, results_option
+from harness.cli.shared import load_plugins, note, open_folder, results_option
+from harness.output.progress import Progress
 
 SHOWN = 20
 
@@ -27,15 +27,14 @@ def command(runs: tuple[str, ...], sample: int | None, results: Path) -> None:
     arena verify my-run --sample 100
     arena verify run-a run-b
     """
-    from harness.runs.run_setup import configure_run
     from harness.runs.verify import check_run, differences
 
     registry = load_plugins()
-    opened = [open_run(results, name) for name in runs]
+    opened = [open_folder(results, name) for name in runs]
     bad = 0
     for run in opened:
         with Progress("verify", None) as progress:
-            found = check_run(run, configure_run(run, registry), sample, progress.step)
+            found = check_run(run, registry, sample, progress.step)
         for warning in run.warnings:
             note(f"Warning: {warning}")
         verdict = "all fit" if not found.problems else f"{len(found.problems)} problems"

@@ -85,7 +85,7 @@ def check_bot(
     if unknown:
         report.problems.append(f"It claims to play {', '.join(unknown)}, which is not installed.")
     chosen = {name: game for name, game in offered.items() if entrant.plays(name) and (not only or name in only)}
-    table = Roster(chosen, {entrant.name: entrant, STAND_IN: enter(StandIn, {}, "", "", "")})
+    roster = Roster(chosen, {entrant.name: entrant, STAND_IN: enter(StandIn, {}, "", "", "")})
     specs = [
         spec
         for game in chosen.values()
@@ -94,11 +94,11 @@ def check_bot(
     ]
     report.games = {name: list(range(game.min_players, game.max_players + 1)) for name, game in chosen.items()}
     try:
-        first = _play_all(specs, table, limits, report)
+        first = _play_all(specs, roster, limits, report)
         # The other way round, in fresh processes: a bot whose play depends on what it played before is found out.
-        second = _play_all(specs[::-1], table, limits, report)
+        second = _play_all(specs[::-1], roster, limits, report)
     finally:
-        table.close()
+        roster.close()
     for spec in specs:
         _compare(spec, first.get(spec.id), second.get(spec.id), report)
     return report
@@ -125,11 +125,11 @@ def _spec(game: Game[Any], what: str, seed: int, seats: list[str]) -> MatchSpec:
     return MatchSpec(what, 0, what, game.name, dict(game.settings), seed, tuple(seats))
 
 
-def _play_all(specs: Sequence[MatchSpec], table: Roster, limits: Limits, report: BotReport) -> dict[str, GameRecord]:
+def _play_all(specs: Sequence[MatchSpec], roster: Roster, limits: Limits, report: BotReport) -> dict[str, GameRecord]:
     """The records of these matches; after too many faults the rest is left out."""
-    entrant, records, faults = table.entrants[report.bot], {}, 0
+    entrant, records, faults = roster.entrants[report.bot], {}, 0
     for spec in specs:
-        record = records[spec.id] = play(spec, table.games[spec.game], table.seats(spec), limits)
+        record = records[spec.id] = play(spec, roster.games[spec.game], roster.seats(spec), limits)
         mine = [seat for seat, name in enumerate(spec.seats) if name == report.bot]
         report.matches += 1
         report.decisions += sum(record.decisions[seat] for seat in mine)

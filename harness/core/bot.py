@@ -3,20 +3,33 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from random import Random
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self
 
+from harness.core.errors import UsageError
 from harness.core.game import Action, Game
 from harness.core.types import Event, GameRecord, Option, Value
 
+if TYPE_CHECKING:
+    # A type checker knows defaults of type variables: `Bot` alone is a bot for any view, also under --strict.
+    from typing_extensions import TypeVar
 
-class Bot:
+    ViewType = TypeVar("ViewType", default=Any, contravariant=True)
+else:
+    from typing import TypeVar
+
+    ViewType = TypeVar("ViewType", contravariant=True)
+
+
+class Bot(Generic[ViewType]):
     """A player. Subclass it, list the games it plays, write `choose`.
 
     One object plays one match in one seat. arena makes it, sets the attributes below, calls `start`, then `choose`
     for each decision, and `finish` at the end. Whatever it raises is a fault of the bot, never of the run.
+
+    `Bot[ElPasoView]` says which views it is asked with, for type checkers and editors; `Bot` alone takes any.
     """
 
     name: ClassVar[str] = ""
@@ -49,18 +62,36 @@ class Bot:
         """This bot's own luck in this match: use it, and the match can be repeated."""
         return Random(self.seed)
 
+    def seated(self, game: Game[Any], seat: int, players: int, seed: int, settings: Mapping[str, Value]) -> Self:
+        """This object with a seat in a match, not yet started: for the referee, and for bots that ask other bots."""
+        self.game, self.seat, self.players, self.seed, self.settings = game, seat, players, seed, settings
+        return self
+
     def start(self) -> None:
         """Called once, when game, seat and players are known."""
 
     def observe(self, events: Sequence[Event]) -> None:
         """What this seat could see since its last decision, before each `choose`; override it to be sent events."""
 
-    def choose(self, view: Any, actions: Sequence[Action]) -> Action:
+    def choose(self, view: ViewType, actions: Sequence[Action]) -> Action:
         """One of `actions` (there are always at least two)."""
         raise NotImplementedError(f"{type(self).__name__} has no choose() method.")
 
     def finish(self, record: GameRecord) -> None:
         """Called once, when the match is over; the record does not say which deal it was."""
+
+
+def function_bot(choose: Callable[[Any, Sequence[Action]], Action]) -> type[Bot]:
+    """A bot that chooses by a plain function; the function names it. It says what it plays by an attribute `games`."""
+    name = getattr(choose, "__name__", type(choose).__name__)
+    if not name.isidentifier():
+        raise UsageError(f"{name} is a function without a name: define it with def, its name is the bot's.")
+
+    def ask(_self: Bot, view: Any, actions: Sequence[Action]) -> Action:
+        return choose(view, actions)
+
+    parts = {"choose": ask, "name": kebab(name.replace("_", "-")), "games": tuple(getattr(choose, "games", ()))}
+    return type(name, (Bot,), {**parts, "__doc__": choose.__doc__, "__module__": choose.__module__})
 
 
 def kebab(name: str) -> str:

@@ -12,7 +12,7 @@ import msgspec
 
 from harness.core.chance import Chance
 from harness.core.errors import IllegalAction
-from harness.core.options import resolve
+from harness.core.options import NO_FILES, resolve
 from harness.core.types import Event, Option, Value
 
 NOBODY = -1
@@ -144,12 +144,15 @@ class Game(ABC, Generic[V]):
         self.files = dict(files)
 
     @classmethod
-    def configure(cls, options: Mapping[str, object] | None = None) -> Self:
-        """The game with these options; unknown or bad ones are refused with what is allowed."""
-        settings, files = resolve(cls.title, cls.options, options or {})
+    def configure(cls, options: Mapping[str, object] | None = None, files: Mapping[str, str] = NO_FILES) -> Self:
+        """The game with these options; unknown or bad ones are refused with what is allowed.
+
+        `files` has the contents of files that the options name by digest, as records do.
+        """
+        settings, contents = resolve(cls.title, cls.options, options or {}, files)
         key = (cls, tuple(settings.items()))
         if key not in cls._configured:
-            cls._configured[key] = cls(settings, files)
+            cls._configured[key] = cls(settings, contents)
         game: Self = cls._configured[key]
         return game
 
@@ -205,8 +208,4 @@ class Game(ABC, Generic[V]):
 
 
 def _restore(cls: type[Game[Any]], settings: dict[str, Value], files: dict[str, str]) -> Game[Any]:
-    from harness.core.options import remember
-
-    for digest, content in files.items():
-        remember(digest, content)
-    return cls.configure(settings)
+    return cls.configure(settings, files)

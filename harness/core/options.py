@@ -1,23 +1,17 @@
-"""Reads options of games and bots: defaults, types, allowed values, files by digest."""
+"""Reads the options of games, bots and formats: defaults, types, allowed values, files by digest."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
+from math import isfinite
 from pathlib import Path
 
 from harness.core.errors import BadOption, UnknownName
 from harness.core.types import Option, Value
 
 DIGEST = "sha256:"
-_contents: dict[str, str] = {}
-
-
-def remember(digest: str, content: str) -> None:
-    """Make a file's content known by its digest, so that a recorded option can be resolved without the file."""
-    if digest != digest_of(content):
-        raise BadOption(f"The content kept for {digest} does not fit its digest: it was changed.")
-    _contents[digest] = content
+NO_FILES: Mapping[str, str] = {}
 
 
 def digest_of(content: str) -> str:
@@ -26,9 +20,12 @@ def digest_of(content: str) -> str:
 
 
 def resolve(
-    owner: str, declared: Iterable[Option], given: Mapping[str, object]
+    owner: str, declared: Iterable[Option], given: Mapping[str, object], kept: Mapping[str, str] = NO_FILES
 ) -> tuple[dict[str, Value], dict[str, str]]:
-    """All declared options with their values, and the contents of files among them by digest."""
+    """All declared options with their values, and the contents of files among them by digest.
+
+    `kept` has the contents of files that are given by their digest, as records give them.
+    """
     by_name = {option.name: option for option in declared}
     for name in given:
         if name not in by_name:
@@ -38,7 +35,7 @@ def resolve(
     for name, option in by_name.items():
         value = _read(owner, option, given.get(name, option.default))
         if option.kind == "file" and value:
-            value = _file(owner, option, str(value), files)
+            value = _file(owner, option, str(value), kept, files)
         settings[name] = value
     return settings, files
 
@@ -49,7 +46,7 @@ def _read(owner: str, option: Option, raw: object) -> Value:
         if isinstance(value, str):
             raise UnknownName(f"value of {owner}'s option {option.name}", value, map(str, option.choices))
         raise _refused(owner, option, raw)
-    if isinstance(value, int):
+    if not isinstance(value, str):
         low, high = option.minimum, option.maximum
         if (low is not None and value < low) or (high is not None and value > high):
             raise _refused(owner, option, raw)
@@ -57,11 +54,14 @@ def _read(owner: str, option: Option, raw: object) -> Value:
 
 
 def _typed(owner: str, option: Option, raw: object) -> Value:
-    if option.kind == "int":
+    if option.kind in _NUMBERS:
         try:
-            return int(str(raw))
+            number: int | float = _NUMBERS[option.kind](str(raw))
         except ValueError:
             raise _refused(owner, option, raw) from None
+        if not isfinite(number):
+            raise _refused(owner, option, raw)
+        return number
     if option.kind == "bool":
         word = str(raw).lower()
         if word not in _WORDS:
@@ -70,6 +70,7 @@ def _typed(owner: str, option: Option, raw: object) -> Value:
     return str(raw)
 
 
+_NUMBERS: Mapping[str, type[int] | type[float]] = {"int": int, "float": float}
 _WORDS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
 
 
@@ -81,13 +82,14 @@ def allowed(option: Option) -> str:
         return "true | false"
     if option.kind in ("file", "bot"):
         return f"a {option.kind}"
-    if option.kind == "int":
+    if option.kind in _NUMBERS:
+        kind = "a whole number" if option.kind == "int" else "a number"
         low, high = option.minimum, option.maximum
         if low is not None and high is not None:
-            return f"a whole number from {low} to {high}"
+            return f"{kind} from {low} to {high}"
         if low is not None:
-            return f"a whole number of at least {low}"
-        return "a whole number" if high is None else f"a whole number of at most {high}"
+            return f"{kind} of at least {low}"
+        return kind if high is None else f"{kind} of at most {high}"
     return "any text"
 
 
@@ -95,17 +97,18 @@ def _refused(owner: str, option: Option, raw: object) -> BadOption:
     return BadOption(f"{owner}'s option {option.name} cannot be {str(raw)!r}: it takes {allowed(option)}.")
 
 
-def _file(owner: str, option: Option, value: str, files: dict[str, str]) -> str:
+def _file(owner: str, option: Option, value: str, kept: Mapping[str, str], files: dict[str, str]) -> str:
     if value.startswith(DIGEST):
-        if value not in _contents:
+        if value not in kept:
             raise BadOption(f"{owner}'s option {option.name}: no content is kept for {value}.")
-        files[value] = _contents[value]
+        if value != digest_of(kept[value]):
+            raise BadOption(f"The content kept for {value} does not fit its digest: it was changed.")
+        files[value] = kept[value]
         return value
     try:
         content = Path(value).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise BadOption(f"{owner}'s option {option.name}: cannot read {value}: {error}.") from error
     digest = digest_of(content)
-    remember(digest, content)
     files[digest] = content
     return digest

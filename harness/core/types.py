@@ -6,17 +6,20 @@ from collections.abc import Sequence
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-Value = str | int | bool
-"""What an option of a game or a bot may hold."""
+Value = str | int | bool | float
+"""What an option of a game, a bot or a format may hold."""
 
+OptionKind = Literal["text", "int", "float", "bool", "file", "bot"]
 FaultKind = Literal["exception", "illegal", "timeout", "crash", "memory", "disqualified"]
 
 
 class Option(Struct, frozen=True):
-    """One option of a game, with what it allows.
+    """One option of a game, a bot or a format, with what it allows.
 
-    `kind` says how a text is read: "text", "int", "bool", "file" (a path whose content becomes part of the rules;
+    `kind` says how a text is read: "text", "int", "float", "bool", "file" (a path whose content becomes part of the
+    rules;
     recorded by digest, so that a run can be replayed without the file), or "bot" (the name of an installed bot, got
     with `bot_named`; "" is none).
     """
@@ -25,9 +28,9 @@ class Option(Struct, frozen=True):
     default: Value
     help: str
     choices: tuple[Value, ...] = ()
-    kind: Literal["text", "int", "bool", "file", "bot"] = "text"
-    minimum: int | None = None
-    maximum: int | None = None
+    kind: OptionKind = "text"
+    minimum: float | None = None
+    maximum: float | None = None
 
 
 class Event(Struct, frozen=True):
@@ -93,14 +96,19 @@ class GameRecord(Struct, frozen=True):
     @property
     def spec(self) -> MatchSpec:
         """The match that was asked for."""
-        return MatchSpec(self.id, self.index, self.set, self.game, self.options, self.seed, self.seats)
+        return MatchSpec(
+            id=self.id,
+            index=self.index,
+            set=self.set,
+            game=self.game,
+            options=self.options,
+            seed=self.seed,
+            seats=self.seats,
+        )
 
     def without_timing(self) -> GameRecord:
         """The part that must be the same in every play of the match."""
-        return GameRecord(
-            self.id, self.index, self.set, self.game, self.rules, self.options, self.seed, self.seats,
-            self.scores, self.ranks, self.ending, self.actions, self.decisions, faults=self.faults,
-        )  # fmt: skip
+        return replace(self, time=(), slowest=())
 
 
 def ranks_of(scores: Sequence[int]) -> tuple[int, ...]:

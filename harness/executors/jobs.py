@@ -9,6 +9,7 @@ import msgspec
 
 from harness.core.game import Game
 from harness.core.types import Fault, GameRecord, MatchSpec
+from harness.match.referee import Limits
 from harness.plugins.entrants import Entrant
 
 
@@ -47,8 +48,31 @@ class Job(msgspec.Struct, frozen=True):
     """Whether the match was played before in another worker, and lost with it."""
 
 
+class ExecutorSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """What every executor is told by a run."""
+
+    limits: Limits
+    workers: int
+    """Processes that play; 0 is none beside this one."""
+    memory: int = 0
+    """Megabytes a worker; 0 is no limit."""
+
+
+class WorkerLoss(NamedTuple):
+    """A worker was lost: the match and, if a bot was being asked, the seat."""
+
+    match: str
+    seat: int | None
+    what: str
+
+
 class Executor(Protocol):
     """Plays matches; used as a context manager."""
+
+    losses: list[WorkerLoss]
+    """Workers that died or were killed."""
+    given_up: list[str]
+    """Matches that no worker survived, though no bot could be blamed."""
 
     def __enter__(self) -> Self: ...
     def __exit__(self, *_error: object) -> None: ...

@@ -13,14 +13,14 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from itertools import islice
 from time import monotonic, perf_counter
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import msgspec
 import multiprocess
 
 from harness.core.types import GameRecord
 from harness.executors import system
-from harness.executors.jobs import Job, Played, Roster
+from harness.executors.jobs import ExecutorSettings, Job, Played, Roster, WorkerLoss
 from harness.executors.verdicts import Verdicts
 from harness.executors.worker import FULL, SHORT, main
 from harness.executors.worker_status import STOP, WorkerStatus, new_board
@@ -42,14 +42,6 @@ encode_jobs = msgspec.msgpack.Encoder().encode
 
 
 RETIREMENTS = {SHORT, FULL}
-
-
-class WorkerLoss(NamedTuple):
-    """A worker was lost: the match and, if a bot was being asked, the seat."""
-
-    match: str
-    seat: int | None
-    what: str
 
 
 class WorkerHandle:
@@ -106,7 +98,7 @@ class LocalPool:
 
     def __init__(
         self,
-        table: Roster,
+        roster: Roster,
         limits: Limits,
         workers: int,
         memory: int = 0,
@@ -119,7 +111,7 @@ class LocalPool:
         self.losses: list[WorkerLoss] = []
         self.given_up: list[str] = []
         """Matches that no worker survived, though no bot could be blamed."""
-        self._args = (table, limits, memory)
+        self._args = (roster, limits, memory)
         self._context = multiprocess.get_context("fork" if hasattr(os, "fork") else "spawn")
         self._workers: dict[int, WorkerHandle] = {}
         self._selector = selectors.DefaultSelector()
@@ -130,6 +122,11 @@ class LocalPool:
         self._next_look = 0.0
         self._stopped = False
         self._others: set[int] = set()
+
+    @classmethod
+    def open(cls, roster: Roster, settings: ExecutorSettings, should_stop: Callable[[], bool]) -> Self:
+        """The pool that a run asks for: nothing that bots have forked outlives it."""
+        return cls(roster, settings.limits, settings.workers, settings.memory, sweep=True, should_stop=should_stop)
 
     def __enter__(self) -> Self:
         if self.sweep:
@@ -255,8 +252,3 @@ class LocalPool:
             else:
                 worker.overdue = True
                 system.kill_group(worker.pid)
-
-
-def default_workers() -> int:
-    """One worker for each core that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -161,10 +161,7 @@ class RemoteEntrant(Entrant):
         """A bot object that asks the program."""
         session = self.sessions.take() or self._start()
         kind = ListeningRemoteBot if "events" in session.wants else RemoteBot
-        bot = kind(session, self.sessions.give_back)
-        bot.game, bot.seat, bot.players = game, seat, players
-        bot.settings, bot.seed = self.settings, seed
-        return bot
+        return kind(session, self.sessions.give_back).seated(game, seat, players, seed, self.settings)
 
     def close(self) -> None:
         """Ends its processes."""

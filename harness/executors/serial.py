@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Self
 
-from harness.executors.jobs import Job, Played, Roster, encode
+from harness.executors.jobs import ExecutorSettings, Job, Played, Roster, WorkerLoss, encode
 from harness.match.referee import NO_LIMITS, Limits, play
 
 
@@ -13,22 +13,29 @@ class SerialExecutor:
     """No workers. A bot that never returns hangs it, and one that kills its process ends it."""
 
     def __init__(
-        self, table: Roster, limits: Limits = NO_LIMITS, should_stop: Callable[[], bool] = lambda: False
+        self, roster: Roster, limits: Limits = NO_LIMITS, should_stop: Callable[[], bool] = lambda: False
     ) -> None:
-        self.table, self.limits, self.should_stop = table, limits, should_stop
+        self.losses: list[WorkerLoss] = []
+        self.given_up: list[str] = []
+        self.roster, self.limits, self.should_stop = roster, limits, should_stop
+
+    @classmethod
+    def open(cls, roster: Roster, settings: ExecutorSettings, should_stop: Callable[[], bool]) -> Self:
+        """The executor that a run asks for when it wants no workers."""
+        return cls(roster, settings.limits, should_stop)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_error: object) -> None:
-        self.table.close()
+        self.roster.close()
 
     def run(self, jobs: Iterable[Job]) -> Iterator[Played]:
         """Plays these matches in order."""
-        table, limits = self.table, self.limits
+        roster, limits = self.roster, self.limits
         for job in jobs:
             if self.should_stop():
                 return
             spec = job.spec
-            record = play(spec, table.games[spec.game], table.seats(spec), limits, job.forfeits)
+            record = play(spec, roster.games[spec.game], roster.seats(spec), limits, job.forfeits)
             yield Played(record, encode(record))

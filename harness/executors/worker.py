@@ -24,13 +24,13 @@ FULL_AT = 0.7
 """Share of its memory at which a worker gives way between two matches."""
 
 
-def main(jobs: Any, lines: Any, board: Any, parent: int, table: Roster, limits: Limits, memory: int) -> None:
+def main(jobs: Any, lines: Any, board: Any, parent: int, roster: Roster, limits: Limits, memory: int) -> None:
     """Plays until there are no more jobs. Runs in a process and a session of its own."""
     me = os.getpid()
     try:
         _settle(parent, memory, keep={jobs.fileno(), lines.fileno()})
-        _MatchLoop(jobs, lines.fileno(), slots(board), table, limits, memory).work()
-        table.close()
+        _MatchLoop(jobs, lines.fileno(), slots(board), roster, limits, memory).work()
+        roster.close()
     except BaseException:
         if os.getpid() == me:  # else it is a child that a bot has forked: it has no business here
             sys.excepthook(*sys.exc_info())
@@ -40,10 +40,10 @@ def main(jobs: Any, lines: Any, board: Any, parent: int, table: Roster, limits: 
 
 class _MatchLoop:
     def __init__(
-        self, jobs: Any, out: int, notice: memoryview[float], table: Roster, limits: Limits, memory: int
+        self, jobs: Any, out: int, notice: memoryview[float], roster: Roster, limits: Limits, memory: int
     ) -> None:
         self.jobs, self.out, self.notice = jobs, out, notice
-        self.table, self.limits, self.memory = table, limits, memory
+        self.roster, self.limits, self.memory = roster, limits, memory
         os.register_at_fork(after_in_child=self._disown)
 
     def _disown(self) -> None:
@@ -70,7 +70,7 @@ class _MatchLoop:
         spec = job.spec
         self.notice[MATCH] = spec.index
         audit = self._audit if job.again else None
-        game, seats = self.table.games[spec.game], self.table.seats(spec)
+        game, seats = self.roster.games[spec.game], self.roster.seats(spec)
         record = play(spec, game, seats, self.limits, job.forfeits, self.notice, audit)
         short = any(fault.kind == "memory" and not seats[fault.seat].isolated for fault in record.faults)
         if short and not job.again:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from harness.core.game import Game
@@ -101,6 +101,22 @@ class Narration:
             lines.append(f"Fault of seat {fault.seat} at decision {fault.decision}: {fault.kind}")
             lines += fault.detail.splitlines()
         return lines
+
+
+def tell_match(game: Game[Any], record: GameRecord, seat: int | None = None) -> Iterator[str]:
+    """A whole match in words, line by line; with a seat also its table at each of its decisions."""
+    narration = Narration(game, record)
+    yield from narration.heading()
+    while True:
+        for sentence in narration.news():
+            yield f"      {sentence}"
+        if narration.over:
+            break
+        if seat == narration.seat:
+            yield f"\n{narration.table(seat)}\n"
+        yield narration.choice()
+        narration.decide()
+    yield from narration.result()
 
 
 def place_of(record: GameRecord, seat: int) -> str:

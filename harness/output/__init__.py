@@ -1,21 +1,19 @@
-"""Leaderboards and other tables as text, Markdown, HTML, LaTeX, CSV and JSON."""
+"""What people and programs read: tables in every format, files beside the records, pages and sites."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 
-from harness.output.bot_summary import bot_page
-from harness.output.columns import leaderboard_table
 from harness.output.details import pairwise_table, seats_table
-from harness.output.tables import FORMATS, DataTable, text_of
-from harness.ratings import Ratings
+from harness.output.tables import FORMATS, DataTable, leaderboard_table, text_of
+from harness.ratings import Leaderboard
 
-__all__ = ["FORMATS", "KINDS", "DataTable", "bot_page", "render", "text_of"]
+__all__ = ["FORMATS", "KINDS", "DataTable", "render", "text_of"]
 
 KINDS = {"leaderboard": leaderboard_table, "pairs": pairwise_table, "seats": seats_table}
-"""The tables that can be made of a book."""
+"""The tables that can be made of a leaderboard."""
 
 
-def render(rated: Mapping[str, Ratings], table_format: str = "simple", kind: str = "leaderboard") -> str:
-    """All books as text in one of FORMATS."""
-    return text_of([KINDS[kind](name, ratings) for name, ratings in rated.items()], table_format)
+def render(boards: Iterable[Leaderboard], table_format: str = "simple", kind: str = "leaderboard") -> str:
+    """All leaderboards as text in one of FORMATS, or another kind of table about the same bots."""
+    return text_of([KINDS[kind](board) for board in boards], table_format)

@@ -1,4 +1,4 @@
-"""One bot's page: everything that the records say about it, as plain data."""
+"""One bot in a run: everything that the records say about it, as plain data."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ from collections.abc import Iterable, Iterator
 
 from harness.core.errors import UnknownName
 from harness.core.types import GameRecord
-from harness.output.columns import leaderboard_table
+from harness.output.columns import Fields
 from harness.output.details import pairwise_table
-from harness.output.tables import Row
-from harness.ratings import RatingSet, by_game, by_option, by_players, in_schedule_order
+from harness.output.tables import leaderboard_table
+from harness.ratings import Leaderboard, RatingSet, by_game, by_option, by_players, in_schedule_order, leaderboards
 from harness.ratings.evidence import shares_ahead
 
 MOST_FAULTS = 100
 """A bot that fails in every match need not have them all listed."""
 
 
-def bot_page(records: Iterable[GameRecord], bot: str) -> dict[str, object]:
+def bot_summary(records: Iterable[GameRecord], bot: str) -> dict[str, object]:
     """The bot's lines (by game, by number of players, by option), its opponents, its seats and its faults."""
     rating_sets = {"games": RatingSet(by_game), "players": RatingSet(by_players), "options": RatingSet(by_option)}
     seats: dict[tuple[str, int, int], list[float]] = {}
-    faults: list[Row] = []
+    faults: list[Fields] = []
     for record in in_schedule_order(records):
         for rating_set in rating_sets.values():
             rating_set.add(record)
@@ -31,16 +31,17 @@ def bot_page(records: Iterable[GameRecord], bot: str) -> dict[str, object]:
                 sums[1] += shares_ahead(record.ranks)[seat]
                 sums[2] += record.scores[seat]
                 faults += _faults(record, seat)
-    rated = rating_sets["games"].rated()
-    if not any(bot in ratings.lines for ratings in rated.values()):
-        raise UnknownName("bot of these records", bot, {name for ratings in rated.values() for name in ratings.lines})
+    boards = {by: leaderboards(rating_set.rated()) for by, rating_set in rating_sets.items()}
+    known = {name for board in boards["games"] for name in board.ratings.lines}
+    if bot not in known:
+        raise UnknownName("bot of these records", bot, known)
     return {
         "bot": bot,
-        **{by: dict(_lines(rating_set, bot)) for by, rating_set in rating_sets.items()},
+        **{by: dict(_lines(parts, bot)) for by, parts in boards.items()},
         "opponents": {
-            title: [row for row in pairwise_table(title, ratings).rows if row["bot"] == bot]
-            for title, ratings in rated.items()
-            if bot in ratings.lines
+            board.title: [row for row in pairwise_table(board).rows if row["bot"] == bot]
+            for board in boards["games"]
+            if bot in board.ratings.lines
         },
         "seats": [
             {
@@ -57,14 +58,14 @@ def bot_page(records: Iterable[GameRecord], bot: str) -> dict[str, object]:
     }
 
 
-def _lines(rating_set: RatingSet, bot: str) -> Iterator[tuple[str, Row]]:
-    for title, ratings in rating_set.rated().items():
-        for row in leaderboard_table(title, ratings).rows:
+def _lines(boards: Iterable[Leaderboard], bot: str) -> Iterator[tuple[str, Fields]]:
+    for board in boards:
+        for row in leaderboard_table(board).rows:
             if row["bot"] == bot:
-                yield title, row
+                yield board.title, row
 
 
-def _faults(record: GameRecord, seat: int) -> Iterator[Row]:
+def _faults(record: GameRecord, seat: int) -> Iterator[Fields]:
     for fault in record.faults:
         if fault.seat == seat:
             yield {"match": record.id, "kind": fault.kind, "decision": fault.decision, "detail": fault.detail}

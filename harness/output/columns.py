@@ -1,98 +1,37 @@
-"""The leaderboard as a table."""
+"""The columns of a leaderboard: the one list that terminal, CSV, JSON, pages and docs read.
+
+To add a column, add it to COLUMNS; `python -m tests.docs.make` brings it into docs/ratings.md.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from math import isfinite
 
-from harness.output.tables import DataTable, Row
-from harness.ratings import LEVEL, OVERALL, Interval, Ratings, Standing, leaderboard
+from harness.ratings import LEVEL, Interval, Standing
 
-HEADERS = (
-    "rank",
-    "may be",
-    "bot",
-    "rating",
-    "mu ± sigma",
-    "matches",
-    "wins",
-    "ahead",
-    "mean rank",
-    "mean score",
-    "PL",
-    "sure",
-    "ms/decision",
-    "faults",
-)
-LEGEND = (
-    f"Ranks with = belong to a group that cannot be put in order for sure; may be: the ranks that are not ruled out. "
-    f"± is a {LEVEL:.0%} interval over deals, except sigma. ahead: share of the table finished ahead of. "
-    "PL: Plackett-Luce, in Elo points. sure: how sure it is better than the next line."
-)
+Fields = dict[str, object]
+"""Values for programs, by name."""
 NOTHING = "-"
 
 
-def leaderboard_table(title: str, ratings: Ratings) -> DataTable:
-    """The leaderboard of a book, best rating first."""
-    board = leaderboard(ratings)
-    # Points of different games cannot be added up.
-    scored = title != OVERALL
-    return DataTable(
-        title,
-        [_row(standing, scored) for standing in board.standings],
-        HEADERS,
-        [_cells(standing, scored) for standing in board.standings],
-        board.notes,
-        LEGEND,
-    )
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column: what people read, what programs read, and what it means."""
 
-
-def _row(standing: Standing, scored: bool) -> Row:
-    line = standing.line
-    return {
-        "rank": standing.rank,
-        "shared": standing.shared,
-        "best rank": standing.best,
-        "worst rank": standing.worst,
-        "bot": line.bot,
-        "rating": round(line.rating, 3),
-        "mu": round(line.mu, 3),
-        "sigma": round(line.sigma, 3),
-        "matches": line.matches,
-        "wins": round(line.wins / line.matches, 4),
-        **interval_fields("ahead", standing.ahead, 4),
-        "mean rank": round(line.rank_sum / line.matches, 3),
-        **interval_fields("mean score", standing.score if scored else None, 2),
-        "strength": round(standing.strength, 1),
-        "strength rank": standing.strength_rank,
-        "sure": None if standing.sure is None else round(standing.sure, 4),
-        "ms/decision": round(1000 * line.time / line.decisions, 4) if line.decisions else 0.0,
-        "faults": line.faults,
-    }
-
-
-def _cells(standing: Standing, scored: bool) -> list[str]:
-    line = standing.line
-    return [
-        f"{standing.rank}{'=' if standing.shared else ''}",
-        f"{standing.best}-{standing.worst}" if standing.best < standing.worst else str(standing.best),
-        line.bot,
-        f"{line.rating:.2f}",
-        f"{line.mu:.2f} ± {line.sigma:.2f}",
-        str(line.matches),
-        f"{line.wins / line.matches:.1%}",
-        percent(standing.ahead),
-        f"{line.rank_sum / line.matches:.2f}",
-        number(standing.score if scored else None),
-        f"{standing.strength:+.0f}",
-        NOTHING if standing.sure is None else _sure(standing.sure),
-        f"{1000 * line.time / line.decisions:.3f}" if line.decisions else NOTHING,
-        str(line.faults),
-    ]
-
-
-def _sure(chance: float) -> str:
-    """Never 100%: nothing that was measured is certain."""
-    return ">99.9%" if chance > 0.999 else f"{chance:.1%}" if chance > 0.99 else f"{chance:.0%}"
+    name: str
+    meaning: str
+    """What it says, for docs/ratings.md."""
+    text: Callable[[Standing], str]
+    fields: Callable[[Standing], Fields]
+    """The same for programs: one or more values by name."""
+    legend: str = ""
+    """A few words below each table, where the name does not say enough."""
+    word: bool = False
+    """Whether it holds words, which are aligned to the left."""
+    sort_by: str = ""
+    """The field that a page sorts by; by default the one called like the column."""
 
 
 def percent(interval: Interval | None) -> str:
@@ -110,8 +49,104 @@ def number(interval: Interval | None) -> str:
     return f"{interval.value:.1f}" + (f" ± {interval.reach:.1f}" if isfinite(interval.high) else "")
 
 
-def interval_fields(name: str, interval: Interval | None, digits: int) -> Row:
+def interval_fields(name: str, interval: Interval | None, digits: int) -> Fields:
     """A value with its interval, for programs; None where there is none."""
     value, low, high = interval or (None, None, None)
     parts = ((name, value), (f"{name} low", low), (f"{name} high", high))
     return {key: round(part, digits) if part is not None and isfinite(part) else None for key, part in parts}
+
+
+def _sure(chance: float | None) -> str:
+    """Never 100%: nothing that was measured is certain."""
+    if chance is None:
+        return NOTHING
+    return ">99.9%" if chance > 0.999 else f"{chance:.1%}" if chance > 0.99 else f"{chance:.0%}"
+
+
+def _milliseconds(standing: Standing) -> float | None:
+    line = standing.line
+    return 1000 * line.time / line.decisions if line.decisions else None
+
+
+COLUMNS = (
+    Column(
+        "rank",
+        "the bot's place. `2=` is shared by a group that cannot be put in order for sure: every bot above the group is "
+        "better than every bot in it, and so on; within it some pairs may be told apart, which `may be` shows",
+        lambda s: f"{s.rank}{'=' if s.shared else ''}",
+        lambda s: {"rank": s.rank, "shared": s.shared},
+        legend="Ranks with = belong to a group that cannot be put in order for sure;",
+    ),
+    Column(
+        "may be",
+        "the ranks that are not ruled out. All of them together hold the true ranks in 95 of 100 runs",
+        lambda s: f"{s.best}-{s.worst}" if s.best < s.worst else str(s.best),
+        lambda s: {"best rank": s.best, "worst rank": s.worst},
+        legend="may be: the ranks that are not ruled out.",
+        sort_by="best rank",
+    ),
+    Column("bot", "its name, with its options", lambda s: s.line.bot, lambda s: {"bot": s.line.bot}, word=True),
+    Column(
+        "rating",
+        "mu - 3 sigma: a cautious TrueSkill figure. The table is sorted by it; the claims are in the other columns",
+        lambda s: f"{s.line.rating:.2f}",
+        lambda s: {"rating": round(s.line.rating, 3)},
+    ),
+    Column(
+        "mu ± sigma",
+        "TrueSkill's belief about the skill",
+        lambda s: f"{s.line.mu:.2f} ± {s.line.sigma:.2f}",
+        lambda s: {"mu": round(s.line.mu, 3), "sigma": round(s.line.sigma, 3)},
+        legend=f"± is a {LEVEL:.0%} interval over deals, except sigma.",
+        sort_by="mu",
+    ),
+    Column("matches", "how many it played", lambda s: str(s.line.matches), lambda s: {"matches": s.line.matches}),
+    Column(
+        "wins",
+        "the share of them it won; a win shared by two counts one half",
+        lambda s: f"{s.line.wins / s.line.matches:.1%}",
+        lambda s: {"wins": round(s.line.wins / s.line.matches, 4)},
+    ),
+    Column(
+        "ahead",
+        "the share of the others at its table that it finishes ahead of (a tie is one half), with a 95% interval. "
+        "50% is average, whatever the number of players",
+        lambda s: percent(s.ahead),
+        lambda s: interval_fields("ahead", s.ahead, 4),
+        legend="ahead: share of the table finished ahead of.",
+    ),
+    Column(
+        "mean rank",
+        "its mean place at a table",
+        lambda s: f"{s.line.rank_sum / s.line.matches:.2f}",
+        lambda s: {"mean rank": round(s.line.rank_sum / s.line.matches, 3)},
+    ),
+    Column(
+        "mean score",
+        "its mean score with a 95% interval; none over several games, whose points cannot be added",
+        lambda s: number(s.score),
+        lambda s: interval_fields("mean score", s.score, 2),
+    ),
+    Column(
+        "PL",
+        "the Plackett-Luce strength, in Elo points around the field's average: the cross-check",
+        lambda s: f"{s.strength:+.0f}",
+        lambda s: {"strength": round(s.strength, 1), "strength rank": s.strength_rank},
+        legend="PL: Plackett-Luce, in Elo points.",
+        sort_by="strength",
+    ),
+    Column(
+        "sure",
+        "how sure we are that this bot is better than the one below, looking at these two alone",
+        lambda s: _sure(s.sure),
+        lambda s: {"sure": None if s.sure is None else round(s.sure, 4)},
+        legend="sure: how sure it is better than the next line.",
+    ),
+    Column(
+        "ms/decision",
+        "its mean time to think, in milliseconds",
+        lambda s: NOTHING if (ms := _milliseconds(s)) is None else f"{ms:.3f}",
+        lambda s: {"ms/decision": round(_milliseconds(s) or 0.0, 4)},
+    ),
+    Column("faults", "matches in which it failed", lambda s: str(s.line.faults), lambda s: {"faults": s.line.faults}),
+)

@@ -1,17 +1,18 @@
-"""More tables of a book: who finishes ahead of whom, and what a seat is worth."""
+"""More tables: who finishes ahead of whom, and what a seat is worth."""
 
 from __future__ import annotations
 
-from harness.output.columns import NOTHING, interval_fields, number, percent
-from harness.output.tables import DataTable, Row
-from harness.ratings import OVERALL, Ratings
+from harness.output.columns import NOTHING, Fields, interval_fields, number, percent
+from harness.output.tables import DataTable
+from harness.ratings import OVERALL, Leaderboard
 from harness.ratings.intervals import mean, share
 
 
-def pairwise_table(title: str, ratings: Ratings) -> DataTable:
+def pairwise_table(board: Leaderboard) -> DataTable:
     """How often each bot finishes ahead of each other; a tie is half of one."""
-    lines = ratings.standing()
-    rows: list[Row] = []
+    ratings = board.ratings
+    lines = [standing.line for standing in board.standings]
+    rows: list[Fields] = []
     cells = []
     for line in lines:
         shown = [line.bot]
@@ -21,18 +22,18 @@ def pairwise_table(title: str, ratings: Ratings) -> DataTable:
                 rows.append({"bot": line.bot, "against": other.bot, "met": met, "ahead": round(ahead / met, 4)})
             shown.append(f"{ahead / met:.1%}" if met else NOTHING)
         cells.append(shown)
-    return DataTable(title, rows, ["bot", *(line.bot for line in lines)], cells)
+    return DataTable(board.title, rows, ["bot", *(line.bot for line in lines)], cells)
 
 
-def seats_table(title: str, ratings: Ratings) -> DataTable:
+def seats_table(board: Leaderboard) -> DataTable:
     """What each seat is worth: the seat advantage of the game."""
-    deals = ratings.evidence.deals
-    rows: list[Row] = []
+    deals = board.ratings.evidence.deals
+    rows: list[Fields] = []
     cells = []
     for players, seat in sorted({key for deal in deals for key in deal.seats}):
         sums = [deal.seats[players, seat] for deal in deals if (players, seat) in deal.seats]
         matches, wins = sum(one[0] for one in sums), sum(one[3] for one in sums)
-        score = mean((one[0], one[1]) for one in sums) if title != OVERALL else None
+        score = mean((one[0], one[1]) for one in sums) if board.title != OVERALL else None
         ahead = share((one[0], one[2]) for one in sums)
         rows.append(
             {
@@ -48,4 +49,6 @@ def seats_table(title: str, ratings: Ratings) -> DataTable:
             [str(players), str(seat), f"{matches:.0f}", f"{wins / matches:.1%}", percent(ahead), number(score)]
         )
     legend = "Without a seat advantage a seat finishes ahead of 50% of the table. ± is a 95% interval over deals."
-    return DataTable(title, rows, ["players", "seat", "matches", "wins", "ahead", "mean score"], cells, legend=legend)
+    return DataTable(
+        board.title, rows, ["players", "seat", "matches", "wins", "ahead", "mean score"], cells, legend=legend
+    )

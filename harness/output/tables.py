@@ -6,16 +6,18 @@ import csv
 import io
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
+from typing import Any
 
 from tabulate import tabulate, tabulate_formats
 
 from harness.core.errors import UnknownName
+from harness.output.columns import COLUMNS, Fields
+from harness.ratings import OVERALL, Leaderboard
 
 FORMATS = ("csv", "json", *sorted(tabulate_formats))
 
-Row = dict[str, object]
 EMPTY = "No matches yet."
 
 
@@ -24,7 +26,7 @@ class DataTable:
     """One table: rows for programs, cells for people."""
 
     title: str
-    rows: list[Row]
+    rows: list[Fields]
     """Plain data, the same keys in each."""
     headers: Sequence[str]
     cells: list[list[str]]
@@ -36,6 +38,42 @@ class DataTable:
     """Headers of columns that hold words: aligned to the left."""
 
 
+class LeaderboardTables(tuple[DataTable, ...]):
+    """Tables of a run, one for each game: shown as tables, and found by their titles."""
+
+    __slots__ = ()
+
+    def __getitem__(self, title: Any) -> Any:
+        """The table of this title, or at this place."""
+        if not isinstance(title, str):
+            return super().__getitem__(title)
+        by_title = {table.title: table for table in self}
+        if title not in by_title:
+            raise UnknownName("table", title, by_title)
+        return by_title[title]
+
+    def __repr__(self) -> str:
+        return text_of(self, "simple")
+
+    def _repr_html_(self) -> str:
+        return text_of(self, "html")
+
+
+def leaderboard_table(board: Leaderboard) -> DataTable:
+    """The leaderboard, best rating first."""
+    standings = board.standings
+    if board.title == OVERALL:
+        standings = [replace(standing, score=None) for standing in standings]  # points of games cannot be added up
+    return DataTable(
+        board.title,
+        [{key: value for column in COLUMNS for key, value in column.fields(one).items()} for one in standings],
+        [column.name for column in COLUMNS],
+        [[column.text(one) for column in COLUMNS] for one in standings],
+        board.notes,
+        " ".join(column.legend for column in COLUMNS if column.legend),
+    )
+
+
 def text_of(tables: Sequence[DataTable], table_format: str) -> str:
     """The tables in one of FORMATS."""
     if table_format not in FORMATS:
@@ -45,7 +83,8 @@ def text_of(tables: Sequence[DataTable], table_format: str) -> str:
     if table_format == "csv":
         return _csv(tables)
     legends = dict.fromkeys(table.legend for table in tables if table.legend)
-    return "\n\n".join([*(_one(table, table_format) for table in tables), *legends]) or EMPTY
+    told = [_paragraph(legend, table_format) for legend in legends]
+    return "\n\n".join([*(_one(table, table_format) for table in tables), *told]) or EMPTY
 
 
 def _one(table: DataTable, table_format: str) -> str:
@@ -57,13 +96,19 @@ def _one(table: DataTable, table_format: str) -> str:
         disable_numparse=True,
         colalign=align if table.cells else None,
     )
-    return "\n\n".join([_heading(table.title, table_format), grid, *table.notes])
+    return "\n\n".join(
+        [_heading(table.title, table_format), grid, *(_paragraph(note, table_format) for note in table.notes)]
+    )
 
 
 def _heading(title: str, table_format: str) -> str:
     if table_format in ("github", "pipe"):
         return f"## {title}"
     return f"<h2>{escape(title)}</h2>" if table_format in ("html", "unsafehtml") else title
+
+
+def _paragraph(text: str, table_format: str) -> str:
+    return f"<p>{escape(text)}</p>" if table_format in ("html", "unsafehtml") else text
 
 
 def _csv(tables: Sequence[DataTable]) -> str:

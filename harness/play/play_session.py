@@ -40,7 +40,7 @@ class PlaySession:
         """Plays the match to its end and records it; raises Left or KeyboardInterrupt if the person goes."""
         entrants = [
             replace(entrant, bot=human_at(self)) if entrant.name == HUMAN else entrant
-            for entrant in self.saved.setup.table.seats(self.spec)
+            for entrant in self.saved.setup.roster.seats(self.spec)
         ]
         record = play(self.spec, self.game, entrants, audit=self._stop_if_ended)
         self.saved.record(record)

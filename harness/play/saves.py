@@ -6,7 +6,7 @@ person's choices are kept: the bots, asked again, do what they did.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -14,15 +14,16 @@ from typing import NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from harness import schedule
 from harness.core.errors import StoreError, UsageError
 from harness.core.types import GameRecord, MatchSpec
 from harness.play.advice import opponents
 from harness.play.human import HUMAN, Human
 from harness.plugins.registry import Offer, Registry
 from harness.runs.record_file import LOCK
-from harness.runs.run_setup import RunSetup, info_for, now, prepare, reopen
+from harness.runs.request import RunRequest
+from harness.runs.run_setup import RunSetup, info_for, now, prepare, reopen, run_folder
 from harness.runs.store import GAMES, RUN, RunFolder, write_whole
+from harness.schedule import Schedule
 
 UNFINISHED = "unfinished.json"
 
@@ -91,34 +92,28 @@ def invite(registry: Registry) -> None:
     registry.bots[HUMAN] = Offer(Human, "a person", "")
 
 
-def begin(
-    registry: Registry,
-    folder: Path,
-    game: str,
-    bots: Sequence[str],
-    options: Mapping[str, str],
-    seat: int | None,
-    seed: int,
-    command: str,
-) -> SavedMatch:
-    """A new run with the first match of a person."""
-    company = opponents(registry, registry.game(game), bots)
+def begin(request: RunRequest, registry: Registry, seat: int | None, command: str) -> SavedMatch:
+    """A new run with the first match of a person: at one game, against the request's bots and who else is needed."""
+    [game] = request.games
+    company = opponents(registry, registry.game(game), request.bots)
     invite(registry)
     players = 1 + len(registry.entrants(company))
-    setup = prepare(registry, [game], [HUMAN, *company], options, players, 1, seed)
+    setup = prepare(replace(request, bots=(HUMAN, *company), players=players, deals=1), registry)
     spec = _next_match(setup, (), seat)
-    return SavedMatch(RunFolder.create(folder, info_for(setup, command)), setup, Unfinished(spec), fresh=True)
+    run = RunFolder.create(run_folder(Path(request.results), request.name), info_for(setup, command))
+    return SavedMatch(run, setup, Unfinished(spec), fresh=True)
 
 
-def go_on(registry: Registry, folder: Path, seat: int | None, force: bool = False) -> SavedMatch:
+def go_on(run: RunFolder, registry: Registry, seat: int | None, force: bool = False) -> SavedMatch:
     """The match that was left in this run, or else another deal at the same table."""
     invite(registry)
-    run, setup = reopen(folder, registry, force)
+    folder, setup = run.folder, reopen(run, registry, force)
     if HUMAN not in setup.entrants:
         raise UsageError(f"{folder} is a run of bots; continue it with: arena tournament --resume {folder}")
     records = list(run.records())
     played = tuple(record.set for record in records)
-    setup = RunSetup(replace(setup.plan, deals=len(played) + 1), setup.games, setup.entrants)
+    longer = Schedule(replace(setup.plan, deals=len(played) + 1), registry.formats)
+    setup = RunSetup(longer, setup.games, setup.entrants)
     left = _left(folder)
     if left is not None and left.spec.id not in {record.id for record in records}:
         if seat is not None:
@@ -133,7 +128,8 @@ def _next_match(setup: RunSetup, played: Sequence[str], seat: int | None) -> Mat
     if seat is not None and not 0 <= seat < game.players:
         raise UsageError(f"This table has seats 0 to {game.players - 1}, not {seat}.")
     wanted = len(played) % game.players if seat is None else seat
-    return next(spec for spec in schedule.matches(setup.plan) if spec.set not in played and spec.seats[wanted] == HUMAN)
+    matches = setup.schedule.matches()
+    return next(spec for spec in matches if spec.set not in played and spec.seats[wanted] == HUMAN)
 
 
 def _left(folder: Path) -> Unfinished | None:

@@ -22,25 +22,6 @@ COMMANDS = (
 )
 
 
-def tell_all(console: Console, game: Game[Any], record: GameRecord, seat: int | None) -> None:
-    """Prints a whole match in words; with a seat also its table at each of its decisions."""
-    narration = Narration(game, record)
-    say = console.say
-    for line in narration.heading():
-        say(line)
-    while True:
-        for sentence in narration.news():
-            say(f"      {sentence}")
-        if narration.over:
-            break
-        if seat == narration.seat:
-            say(f"\n{narration.table(seat)}\n")
-        say(narration.choice())
-        narration.decide()
-    for line in narration.result():
-        say(line)
-
-
 class Stepper:
     """One moment of a recorded match at a time: just before a decision, or at the end."""
 

@@ -43,10 +43,7 @@ class Entrant:
 
     def seat(self, game: Game[Any], seat: int, players: int, seed: int) -> Bot:
         """A bot object for one seat of one match, not yet started."""
-        bot = self.bot()
-        bot.game, bot.seat, bot.players = game, seat, players
-        bot.settings, bot.seed = self.settings, seed
-        return bot
+        return self.bot().seated(game, seat, players, seed, self.settings)
 
 
 def split_options(text: str, rest: str) -> dict[str, str]:

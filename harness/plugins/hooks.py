@@ -1,4 +1,4 @@
-"""The two hooks through which bots and games come in."""
+"""The hooks through which bots, games and formats come in."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import pluggy
 
 from harness.core.bot import Bot
+from harness.core.format import Format
 from harness.core.game import Game
 
 PROJECT = "arena"
@@ -23,3 +24,8 @@ def arena_bots() -> Sequence[type[Bot]]:  # type: ignore[empty-body]  # a hook s
 @hookspec
 def arena_games() -> Sequence[type[Game[Any]]]:  # type: ignore[empty-body]  # likewise
     """The game classes that this plugin offers."""
+
+
+@hookspec
+def arena_formats() -> Sequence[Format]:  # type: ignore[empty-body]  # likewise
+    """The tournament formats that this plugin offers."""

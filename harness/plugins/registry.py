@@ -11,7 +11,7 @@ from contextlib import redirect_stdout
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
-from inspect import isabstract
+from inspect import getsource, isabstract
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal
@@ -19,9 +19,11 @@ from typing import Any, Literal
 import pluggy
 
 from harness._version import VERSION
-from harness.core.bot import Bot, kebab
+from harness.core.bot import Bot, function_bot, kebab
 from harness.core.errors import PluginError, UnknownName, UsageError
+from harness.core.format import Format
 from harness.core.game import Game
+from harness.core.options import digest_of
 from harness.plugins import hooks
 from harness.plugins.entrants import Entrant, enter, split_options
 
@@ -46,6 +48,7 @@ class Registry:
 
     games: dict[str, Offer] = field(default_factory=dict)
     bots: dict[str, Offer] = field(default_factory=dict)
+    formats: dict[str, Format] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
     isolate: Literal["off", "on", "strict"] = "off"
     """Whether programs and files are asked what they are in processes without rights; see docs/security.md."""
@@ -57,10 +60,17 @@ class Registry:
         cls: type[Game[Any]] = self.games[name].cls
         return cls
 
-    def entrants(self, texts: Iterable[str]) -> list[Entrant]:
+    def entrants(self, bots: Iterable[Any]) -> list[Entrant]:
         """Entrants for what was typed: `bot`, `bot:key=value`, `path/bot.py`, `path/bot.py::bot:key=value`,
-        `cmd:node bot.js`, `name:key=value=cmd:node bot.js`."""
-        return [entrant for text in texts for entrant in self._enter(text)]
+        `cmd:node bot.js`, `name:key=value=cmd:node bot.js`; or for classes of bots, objects of them, and functions."""
+        return [
+            entrant for bot in bots for entrant in (self._enter(bot) if isinstance(bot, str) else [_enter_object(bot)])
+        ]
+
+    def enter_as_installed(self, bot: Any) -> None:
+        """Lets a class or a function be entered by its name, as if it were installed."""
+        entrant = _enter_object(bot)
+        self.bots[entrant.bot.name] = Offer(entrant.bot, entrant.source, entrant.version)
 
     def _enter(self, text: str) -> list[Entrant]:
         command = _COMMAND.fullmatch(text)
@@ -128,17 +138,30 @@ class Registry:
             manager.check_pending()
             games = [cls for offered in manager.hook.arena_games() for cls in offered]
             bots = [cls for offered in manager.hook.arena_bots() for cls in offered]
+            formats = [each for offered in manager.hook.arena_formats() for each in offered]
         except BaseException as error:  # a plugin may raise anything, SystemExit included; it must not end arena
             if isinstance(error, KeyboardInterrupt):
                 raise
             self.problems.append(f"Plugin {source} is skipped: {_reason(error)}.")
             return
-        if not games and not bots and not _has_hooks(plugin):
+        if not _has_hooks(plugin):
             bots = _bots_defined_in(plugin)
         for cls in games:
             self._offer(self.games, "game", cls, _check_game, source, version)
         for cls in bots:
             self._offer(self.bots, "bot", cls, _check_bot, source, version)
+        for each in formats:
+            self._offer_format(each, source)
+
+    def _offer_format(self, offered: Any, source: str) -> None:
+        if not isinstance(offered, Format):
+            self.problems.append(f"Plugin {source}: arena_formats() offers {offered!r}, which is not a harness.Format.")
+        elif not _NAME.fullmatch(offered.name):
+            self.problems.append(f"Plugin {source}: a format cannot be called {offered.name!r}: choose a plain word.")
+        elif offered.name in self.formats:
+            self.problems.append(f"Plugin {source}: its format {offered.name!r} is skipped, there is one of that name.")
+        else:
+            self.formats[offered.name] = offered
 
     def _offer(
         self, taken: dict[str, Offer], what: str, cls: Any, check: Callable[[Any], None], source: str, version: str
@@ -155,6 +178,21 @@ class Registry:
             )
             return
         taken[cls.name] = Offer(cls, source, getattr(cls, "version", "") or version)
+
+
+def _enter_object(bot: Any) -> Entrant:
+    """An entrant for a class, an object of one, or a function `(view, actions) -> action`: what a notebook has."""
+    cls: Any = bot if isinstance(bot, type) else type(bot) if isinstance(bot, Bot) else function_bot(bot)
+    _check_bot(cls)
+    return enter(cls, {}, "", cls.__module__, cls.version or source_digest(bot if callable(bot) else cls))
+
+
+def source_digest(thing: Any) -> str:
+    """A digest of the source of a class or function; empty where Python does not know it."""
+    try:
+        return digest_of(getsource(thing))
+    except (OSError, TypeError):
+        return ""
 
 
 def load() -> Registry:
@@ -225,13 +263,11 @@ def _load_file(path: str) -> ModuleType:
 
 
 def _file_version(path: str) -> str:
-    from harness.core.options import digest_of
-
     return digest_of(Path(path).read_text(encoding="utf-8", errors="replace"))
 
 
 def _has_hooks(plugin: ModuleType) -> bool:
-    return hasattr(plugin, "arena_bots") or hasattr(plugin, "arena_games")
+    return any(hasattr(plugin, hook) for hook in ("arena_bots", "arena_games", "arena_formats"))
 
 
 def _bots_defined_in(module: ModuleType) -> list[type[Bot]]:

@@ -15,7 +15,6 @@ import msgspec
 
 from harness.core.bot import Bot
 from harness.core.game import Action, Game
-from harness.core.options import remember
 from harness.core.types import GameRecord
 from harness.match.bot_stdout import BotStdout
 from harness.match.faults import detail_of, illegal_answer, kind_of, whole_characters
@@ -135,9 +134,7 @@ class _Seat:
     def _start(self, order: NewGame) -> Ready:
         sys.stdout = sys.stderr = BotStdout(2)
         assert isinstance(order.engine, msgspec.Struct), "this child asks to be told the engine"
-        for digest, content in order.engine.files.items():
-            remember(digest, content)
-        game: Game[Any] = _class(order.engine.cls).configure(order.settings)
+        game: Game[Any] = _class(order.engine.cls).configure(order.settings, order.engine.files)
         self.started = order
         self.actions, self.view = game.actions, game.view_from_json
         random.seed(order.seed)

@@ -1,7 +1,7 @@
-"""Ratings that mean something: TrueSkill books, a Plackett-Luce cross-check, intervals over deals, bands of equals."""
+"""Ratings that mean something: TrueSkill, a Plackett-Luce cross-check, intervals over deals, bands of equals."""
 
 from harness.ratings.intervals import LEVEL, Interval
-from harness.ratings.leaderboard import Leaderboard, Standing, certainty, leaderboard
+from harness.ratings.leaderboard import Leaderboard, Standing, certainty, leaderboard, leaderboards
 from harness.ratings.ratings import (
     OVERALL,
     BotRating,
@@ -29,5 +29,6 @@ __all__ = [
     "certainty",
     "in_schedule_order",
     "leaderboard",
+    "leaderboards",
     "rate_records",
 ]

@@ -1,4 +1,4 @@
-"""What a book keeps of its matches: sums for each deal, so that intervals can respect that a deal is one piece of luck.
+"""What ratings keep of their matches: sums for each deal, so that intervals respect that a deal is one piece of luck.
 
 Memory hardly grows with the run (a number for each deal): past MOST_DEALS the sums of neighbouring deals are put
 together. A block of two deals is as independent of the next block as one deal is of another, only fewer of them

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from math import log
 
 from harness.ratings.evidence import AHEAD, MATCHES, SCORE
@@ -39,14 +39,22 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class Leaderboard:
-    """The lines of a book, best rating first, and sentences on what a reader should know about them."""
+    """The bots of one game (or of several together), best rating first, with all that is claimed about them."""
 
+    title: str
+    ratings: Ratings = field(compare=False)
     standings: list[Standing]
     notes: list[str]
+    """What a reader should know about them, in sentences."""
 
 
-def leaderboard(ratings: Ratings) -> Leaderboard:
-    """What the book says, and how sure that is."""
+def leaderboards(rated: Mapping[str, Ratings]) -> list[Leaderboard]:
+    """A leaderboard for each of these ratings, fitted once: everything that is printed is made from it."""
+    return [leaderboard(ratings, title) for title, ratings in rated.items()]
+
+
+def leaderboard(ratings: Ratings, title: str = "") -> Leaderboard:
+    """What these ratings say, and how sure that is."""
     lines = ratings.standing()
     evidence = ratings.evidence
     strengths = fit(evidence.deals, len(lines))
@@ -76,7 +84,7 @@ def leaderboard(ratings: Ratings) -> Leaderboard:
                 strength_rank=by_strength.index(number) + 1,
             )
         )
-    return Leaderboard(standings, _notes(lines, strengths, by_strength, len(evidence.deals)))
+    return Leaderboard(title, ratings, standings, _notes(lines, strengths, by_strength, len(evidence.deals)))
 
 
 def _notes(lines: Sequence[BotRating], strengths: Strengths, by_strength: Sequence[int], deals: int) -> list[str]:

@@ -1,4 +1,4 @@
-"""The book of a game: TrueSkill ratings, sums and evidence, taken in match by match."""
+"""The ratings of a game: TrueSkill, sums and evidence, taken in match by match."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class BotRating:
 
 @dataclass(slots=True)
 class Ratings:
-    """Ratings of one game, or of several together. The same records in the same order give the same book.
+    """Ratings of one game, or of several together. The same records in the same order give the same ratings.
 
     A bot does not learn between the matches of a run, so skills do not drift: TrueSkill's tau is 0. A match in which a
     bot meets itself, or nobody, is counted but says nothing about who is better: it is not rated.
@@ -110,23 +110,23 @@ class Ratings:
 
 
 def by_game(record: GameRecord) -> str:
-    """The book that a match belongs to, as a rule."""
+    """Ratings for each game: what a match counts for, as a rule."""
     return record.game
 
 
 def by_players(record: GameRecord) -> str:
-    """A book for each number of players."""
+    """Ratings for each number of players."""
     return f"{record.game}, {len(record.seats)} players"
 
 
 def by_option(record: GameRecord) -> str:
-    """A book for each setting of a game's options."""
+    """Ratings for each setting of a game's options."""
     settings = ", ".join(f"{name}={value}" for name, value in sorted(record.options.items()) if value != "")
     return f"{record.game}, {settings}" if settings else record.game
 
 
 class RatingSet:
-    """A book for each game, and one over all once there are two. Feed it matches as they end, or all at once."""
+    """Ratings for each game, and over all once there are two. Feed it matches as they end, or all at once."""
 
     def __init__(self, by: Callable[[GameRecord], str] = by_game) -> None:
         self._by = by
@@ -138,7 +138,7 @@ class RatingSet:
         name = self._by(record)
         ratings = self._ratings.get(name)
         if ratings is None:
-            if len(self._ratings) == 1:  # so far the only book is the book over all
+            if len(self._ratings) == 1:  # so far the only game is all there is
                 self._overall = deepcopy(next(iter(self._ratings.values())))
             ratings = self._ratings[name] = Ratings()
         ratings.add(record)
@@ -146,13 +146,13 @@ class RatingSet:
             self._overall.add(record)
 
     def rated(self) -> dict[str, Ratings]:
-        """The books in the order of their names, and the one over all last."""
+        """The ratings in the order of their names, and those over all last."""
         rated = dict(sorted(self._ratings.items()))
         return rated if self._overall is None else {**rated, OVERALL: self._overall}
 
 
 def rate_records(records: Iterable[GameRecord], by: Callable[[GameRecord], str] = by_game) -> dict[str, Ratings]:
-    """A book for each game (or what else `by` tells apart), and one over all if there are several."""
+    """Ratings for each game (or what else `by` tells apart), and over all if there are several."""
     rating_set = RatingSet(by)
     for record in in_schedule_order(records):
         rating_set.add(record)

@@ -6,74 +6,78 @@ import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
 from typing import Any
 
-from harness import schedule
 from harness._version import VERSION
 from harness.core.errors import StoreError, UsageError
+from harness.core.format import GamePlan, Plan
 from harness.core.game import Game
-from harness.core.options import remember
-from harness.executors import Roster
-from harness.plugins.entrants import Entrant, check_distinct
+from harness.core.types import Value
+from harness.executors.jobs import Roster
+from harness.plugins.entrants import Entrant, check_distinct, split_options
 from harness.plugins.registry import Registry
+from harness.runs.request import LIMITS, RunRequest, draw_seed
 from harness.runs.store import EntrantInfo, RunFolder, RunInfo
-from harness.schedule import GamePlan, Plan
+from harness.schedule import Schedule
 
 DEFAULT_PLAYERS = 4
 
 
 @dataclass(frozen=True, slots=True)
 class RunSetup:
-    """Everything needed to play a plan: the rules and the bots behind its names."""
+    """Everything needed to play a plan: its schedule, and the rules and bots behind its names."""
 
-    plan: Plan
+    schedule: Schedule
     games: Mapping[str, Game[Any]]
     entrants: Mapping[str, Entrant]
 
     @property
-    def table(self) -> Roster:
+    def plan(self) -> Plan:
+        """The plan, with every option of its format set."""
+        return self.schedule.plan
+
+    @property
+    def roster(self) -> Roster:
         """What executors need of it."""
         return Roster(self.games, self.entrants)
 
 
-def prepare(
-    registry: Registry,
-    games: Sequence[str],
-    bots: Sequence[str],
-    options: Mapping[str, str],
-    players: int | None,
-    deals: int,
-    seed: int,
-    **format_settings: Any,
-) -> RunSetup:
-    """Turns names into a plan; whatever does not fit is refused with what is allowed.
-
-    `format_settings` are the fields of Plan that belong to a format.
-    """
-    if deals < 1:
-        raise UsageError(f"There must be at least one deal, not {deals}.")
-    entrants = registry.entrants(bots or sorted(name for name, offer in registry.bots.items() if offer.cls.by_default))
+def prepare(request: RunRequest, registry: Registry) -> RunSetup:
+    """Turns names into a plan; whatever does not fit is refused with what is allowed."""
+    by_default = sorted(name for name, offer in registry.bots.items() if offer.cls.by_default)
+    entrants = registry.entrants(request.bots or by_default)
     check_distinct(entrants)
-    chosen = {name: registry.game(name) for name in dict.fromkeys(games or sorted(registry.games))}
-    configured = _configure(chosen, options)
+    chosen = {name: registry.game(name) for name in dict.fromkeys(request.games or sorted(registry.games))}
+    configured = _configure(chosen, request.options)
     plans = []
     for name, game in configured.items():
         field = tuple(entrant.name for entrant in entrants if entrant.plays(name))
-        if len(field) < game.min_players and not games:
+        if len(field) < game.min_players and not request.games:
             continue  # not asked for by name, and nobody to play it
-        plans.append(GamePlan(name, game.version, dict(game.settings), seats_for(game, players, field), field))
+        seats = seats_for(game, request.players, field)
+        plans.append(
+            GamePlan(name=name, rules=game.version, settings=dict(game.settings), players=seats, entrants=field)
+        )
     if not plans:
         raise UsageError("No game has enough bots to play it; enter more with --bot.")
     idle = [e.name for e in entrants if not any(e.name in plan.entrants for plan in plans)]
-    if idle and bots:
+    if idle and request.bots:
         raise UsageError(f"{', '.join(idle)} cannot play {' or '.join(plan.name for plan in plans)}.")
-    plan = Plan(tuple(plans), deals, seed, **format_settings)
-    schedule.check(plan)
-    return RunSetup(plan, configured, {entrant.name: entrant for entrant in entrants})
+    format_name, _, rest = request.format.partition(":")
+    plan = Plan(
+        games=tuple(plans),
+        deals=request.deals,
+        seed=draw_seed() if request.seed is None else request.seed,
+        format=format_name,
+        settings=dict(split_options(request.format, rest)),
+        candidates=tuple(entrant.name for entrant in registry.entrants(request.candidates)),
+    )
+    return RunSetup(Schedule(plan, registry.formats), configured, {entrant.name: entrant for entrant in entrants})
 
 
-def _configure(chosen: Mapping[str, type[Game[Any]]], options: Mapping[str, str]) -> dict[str, Game[Any]]:
+def _configure(chosen: Mapping[str, type[Game[Any]]], options: Mapping[str, Value]) -> dict[str, Game[Any]]:
     """Each option goes to the games that have it; one that no game has is refused by the first game."""
     unknown = [key for key in options if not any(key in _names(cls) for cls in chosen.values())]
     configured = {}
@@ -102,16 +106,46 @@ def seats_for(game: Game[Any], asked: int | None, field: Sequence[str]) -> int:
     return players
 
 
+def create_run(request: RunRequest, registry: Registry, command: str) -> tuple[RunFolder, RunSetup]:
+    """A new run folder for what was asked, and what is needed to play it."""
+    setup = prepare(request, registry)
+    if request.seed is None:
+        command += f" --seed {setup.plan.seed}"
+    folder = run_folder(Path(request.results), request.name)
+    return RunFolder.create(folder, info_for(setup, command, request.limits)), setup
+
+
+def run_folder(results: Path, name: str | None) -> Path:
+    """The folder of a new run: its name, or the time."""
+    if name is None:
+        stamp = datetime.now().astimezone().strftime("%Y-%m-%d-%H%M%S")
+        numbered = (results / (f"{stamp}-{number}" if number else stamp) for number in count())
+        return next(folder for folder in numbered if not folder.exists())
+    if not name.strip() or name in (".", "..") or any(c in "/\\" or not c.isprintable() for c in name):
+        raise UsageError(f"{name!r} cannot be the name of a folder; --results says where runs are kept.")
+    return results / name
+
+
 def info_for(setup: RunSetup, command: str, limits: Mapping[str, int | float | str] | None = None) -> RunInfo:
     """What run.json will say."""
     files = {digest: text for game in setup.games.values() for digest, text in game.files.items()}
-    entrants = tuple(EntrantInfo(e.name, e.spec, e.source, e.version) for e in setup.entrants.values())
     machine = {
         "python": platform.python_version(),
         "system": platform.system(),
         "processor": platform.machine(),
     }
-    return RunInfo(VERSION, setup.plan, entrants, files, dict(limits or {}), command, machine, now())
+    return RunInfo(
+        arena=VERSION,
+        plan=setup.plan,
+        entrants=tuple(
+            EntrantInfo(name=e.name, spec=e.spec, source=e.source, version=e.version) for e in setup.entrants.values()
+        ),
+        files=files,
+        limits=dict(limits or {}),
+        command=command,
+        machine=machine,
+        started=now(),
+    )
 
 
 def now() -> str:
@@ -119,28 +153,32 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def reopen(folder: Path, registry: Registry, force: bool = False) -> tuple[RunFolder, RunSetup]:
+def limits_of_run(run: RunFolder) -> dict[str, Any]:
+    """What the bots of a run may use; what an older arena did not note has its default."""
+    defaults = RunRequest()
+    return {name: run.info.limits.get(name, getattr(defaults, name)) for name in LIMITS}
+
+
+def reopen(run: RunFolder, registry: Registry, force: bool = False) -> RunSetup:
     """A run to be continued, with its bots and rules as they are installed now; refuses it if they changed."""
-    run = RunFolder.open(folder)
     setup = restore(run, registry)
     changes = _changes(run.info, setup)
     if changes and not force:
-        raise StoreError(f"{folder} cannot be continued: {'; '.join(changes)}. Use --force to go on all the same.")
+        raise StoreError(f"{run.folder} cannot be continued: {'; '.join(changes)}. Use --force to go on all the same.")
     run.warnings += [f"continued although {change}." for change in changes]
-    return run, setup
+    return setup
 
 
 def restore(run: RunFolder, registry: Registry) -> RunSetup:
-    """The rules and bots of a run, as installed now."""
+    """The schedule, rules and bots of a run, as installed now."""
     entrants = {entrant.name: entrant for entrant in registry.entrants(info.spec for info in run.info.entrants)}
-    return RunSetup(run.info.plan, configure_run(run, registry), entrants)
+    return RunSetup(Schedule(run.info.plan, registry.formats), configure_run(run, registry), entrants)
 
 
 def configure_run(run: RunFolder, registry: Registry) -> dict[str, Game[Any]]:
     """The games of a run with their recorded settings."""
-    for digest, text in run.info.files.items():
-        remember(digest, text)
-    return {plan.name: registry.game(plan.name).configure(plan.settings) for plan in run.info.plan.games}
+    info = run.info
+    return {plan.name: registry.game(plan.name).configure(plan.settings, info.files) for plan in info.plan.games}
 
 
 def _changes(info: RunInfo, setup: RunSetup) -> list[str]:

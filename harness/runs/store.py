@@ -10,12 +10,13 @@ from pathlib import Path
 import msgspec
 
 from harness.core.errors import StoreError
+from harness.core.format import Plan
 from harness.core.types import GameRecord
 from harness.runs.record_file import RecordFile, lock
-from harness.schedule import Plan
 
 RUN, GAMES = "run.json", "games.jsonl"
-LAYOUT = 1
+LAYOUT = 2
+"""2 keeps the settings of a format together in the plan; 1 had a field for each."""
 
 
 class EntrantInfo(msgspec.Struct, frozen=True):
@@ -79,7 +80,7 @@ class RunFolder:
         """An existing run folder."""
         path = folder / RUN
         try:
-            info = msgspec.json.decode(path.read_bytes(), type=RunInfo)
+            info = _read_info(path.read_bytes())
         except FileNotFoundError:
             there = "has no run.json: it is not a run folder" if folder.is_dir() else "does not exist"
             raise StoreError(f"{folder} {there}.") from None
@@ -88,7 +89,7 @@ class RunFolder:
         except msgspec.MsgspecError as error:
             raise StoreError(f"{path} was not written by arena: {error}.") from error
         if info.layout != LAYOUT:
-            raise StoreError(f"{path} has layout {info.layout}; this arena reads layout {LAYOUT}.")
+            raise StoreError(f"{path} has layout {info.layout}; this arena reads layouts up to {LAYOUT}.")
         return cls(folder, info)
 
     def _write_info(self) -> None:
@@ -134,6 +135,20 @@ class RunFolder:
         """Notes that the schedule is complete."""
         self.info = msgspec.structs.replace(self.info, finished=when)
         self._write_info()
+
+
+def _read_info(data: bytes) -> RunInfo:
+    """What run.json holds, also one of an older layout."""
+    raw = msgspec.json.decode(data)
+    if isinstance(raw, dict) and raw.get("layout") == 1 and isinstance(raw.get("plan"), dict):
+        plan, raw = raw["plan"], {**raw, "layout": LAYOUT}
+        kept = {name: plan.get(name.replace("-", "_")) for name in FORMER_SETTINGS}
+        raw["plan"] = {**plan, "settings": {name: value for name, value in kept.items() if value}}
+    return msgspec.convert(raw, RunInfo)
+
+
+FORMER_SETTINGS = ("tables", "rounds", "until-separated", "max-matches")
+"""Options of formats that layout 1 had as fields of the plan."""
 
 
 def _is_sound(record: GameRecord) -> bool:

@@ -1,20 +1,45 @@
-"""Plays a run: what is missing of its schedule, into its folder; then the leaderboard."""
+"""Plays a run: what is missing of its schedule, into its folder."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from msgspec.structs import replace
 
-from harness import output, schedule
 from harness.core.errors import StoreError
 from harness.core.types import Fault, GameRecord, MatchSpec
-from harness.executors import Executor, Job
-from harness.ratings import Ratings, rate_records
-from harness.runs import store
+from harness.executors.choose import choose_executor
+from harness.executors.jobs import Executor, Job
 from harness.runs.run_setup import RunSetup, now
-from harness.runs.store import RunFolder
+from harness.runs.store import GAMES, RunFolder
+
+TOLD = 10
+"""Losses that are told one by one."""
+
+
+def play_run(
+    run: RunFolder,
+    setup: RunSetup,
+    limits: Mapping[str, Any],
+    workers: int | None = None,
+    should_stop: Callable[[], bool] = lambda: False,
+    seen: Callable[[GameRecord], None] = lambda _record: None,
+    begins: Callable[[], None] = lambda: None,
+) -> bool:
+    """Plays what is missing of a run under these limits; whether it is complete now. What went wrong with workers
+    is added to the run's warnings. `seen` is shown every record, those of before first; `begins` is called after these.
+    """
+    tournament = Tournament(run, setup, limits["max_faults"], seen, begins)
+    with choose_executor(setup.roster, limits, workers, should_stop, run.folder / "logs") as executor:
+        complete = tournament.play(executor)
+    ours = [loss for loss in executor.losses if loss.seat is None]
+    run.warnings += [f"a worker was lost in {loss.match}: it {loss.what}." for loss in ours[:TOLD]]
+    if executor.given_up:
+        listed = ", ".join(executor.given_up[:TOLD])
+        run.warnings.append(f"could not be played, through no fault of a bot that could be told: {listed}.")
+    return complete
 
 
 class Tournament:
@@ -28,30 +53,29 @@ class Tournament:
         seen: Callable[[GameRecord], None] = lambda _record: None,
         begins: Callable[[], None] = lambda: None,
     ) -> None:
-        """`max_faults` disqualifies a bot after so many (0: never). `seen` is shown every record, those of before
-        first; `begins` is called after these."""
-        self.run, self.setup, self.max_faults, self.seen, self.begins = run, setup, max_faults, seen, begins
+        """`max_faults` disqualifies a bot after so many (0: never)."""
+        self.run, self.schedule, self.max_faults, self.seen, self.begins = run, setup.schedule, max_faults, seen, begins
         self.faults: Counter[str] = Counter()
 
     def play(self, executor: Executor) -> bool:
         """Plays what is missing of the plan; whether the plan is complete now."""
-        plan = self.setup.plan
         with self.run.writing():
-            complete = self._adaptive(executor) if schedule.is_adaptive(plan) else self._static(executor)
+            complete = self._adaptive(executor) if self.schedule.adaptive else self._static(executor)
             if complete and not self.run.info.finished:
                 self.run.finish(now())
         return complete
 
     def _static(self, executor: Executor) -> bool:
         known = self._check_known()
-        played = sum(1 for _ in self._played(executor, self._missing(known)))
-        return len(known) + played == schedule.count(self.setup.plan)
+        missing = (spec for spec in self.schedule.matches() if spec.id not in known)
+        played = sum(1 for _ in self._played(executor, missing))
+        return len(known) + played == self.schedule.count()
 
     def _check_known(self) -> set[str]:
         """The matches that are recorded. Each must be one of the schedule: a stranger would spoil the table."""
         recorded = {record.id: record.spec for record in self._recorded()}
         known = set(recorded)
-        for spec in schedule.matches(self.setup.plan) if known else ():
+        for spec in self.schedule.matches() if known else ():
             if spec.id in recorded:
                 self._check_same(spec, recorded.pop(spec.id))
             if not recorded:
@@ -60,37 +84,36 @@ class Tournament:
             raise self._stranger(min(recorded))
         return known
 
-    def _missing(self, known: set[str]) -> Iterator[MatchSpec]:
-        return (spec for spec in schedule.matches(self.setup.plan) if spec.id not in known)
-
     def _adaptive(self, executor: Executor) -> bool:
         known = {record.id: replace(record, actions=()) for record in self._recorded()}
-        going = schedule.rounds(self.setup.plan)
-        specs = next(going)
-        while True:
-            results: dict[str, GameRecord] = {}
+
+        def results(specs: Sequence[MatchSpec]) -> list[GameRecord] | None:
+            """Those that are known, and the others played now; None if somebody stopped the executor."""
+            found: dict[str, GameRecord] = {}
             for spec in specs:
                 if spec.id in known:
                     self._check_same(spec, known[spec.id].spec)
-                    results[spec.id] = known.pop(spec.id)
-            missing = [spec for spec in specs if spec.id not in results]
+                    found[spec.id] = known.pop(spec.id)
+            missing = [spec for spec in specs if spec.id not in found]
             for record in self._played(executor, missing):
-                results[record.id] = replace(record, actions=())
-            if len(results) < len(specs):
-                return False
+                found[record.id] = replace(record, actions=())
+            return [found[spec.id] for spec in specs] if len(found) == len(specs) else None
+
+        going = self.schedule.follow(results)
+        while True:
             try:
-                specs = going.send([results[spec.id] for spec in specs])
-            except StopIteration:
-                if known:
+                next(going)
+            except StopIteration as end:
+                if end.value and known:
                     raise self._stranger(min(known)) from None
-                return True
+                return bool(end.value)
 
     def _recorded(self) -> Iterator[GameRecord]:
         """The records of a run that is continued."""
         ids: set[str] = set()
         for record in self.run.records():
             if record.id in ids:
-                raise StoreError(f"{self.run.folder / store.GAMES}: the record {record.id} is there twice.")
+                raise StoreError(f"{self.run.folder / GAMES}: the record {record.id} is there twice.")
             ids.add(record.id)
             self._count(record)
             yield record
@@ -122,14 +145,5 @@ class Tournament:
             raise self._stranger(spec.id)
 
     def _stranger(self, name: str) -> StoreError:
-        path = self.run.folder / store.GAMES
+        path = self.run.folder / GAMES
         return StoreError(f"{path}: the record {name} does not belong to this run; take its line out to go on.")
-
-
-def write_leaderboard(run: RunFolder) -> dict[str, Ratings]:
-    """Rates all records and writes leaderboard.md, .json and .csv beside them."""
-    rated = rate_records(run.records())
-    for name, table_format in (("md", "github"), ("json", "json"), ("csv", "csv")):
-        text = output.render(rated, table_format)
-        store.write_whole(run.folder / f"leaderboard.{name}", text.encode() + b"\n")
-    return rated

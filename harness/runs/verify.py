@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any
 
-from msgspec.structs import replace
-
-from harness import schedule
 from harness.core.errors import ReplayError
-from harness.core.game import Game
 from harness.core.types import MatchSpec
 from harness.match.replay import verify
+from harness.plugins.registry import Registry
+from harness.runs.run_setup import configure_run
 from harness.runs.store import RunFolder
+from harness.schedule import Schedule
 
 
 @dataclass(slots=True)
@@ -27,11 +25,12 @@ class Findings:
 
 
 def check_run(
-    run: RunFolder, games: dict[str, Game[Any]], sample: int | None = None, step: Callable[[], None] = lambda: None
+    run: RunFolder, registry: Registry, sample: int | None = None, step: Callable[[], None] = lambda: None
 ) -> Findings:
     """Plays the records of a run again (every so many of them if a sample will do) and compares."""
     found = Findings()
-    expected = {spec.id: spec for spec in _expected(run)}
+    games = configure_run(run, registry)
+    expected = {spec.id: spec for spec in _expected(run, Schedule(run.info.plan, registry.formats))}
     every = max(1, len(expected) // sample) if sample else 1
     seen: set[str] = set()
     for number, record in enumerate(run.records()):
@@ -54,23 +53,9 @@ def check_run(
     return found
 
 
-def _expected(run: RunFolder) -> Iterator[MatchSpec]:
+def _expected(run: RunFolder, schedule: Schedule) -> Iterable[MatchSpec]:
     """The matches that the run's schedule has; of an adaptive format, as far as its records lead."""
-    plan = run.info.plan
-    if not schedule.is_adaptive(plan):
-        yield from schedule.matches(plan)
-        return
-    known = {record.id: replace(record, actions=()) for record in run.records()}
-    going = schedule.rounds(plan)
-    specs = next(going)
-    while True:
-        yield from specs
-        if not all(spec.id in known for spec in specs):
-            return
-        try:
-            specs = going.send([known[spec.id] for spec in specs])
-        except StopIteration:
-            return
+    return schedule.led_by(run.records())[0] if schedule.adaptive else schedule.matches()
 
 
 def differences(one: RunFolder, other: RunFolder) -> list[str]:

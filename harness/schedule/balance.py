@@ -9,11 +9,10 @@ from msgspec import Struct
 from tabulate import tabulate
 
 from harness.core.types import MatchSpec
-from harness.schedule.plan import Plan
-from harness.schedule.schedule import is_adaptive, simulated_schedule
+from harness.schedule.schedule import Schedule
 
-MOST_LOOKED_AT, MOST_REHEARSED = 100_000, 10_000
-"""Matches of a plan that a report looks at, unless told otherwise; results to make up take longer."""
+MOST_LOOKED_AT, MOST_SIMULATED = 100_000, 10_000
+"""Matches of a plan that a report looks at, unless told otherwise; results to simulate take longer."""
 
 
 class BotBalance(Struct, frozen=True):
@@ -37,11 +36,11 @@ class GameBalance(Struct, frozen=True):
     bots: tuple[BotBalance, ...]
 
 
-def report(plan: Plan, most: int | None = None) -> list[GameBalance]:
-    """The balance of the first `most` matches of a plan; of adaptive formats, of a rehearsal with equal bots."""
+def report(schedule: Schedule, most: int | None = None) -> list[GameBalance]:
+    """The balance of the first `most` matches of a schedule; of adaptive formats, of a simulation with equal bots."""
     if most is None:
-        most = MOST_REHEARSED if is_adaptive(plan) else MOST_LOOKED_AT
-    return measure(islice(simulated_schedule(plan), most))
+        most = MOST_SIMULATED if schedule.adaptive else MOST_LOOKED_AT
+    return measure(islice(schedule.simulated(), most))
 
 
 def measure(specs: Iterable[MatchSpec]) -> list[GameBalance]:

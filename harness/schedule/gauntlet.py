@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from harness.core.chance import Chance
 from harness.core.errors import UsageError
-from harness.schedule.format import DuplicateSet, Format, Outcome, Rounds, seated
-from harness.schedule.plan import GamePlan, Plan
-from harness.schedule.table_selection import check_bots, tables_by_deal, tables_per_deal
+from harness.core.format import DuplicateSet, Format, GamePlan, Outcome, Plan, Rounds
+from harness.schedule.rounds import seated
+from harness.schedule.table_selection import TABLES, check_bots, tables_by_deal, tables_per_deal
 
 PLACE = "\0"
 """Stands for the candidate while a table's seating is drawn; no bot has this name."""
@@ -15,7 +15,7 @@ PLACE = "\0"
 def rounds(game: GamePlan, plan: Plan, luck: Chance) -> Rounds:
     """A deal at a time; results are not looked at."""
     field, candidates = sides(game, plan)
-    choice = tables_by_deal(field, game.players - 1, plan.tables, plan.deals, luck.rng("tables", game.name))
+    choice = tables_by_deal(field, game.players - 1, plan.whole("tables"), plan.deals, luck.rng("tables", game.name))
     for deal, tables in enumerate(choice, 1):
         played: list[DuplicateSet] = []
         for number, table in enumerate(tables, 1):
@@ -36,7 +36,7 @@ def sides(game: GamePlan, plan: Plan) -> tuple[list[str], list[str]]:
 def count(game: GamePlan, plan: Plan) -> int:
     """Every candidate plays each deal at every table of the field in all rotations."""
     field, candidates = sides(game, plan)
-    tables = tables_per_deal(len(field), game.players - 1, plan.tables, plan.deals)
+    tables = tables_per_deal(len(field), game.players - 1, plan.whole("tables"), plan.deals)
     return plan.deals * len(candidates) * tables * game.players
 
 
@@ -62,5 +62,6 @@ GAUNTLET = Format(
     count,
     adaptive=False,
     check=check,
-    settings=frozenset({"candidates", "tables"}),
+    options=(TABLES,),
+    candidates=True,
 )

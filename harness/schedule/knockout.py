@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from harness.core.chance import Chance
-from harness.schedule.format import Format, Outcome, Rounds, Tally, play_round
-from harness.schedule.plan import GamePlan, Plan
+from harness.core.format import Format, GamePlan, Outcome, Plan, Rounds
+from harness.schedule.rounds import Tally, play_round
 
 
 def rounds(game: GamePlan, plan: Plan, luck: Chance) -> Rounds:

@@ -8,9 +8,11 @@ from itertools import combinations
 
 from harness.core.chance import Chance
 from harness.core.errors import UsageError
-from harness.schedule.format import DuplicateSet, Format, Outcome, Rounds, seated
-from harness.schedule.plan import GamePlan, Plan
+from harness.core.format import DuplicateSet, Format, GamePlan, Outcome, Plan, Rounds
+from harness.core.types import Option
+from harness.schedule.rounds import seated
 from harness.schedule.stopping import RepeatedLooks, SkillBeliefs, matches_of_round_robin
+from harness.schedule.table_selection import MOST_TABLES_ASKED
 
 MOST_TIMES = 5
 """How many times as many matches the estimate of a round-robin goes."""
@@ -18,7 +20,7 @@ MOST_TIMES = 5
 
 def rounds(game: GamePlan, plan: Plan, luck: Chance) -> Rounds:
     """A few tables at a time, each with a deal of its own; the outcome says how many matches were saved."""
-    skills, wanted = SkillBeliefs(game.entrants), plan.until_separated
+    skills, wanted = SkillBeliefs(game.entrants), plan.number("until-separated")
     most, seats = count(game, plan), game.players
     looks = RepeatedLooks(wanted, len(game.entrants))
     played = number = deal = 0
@@ -71,9 +73,10 @@ def most_telling(
 
 
 def _note(skills: SkillBeliefs, played: int, level: float, game: GamePlan, plan: Plan) -> str:
-    if not plan.until_separated:
+    wanted = plan.number("until-separated")
+    if not wanted:
         return ""
-    sure = f"{100 * plan.until_separated:g}%"
+    sure = f"{100 * wanted:g}%"
     if close := skills.undecided(level):
         pairs = "; ".join(f"{better} and {worse}" for better, worse in close)
         return f"After {played:,} matches still not told apart with {sure}: {pairs}."
@@ -90,27 +93,26 @@ def _note(skills: SkillBeliefs, played: int, level: float, game: GamePlan, plan:
 
 def tables_per_round(game: GamePlan, plan: Plan) -> int:
     """As asked, or enough for every bot to sit once."""
-    return plan.tables or -(-len(game.entrants) // game.players)
+    return plan.whole("tables") or -(-len(game.entrants) // game.players)
 
 
 def count(game: GamePlan, plan: Plan) -> int | None:
     """The most that will be played: a round for each deal, or until separated, and never above max_matches."""
-    ends = [] if plan.until_separated else [plan.deals * tables_per_round(game, plan) * game.players]
-    if plan.max_matches:
-        ends.append(plan.max_matches // game.players * game.players)
+    ends = [] if plan.number("until-separated") else [plan.deals * tables_per_round(game, plan) * game.players]
+    if plan.whole("max-matches"):
+        ends.append(plan.whole("max-matches") // game.players * game.players)
     return min(ends, default=None)
 
 
 def check(game: GamePlan, plan: Plan) -> None:
     """Refuses probabilities that mean nothing and limits that allow nothing."""
-    if plan.until_separated and not 0.5 < plan.until_separated < 1:
-        raise UsageError(
-            f"Neighbours are told apart with a probability above 0.5 and below 1, not {plan.until_separated:g}."
-        )
-    if 0 < plan.max_matches < game.players:
+    sure, most = plan.number("until-separated"), plan.whole("max-matches")
+    if sure and not 0.5 < sure < 1:
+        raise UsageError(f"Neighbours are told apart with a probability above 0.5 and below 1, not {sure:g}.")
+    if 0 < most < game.players:
         raise UsageError(
             f"{game.name} at tables of {game.players} needs at least {game.players} matches for one duplicate set; "
-            f"at most {plan.max_matches} are allowed."
+            f"at most {most} are allowed."
         )
 
 
@@ -121,5 +123,18 @@ LADDER = Format(
     count,
     adaptive=True,
     check=check,
-    settings=frozenset({"tables", "until_separated", "max_matches"}),
+    options=(
+        Option(
+            "tables", 0, "tables of a round; 0 seats everyone once", kind="int", minimum=0, maximum=MOST_TABLES_ASKED
+        ),
+        Option(
+            "until-separated",
+            0.0,
+            "go on until neighbours are told apart with this probability; 0 is off",
+            kind="float",
+            minimum=0,
+            maximum=1,
+        ),
+        Option("max-matches", 0, "play no more matches of one game than this; 0 is no limit", kind="int", minimum=0),
+    ),
 )

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from harness.core.chance import Chance
-from harness.schedule.format import DuplicateSet, Format, Outcome, Rounds, seated
-from harness.schedule.plan import GamePlan, Plan
-from harness.schedule.table_selection import check_bots, tables_by_deal, tables_per_deal
+from harness.core.format import DuplicateSet, Format, GamePlan, Outcome, Plan, Rounds
+from harness.schedule.rounds import seated
+from harness.schedule.table_selection import TABLES, check_bots, tables_by_deal, tables_per_deal
 
 
 def rounds(game: GamePlan, plan: Plan, luck: Chance) -> Rounds:
     """A deal at a time; results are not looked at."""
-    choice = tables_by_deal(game.entrants, game.players, plan.tables, plan.deals, luck.rng("tables", game.name))
+    choice = tables_by_deal(
+        game.entrants, game.players, plan.whole("tables"), plan.deals, luck.rng("tables", game.name)
+    )
     for deal, tables in enumerate(choice, 1):
         yield [
             DuplicateSet(deal, number, (deal, number), seated(table, luck, game, deal, number))
@@ -21,7 +23,9 @@ def rounds(game: GamePlan, plan: Plan, luck: Chance) -> Rounds:
 
 def count(game: GamePlan, plan: Plan) -> int:
     """Every table plays each deal in all rotations."""
-    return plan.deals * tables_per_deal(len(game.entrants), game.players, plan.tables, plan.deals) * game.players
+    return (
+        plan.deals * tables_per_deal(len(game.entrants), game.players, plan.whole("tables"), plan.deals) * game.players
+    )
 
 
 def check(game: GamePlan, _plan: Plan) -> None:
@@ -36,5 +40,5 @@ ROUND_ROBIN = Format(
     count,
     adaptive=False,
     check=check,
-    settings=frozenset({"tables"}),
+    options=(TABLES,),
 )

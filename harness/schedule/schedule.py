@@ -2,108 +2,161 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from itertools import count as counting
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from itertools import count
 
 from msgspec.structs import replace
 
 from harness.core.chance import Chance
-from harness.core.errors import UsageError
+from harness.core.errors import UnknownName, UsageError
+from harness.core.format import DuplicateSet, Format, GamePlan, Outcome, Plan, Rounds
+from harness.core.options import resolve
 from harness.core.types import GameRecord, MatchSpec
-from harness.schedule.format import DuplicateSet, Outcome, Rounds
-from harness.schedule.formats import check, format_of
-from harness.schedule.plan import GamePlan, Plan
 from harness.schedule.simulation import simulated_record
 
+MOST_SEED = 2**128 - 1
+"""Luck is keyed with sixteen bytes."""
 
-def is_adaptive(plan: Plan) -> bool:
-    """Whether later matches depend on the results of earlier ones."""
-    return format_of(plan).adaptive
-
-
-def count(plan: Plan) -> int | None:
-    """How many matches a plan has at most (exactly, but for a ladder); None if only the results can tell."""
-    check(plan)
-    counts = [format_of(plan).count(game, plan) for game in plan.games]
-    known = [each for each in counts if each is not None]
-    return sum(known) if len(known) == len(counts) else None
+Results = Callable[[Sequence[MatchSpec]], Sequence[GameRecord] | None]
+"""Gives the records of a round, in its order; None if it cannot be finished."""
 
 
-def matches(plan: Plan) -> Iterator[MatchSpec]:
-    """The matches of a plan that needs no results, lazily and in schedule order.
+class Schedule:
+    """The matches of a plan: a function of the plan and, in adaptive formats, of the results."""
 
-    Deals come outermost, so that a part of a run is balanced too.
-    """
-    check(plan)
-    if is_adaptive(plan):
-        raise UsageError(f"Who meets whom in a {plan.format} depends on the results; it has no schedule in advance.")
-    return _flat(plan)
+    def __init__(self, plan: Plan, formats: Mapping[str, Format]) -> None:
+        """Refuses a plan that cannot be played, in a sentence that says why."""
+        if plan.format not in formats:
+            raise UnknownName("format", plan.format, formats)
+        self.format = formats[plan.format]
+        settings, _ = resolve(plan.format, self.format.options, plan.settings)
+        self.plan = replace(plan, settings=settings)
+        _check(self.plan, self.format, formats)
 
+    @property
+    def adaptive(self) -> bool:
+        """Whether later matches depend on the results of earlier ones."""
+        return self.format.adaptive
 
-def _flat(plan: Plan) -> Iterator[MatchSpec]:
-    luck, index = Chance(plan.seed), counting()
-    running = [(game, format_of(plan).rounds(game, plan, luck)) for game in plan.games]
-    for _ in range(plan.deals):
-        for game, format_rounds in running:
-            for table in next(format_rounds):
-                yield from _set(game, table, luck, index)
+    def count(self) -> int | None:
+        """How many matches there are at most (exactly, but for a ladder); None if only the results can tell."""
+        counts = [self.format.count(game, self.plan) for game in self.plan.games]
+        known = [each for each in counts if each is not None]
+        return sum(known) if len(known) == len(counts) else None
 
+    def matches(self) -> Iterator[MatchSpec]:
+        """The matches of a plan that needs no results, lazily and in schedule order.
 
-def rounds(plan: Plan) -> Generator[list[MatchSpec], Sequence[GameRecord], dict[str, Outcome]]:
-    """The matches of any plan, round by round: send the records of a round, in its order, to get the next one.
+        Deals come outermost, so that a part of a run is balanced too.
+        """
+        if self.adaptive:
+            what = self.plan.format
+            raise UsageError(f"Who meets whom in a {what} depends on the results; it has no schedule in advance.")
+        return self._flat()
 
-    Games go on side by side until each has ended; what comes back in the end is the outcome of each game.
-    Only seats, ranks, scores and faults of the records matter, so a resumed run is led to where it was by
-    sending the records it has.
-    """
-    check(plan)
-    luck, index = Chance(plan.seed), counting()
-    outcomes: dict[str, Outcome] = {}
-    running: dict[str, tuple[GamePlan, Rounds]] = {
-        game.name: (game, format_of(plan).rounds(game, plan, luck)) for game in plan.games
-    }
-    results: dict[str, Sequence[GameRecord]] = {}
-    while True:
-        asked: dict[str, list[MatchSpec]] = {}
-        for name, (game, format_rounds) in list(running.items()):
-            try:
-                tables = format_rounds.send(results[name]) if name in results else next(format_rounds)
-            except StopIteration as end:
-                outcomes[name] = end.value
-                del running[name]
-            else:
-                asked[name] = [spec for table in tables for spec in _set(game, table, luck, index)]
-        if not asked:
-            return outcomes
-        specs = [spec for part in asked.values() for spec in part]
-        records = yield specs
-        _check_sent(specs, records)
-        results = {name: [record for record in records if record.game == name] for name in asked}
+    def _flat(self) -> Iterator[MatchSpec]:
+        luck, index = Chance(self.plan.seed), count()
+        running = self._started(luck)
+        for _ in range(self.plan.deals):
+            for game, rounds in running.values():
+                for duplicates in next(rounds):
+                    yield from _rotated(game, duplicates, luck, index)
 
+    def _started(self, luck: Chance) -> dict[str, tuple[GamePlan, Rounds]]:
+        return {game.name: (game, self.format.rounds(game, self.plan, luck)) for game in self.plan.games}
 
-def outcomes(plan: Plan, records: Iterable[GameRecord]) -> dict[str, Outcome]:
-    """What the format says of a complete run: its own standing and its note, game by game."""
-    if not is_adaptive(plan):
-        return {game.name: Outcome() for game in plan.games}
-    by_id = {record.id: replace(record, actions=()) for record in records}  # actions are most of a record's size
-    following = rounds(plan)
-    try:
-        specs = next(following)
+    def follow(self, results: Results) -> Generator[list[MatchSpec], None, dict[str, Outcome]]:
+        """The matches of any plan, round by round; `results` is asked for the records of each round after it is given.
+
+        Games go on side by side until each has ended; what comes back in the end is the outcome of each game, empty
+        if `results` gave up. Only seats, ranks, scores and faults of the records matter, so a resumed run is led to
+        where it was by the records it has.
+        """
+        going = self._rounds()
+        specs = next(going)
         while True:
-            specs = following.send([by_id[spec.id] for spec in specs])
-    except StopIteration as end:
-        ended: dict[str, Outcome] = end.value
+            yield specs
+            records = results(specs)
+            if records is None:
+                return {}
+            try:
+                specs = going.send(records)
+            except StopIteration as end:
+                ended: dict[str, Outcome] = end.value
+                return ended
+
+    def _rounds(self) -> Generator[list[MatchSpec], Sequence[GameRecord], dict[str, Outcome]]:
+        luck, index = Chance(self.plan.seed), count()
+        outcomes: dict[str, Outcome] = {}
+        running = self._started(luck)
+        results: dict[str, Sequence[GameRecord]] = {}
+        while True:
+            asked: dict[str, list[MatchSpec]] = {}
+            for name, (game, rounds) in list(running.items()):
+                try:
+                    sets = rounds.send(results[name]) if name in results else next(rounds)
+                except StopIteration as end:
+                    outcomes[name] = end.value
+                    del running[name]
+                else:
+                    asked[name] = [spec for duplicates in sets for spec in _rotated(game, duplicates, luck, index)]
+            if not asked:
+                return outcomes
+            specs = [spec for part in asked.values() for spec in part]
+            records = yield specs
+            _check_sent(specs, records)
+            results = {name: [record for record in records if record.game == name] for name in asked}
+
+    def outcomes(self, records: Iterable[GameRecord]) -> dict[str, Outcome]:
+        """What the format says of a complete run: its own standing and its note, game by game; {} if it is not."""
+        if not self.adaptive:
+            return {game.name: Outcome() for game in self.plan.games}
+        _, ended = self.led_by(records)
         return ended
-    except KeyError:
-        return {}  # not all matches of the last round are there: the run is not complete
+
+    def led_by(self, records: Iterable[GameRecord]) -> tuple[list[MatchSpec], dict[str, Outcome]]:
+        """The matches that these records lead to, those still to be played included, and the outcome if none are."""
+        known = {record.id: replace(record, actions=()) for record in records}  # actions are most of a record's size
+        specs: list[MatchSpec] = []
+
+        def results(asked: Sequence[MatchSpec]) -> list[GameRecord] | None:
+            return [known[spec.id] for spec in asked] if all(spec.id in known for spec in asked) else None
+
+        going = self.follow(results)
+        while True:
+            try:
+                specs += next(going)
+            except StopIteration as end:
+                return specs, end.value
+
+    def simulated(self, strengths: Mapping[str, float] | None = None) -> Iterator[MatchSpec]:
+        """A schedule that the plan may lead to, without playing: the schedule itself if results do not matter.
+
+        Bots are as strong as `strengths` says, in spreads of their performance in one match; all alike if left out.
+        A ladder of bots that are all alike may go on for long: take as much of it as you need.
+        """
+        if not self.adaptive:
+            yield from self.matches()
+            return
+        luck, known = Chance(self.plan.seed), strengths or {}
+        for specs in self.follow(lambda asked: [simulated_record(spec, known, luck) for spec in asked]):
+            yield from specs
 
 
-def _set(game: GamePlan, table: DuplicateSet, luck: Chance, index: Iterator[int]) -> Iterator[MatchSpec]:
+def _rotated(game: GamePlan, duplicates: DuplicateSet, luck: Chance, index: Iterator[int]) -> Iterator[MatchSpec]:
     """The matches of one duplicate set."""
-    duplicates = f"{game.name}-{table.group}.{table.number}"
-    seed = luck.derive("deal", game.name, *table.deal)
-    for turn, seats in enumerate(rotations(table.seating), 1):
-        yield MatchSpec(f"{duplicates}.{turn}", next(index), duplicates, game.name, game.settings, seed, seats)
+    name = f"{game.name}-{duplicates.group}.{duplicates.number}"
+    seed = luck.derive("deal", game.name, *duplicates.deal)
+    for turn, seats in enumerate(rotations(duplicates.seating), 1):
+        yield MatchSpec(
+            id=f"{name}.{turn}",
+            index=next(index),
+            set=name,
+            game=game.name,
+            options=game.settings,
+            seed=seed,
+            seats=seats,
+        )
 
 
 def rotations(seating: Sequence[str]) -> list[tuple[str, ...]]:
@@ -113,26 +166,43 @@ def rotations(seating: Sequence[str]) -> list[tuple[str, ...]]:
 
 def _check_sent(specs: Sequence[MatchSpec], records: Sequence[GameRecord]) -> None:
     """A wrong record here would silently give another schedule: better to stop."""
-    assert records is not None, "a round's records must be sent"
     ids, sent = [spec.id for spec in specs], [record.id for record in records]
     assert ids == sent, f"records of {len(ids)} matches from {ids[0]} on were expected in schedule order"
 
 
-def simulated_schedule(plan: Plan, strengths: Mapping[str, float] | None = None) -> Iterator[MatchSpec]:
-    """A schedule that the plan may lead to: the schedule itself if results do not matter.
+def _check(plan: Plan, chosen: Format, formats: Mapping[str, Format]) -> None:
+    if plan.deals < 1:
+        raise UsageError(f"There must be at least one deal, not {plan.deals}.")
+    if not 0 <= plan.seed <= MOST_SEED:
+        raise UsageError(f"The seed is a number from 0 to 2**128 - 1, not {plan.seed}.")
+    if plan.candidates and not chosen.candidates:
+        users = " and ".join(name for name, each in formats.items() if each.candidates)
+        raise UsageError(f"Candidates are for {users}; a {plan.format} has no use for them.")
+    if not plan.games:
+        raise UsageError("There is no game to play.")
+    names = [game.name for game in plan.games]
+    if len(set(names)) < len(names):
+        raise UsageError(f"A run plays each game once; this one has {', '.join(names)}.")
+    for game in plan.games:
+        _check_field(game)
+    entered = {name for game in plan.games for name in game.entrants}
+    for candidate in plan.candidates:
+        if candidate not in entered:
+            raise UnknownName("candidate", candidate, entered)
+    for game in plan.games:
+        chosen.check(game, plan)
 
-    Bots are as strong as `strengths` says, in spreads of their performance in one match; all alike if left out.
-    A ladder of bots that are all alike may go on for long: take as much of it as you need.
-    """
-    if not is_adaptive(plan):
-        yield from matches(plan)
-        return
-    luck, known = Chance(plan.seed), strengths or {}
-    going = rounds(plan)
-    specs = next(going)
-    while True:
-        yield from specs
-        try:
-            specs = going.send([simulated_record(spec, known, luck) for spec in specs])
-        except StopIteration:
-            return
+
+def _check_field(game: GamePlan) -> None:
+    if game.players < 2:
+        raise UsageError(f"A table of {game.name} needs at least 2 bots, not {game.players}.")
+    if not game.entrants:
+        raise UsageError(f"No bots are entered for {game.name}.")
+    if len(set(game.entrants)) < len(game.entrants):
+        twice = next(name for name in game.entrants if game.entrants.count(name) > 1)
+        raise UsageError(f"{twice} is entered twice for {game.name}; give the second one other options.")
+    if len(game.entrants) < game.players:
+        raise UsageError(
+            f"{game.name} at tables of {game.players} needs at least {game.players} bots; "
+            f"{len(game.entrants)} entered ({', '.join(game.entrants)})."
+        )

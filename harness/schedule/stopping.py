@@ -10,11 +10,11 @@ from statistics import NormalDist
 from msgspec.structs import replace
 
 from harness.core.chance import Chance
+from harness.core.format import GamePlan, Plan
 from harness.core.types import GameRecord, MatchSpec
 from harness.ratings import Ratings
 from harness.ratings.leaderboard import certainty
 from harness.ratings.skill_update import BETA, MU, SIGMA
-from harness.schedule.plan import GamePlan, Plan
 from harness.schedule.round_robin import rounds as round_robin
 from harness.schedule.simulation import simulated_record
 
@@ -120,8 +120,8 @@ def matches_of_round_robin(skills: SkillBeliefs, game: GamePlan, plan: Plan, mos
 
 def _pretended(game: GamePlan, plan: Plan, strengths: Mapping[str, float], most: int, number: int) -> int | None:
     luck = Chance(Chance(plan.seed).derive("round-robin instead", game.name, number))
-    skills, looks = SkillBeliefs(game.entrants), RepeatedLooks(plan.until_separated, len(game.entrants))
-    endless = replace(plan, deals=10**9, format="round-robin", tables=0)
+    skills, looks = SkillBeliefs(game.entrants), RepeatedLooks(plan.number("until-separated"), len(game.entrants))
+    endless = replace(plan, deals=10**9, format="round-robin", settings={"tables": 0})
     played = 0
     for tables in round_robin(game, endless, luck):
         for table in tables:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from itertools import combinations, islice
 
 from harness.core.chance import Chance
-from harness.schedule.format import Format, Outcome, Rounds, Tally, play_round
+from harness.core.format import Format, GamePlan, Outcome, Plan, Rounds
+from harness.core.types import Option
 from harness.schedule.pairing import STEPS, repeats, seat_by_standing
-from harness.schedule.plan import GamePlan, Plan
+from harness.schedule.rounds import Tally, play_round
 
 BYES_TRIED = 40
 """Ways of choosing who sits out that are tried for a round without repeats; fewer in a field above LARGE."""
@@ -94,7 +95,7 @@ class _Event:
 
 def rounds_of(game: GamePlan, plan: Plan) -> int:
     """The rounds asked for, or as many as it takes two halves to become one bot."""
-    return plan.rounds or max(1, (len(game.entrants) - 1).bit_length())
+    return plan.whole("rounds") or max(1, (len(game.entrants) - 1).bit_length())
 
 
 def count(game: GamePlan, plan: Plan) -> int:
@@ -108,5 +109,5 @@ SWISS = Format(
     rounds,
     count,
     adaptive=True,
-    settings=frozenset({"rounds"}),
+    options=(Option("rounds", 0, "rounds; 0 is as many as halve the field down to one", kind="int", minimum=0),),
 )

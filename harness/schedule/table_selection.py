@@ -8,12 +8,19 @@ from math import comb
 from random import Random
 
 from harness.core.errors import UsageError
+from harness.core.types import Option
 from harness.schedule.balanced_design import Sampler
 
 MOST_TABLES = 1000
 """Tables of one deal that are played without being asked for; where there are more, a sample is taken."""
 MOST_BOTS = 2000
 """Bots in a sample: who met whom is held in memory."""
+MOST_TABLES_ASKED = 100_000
+"""The tables of a deal or a round are held in memory."""
+TABLES = Option(
+    "tables", 0, "tables of each deal, a balanced sample; 0 is all of them, if there are not too many",
+    kind="int", minimum=0, maximum=MOST_TABLES_ASKED,
+)  # fmt: skip
 EFFORT = 100_000
 """Exchanges tried to even out all deals but the last, together: resuming a long run draws its samples again."""
 LAST_EFFORT = 300_000

@@ -24,11 +24,11 @@ def records(name):
 @pytest.mark.parametrize(
     "asked",
     [
-        ("--format", "round-robin", "--players", 3, "--tables", 4),
+        ("--format", "round-robin:tables=4", "--players", 3),
         ("--format", "gauntlet", "--candidate", "diehard", "--players", 3),
-        ("--format", "swiss", "--rounds", 3, "--players", 2),
+        ("--format", "swiss:rounds=3", "--players", 2),
         ("--format", "knockout", "--players", 2),
-        ("--format", "ladder", "--players", 3, "--max-matches", 60),
+        ("--format", "ladder:max-matches=60", "--players", 3),
     ],
     ids=lambda asked: asked[1],
 )
@@ -66,8 +66,8 @@ def test_a_billion_deals_are_no_problem_to_plan():
         (("--format", "siwss"), "Did you mean 'swiss'?"),
         (("--format", "gauntlet"), "candidate"),
         (("--format", "gauntlet", "--candidate", "founder"), "founder"),
-        (("--rounds", 3), "swiss"),
-        (("--format", "ladder", "--until-separated", 1.5), "below 1, not 1.5"),
+        (("--format", "knockout:rounds=3"), "Unknown option of knockout"),
+        (("--format", "ladder", "--until-separated", 1.5), "a number from 0 to 1"),
         (("--deals", -3), "at least one deal"),
         (("--workers", -1), "--workers"),
         (("--game-time", -1), "--game-time"),
@@ -158,7 +158,7 @@ def test_limits_belong_to_a_run_and_stay_when_it_is_continued(tmp_path):
 def test_a_seed_that_was_not_given_is_drawn_and_kept(monkeypatch):
     from tests.conftest import draw_seed
 
-    monkeypatch.setattr("harness.cli.playing.draw_seed", draw_seed)
+    monkeypatch.setattr("harness.runs.run_setup.draw_seed", draw_seed)
     seeds = set()
     for name in ("a", "b"):
         arena("tournament", "--game", "el-paso", "--deals", 1, "--bot", "random", "--bot", "diehard", "--name", name)
@@ -174,7 +174,9 @@ def test_unnamed_runs_do_not_collide():
     assert len(list(Path("results").iterdir())) == 3
 
 
-@pytest.mark.parametrize("asked", [("--move-time", "nan"), ("--tables", 0), ("--name", "x" * 300), ("--name", "a\nb")])
+@pytest.mark.parametrize(
+    "asked", [("--move-time", "nan"), ("--format", "ladder:tables=-1"), ("--name", "x" * 300), ("--name", "a\nb")]
+)
 def test_odd_values_are_refused(asked):
     arena(*FIELD, "--deals", 1, *asked, code=2)
 

@@ -106,13 +106,13 @@ def torment(deals: int, moments: int, extra: tuple[object, ...] = ()) -> None:
     assert table("hard") == table("quiet")
 
 
-@pytest.mark.parametrize("extra", [(), ("--format", "swiss", "--rounds", 3)], ids=["round-robin", "swiss"])
+@pytest.mark.parametrize("extra", [(), ("--format", "swiss:rounds=3")], ids=["round-robin", "swiss"])
 def test_a_run_killed_at_random_moments_and_resumed_ends_like_an_undisturbed_one(extra):
     torment(deals=60 if not extra else 20, moments=4, extra=extra)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("extra", [(), ("--format", "swiss", "--rounds", 6), ("--format", "knockout")])
+@pytest.mark.parametrize("extra", [(), ("--format", "swiss:rounds=6"), ("--format", "knockout")])
 def test_ten_kills_in_a_long_run(extra):
     torment(deals=400 if not extra else 150, moments=10, extra=extra)
 

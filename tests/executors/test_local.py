@@ -12,7 +12,9 @@ import pytest
 import bots
 import engines
 from harness.core.types import MatchSpec
-from harness.executors import Job, LocalPool, Roster, SerialExecutor, system
+from harness.executors import Job, Roster, system
+from harness.executors.local import LocalPool
+from harness.executors.serial import SerialExecutor
 from harness.match.referee import NO_LIMITS, Limits
 from harness.match.replay import verify
 from harness.plugins.entrants import enter

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from harness.core.types import MatchSpec
-from harness.executors import Job, LocalPool, Roster
+from harness.executors import Job, Roster
+from harness.executors.local import LocalPool
 from harness.match.referee import NO_LIMITS, play
 from tests.support.games import REGISTRY, label, variants
 

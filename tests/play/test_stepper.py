@@ -6,9 +6,9 @@ import pytest
 from msgspec.structs import replace
 
 from harness.core.types import Fault, GameRecord, MatchSpec
-from harness.match.narration import Narration
+from harness.match.narration import Narration, tell_match
 from harness.match.referee import play
-from harness.play.stepper import Stepper, tell_all
+from harness.play.stepper import Stepper
 from harness.plugins.registry import load
 from tests.play.support import GAMES, Script, game
 
@@ -23,7 +23,8 @@ def match(name: str, seed: int = 4) -> GameRecord:
 @pytest.mark.parametrize("name", GAMES)
 def test_a_match_printed_has_every_decision_in_order_and_the_scores(name):
     record, console = match(name), Script()
-    tell_all(console, game(name), record, seat=None)
+    for line in tell_match(game(name), record):
+        console.say(line)
     lines = console.output.getvalue().splitlines()
     numbers = [int(line[:4]) for line in lines if line[:4].strip().isdigit() and line[4:6] == "  "]
     assert numbers == list(range(len(record.actions)))
@@ -85,5 +86,6 @@ def test_faults_are_shown_at_the_end():
     fault = Fault(0, "exception", 3, "bot.py:1 in choose\nValueError: no")
     failed = replace(record, ranks=(2, 1), faults=(fault,))
     console = Script()
-    tell_all(console, game(), failed, None)
+    for line in tell_match(game(), failed):
+        console.say(line)
     assert "Fault of seat 0 at decision 3: exception bot.py:1 in choose ValueError: no" in console.said

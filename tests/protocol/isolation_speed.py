@@ -18,8 +18,10 @@ from harness.core.bot import Bot
 from harness.core.chance import Chance
 from harness.core.game import Game
 from harness.core.types import MatchSpec
-from harness.executors import Job, LocalPool, Played, Roster, SerialExecutor
+from harness.executors import Job, Played, Roster
 from harness.executors.isolation import isolated
+from harness.executors.local import LocalPool
+from harness.executors.serial import SerialExecutor
 from harness.match.referee import Limits
 from harness.plugins.entrants import Entrant, enter
 from harness.protocol.messages import Choose, encode

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import re
 
-from harness.executors import Roster, SerialExecutor
+from harness.executors import Roster
+from harness.executors.serial import SerialExecutor
 from harness.plugins.entrants import enter
 from tests.protocol import spies
 from tests.protocol.support import GAMES, LIMITS, REGISTRY, job, seated

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from harness.conformance import check_bot
-from harness.executors import SerialExecutor
 from harness.executors.isolation import enter_command, isolate_all
+from harness.executors.serial import SerialExecutor
 from harness.protocol.session import IsolationPolicy
 from tests.protocol.support import GAMES, HOSTILE, LIMITS, REGISTRY, job, seated
 

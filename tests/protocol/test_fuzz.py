@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.executors import SerialExecutor
 from harness.executors.isolation import enter_command
+from harness.executors.serial import SerialExecutor
 from harness.match.referee import Limits
 from harness.match.replay import verify
 from harness.protocol.messages import Choice, Failed, Garbage, Introduction, Ready, decode_reply, encode

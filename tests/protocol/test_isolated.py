@@ -10,7 +10,10 @@ from pathlib import Path
 import pytest
 
 from harness.core.errors import UsageError
-from harness.executors import LocalPool, Roster, SerialExecutor, default_workers
+from harness.executors import Roster
+from harness.executors.choose import default_workers
+from harness.executors.local import LocalPool
+from harness.executors.serial import SerialExecutor
 from harness.match.referee import Limits
 from harness.plugins.entrants import enter
 from tests.protocol.support import BUNDLED, GAMES, REGISTRY, job, processes, seated

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from harness.executors import LocalPool
+from harness.executors.local import LocalPool
 from harness.match.replay import verify
 from harness.sandbox.doctor import probe
 from tests.protocol.support import (

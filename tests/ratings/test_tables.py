@@ -7,15 +7,21 @@ from random import Random
 
 import pytest
 
+from harness import output
 from harness.core.errors import UnknownName
 from harness.core.types import Fault
-from harness.output import FORMATS, KINDS, bot_page, render
-from harness.ratings import by_option, by_players, rate_records
+from harness.output import FORMATS, KINDS
+from harness.output.bot_summary import bot_summary
+from harness.ratings import by_option, by_players, leaderboards, rate_records
 from tests.ratings.simulate import World, record, tournament
 
 
 def rating_set(deals=15, skills=(0.0, 0.0, 1.0, 2.0)):
     return rate_records(tournament(World(skills, 3), deals, Random(3)))
+
+
+def render(rated, table_format="simple", kind="leaderboard"):
+    return output.render(leaderboards(rated), table_format, kind)
 
 
 def read(rated, kind="leaderboard"):
@@ -108,7 +114,7 @@ def test_points_of_different_games_are_not_averaged():
 def test_a_bot_s_page_holds_everything_about_it():
     fault = Fault(0, "illegal", 4, "answered 7")
     records = [record("ab", (2, 1), index=1), record("abc", (1, 2, 3), faults=(fault,))]
-    page = bot_page(records, "a")
+    page = bot_summary(records, "a")
     assert json.loads(json.dumps(page, allow_nan=False)) == page
     assert page["games"]["sim"]["matches"] == 2
     assert set(page["players"]) == {"sim, 2 players", "sim, 3 players", "overall"}
@@ -116,7 +122,7 @@ def test_a_bot_s_page_holds_everything_about_it():
     assert [(row["players"], row["seat"], row["ahead"]) for row in page["seats"]] == [(2, 0, 1.0), (3, 0, 0.0)]
     assert page["faults"] == [{"match": "sim-1.1.0", "kind": "illegal", "decision": 4, "detail": "answered 7"}]
     with pytest.raises(UnknownName, match="Choose from: a, b, c"):
-        bot_page(records, "d")
+        bot_summary(records, "d")
 
 
 def everyone_fails():

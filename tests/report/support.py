@@ -7,9 +7,9 @@ from pathlib import Path
 
 import msgspec
 
+from harness.core.format import GamePlan, Plan
 from harness.core.types import GameRecord
 from harness.runs.store import EntrantInfo, RunFolder, RunInfo
-from harness.schedule import GamePlan, Plan
 from tests.support.cli import arena
 
 HOSTILE = "<script>alert(1)</script>"
@@ -17,9 +17,7 @@ LONG = "long-" + 'x"&<' * 73 + "end"
 NASTY = (HOSTILE, LONG, "$\\frac{$", "\u202eabc\u0000", "{{ 7 * 7 }}", "'><img src=//evil.example/x onerror=alert(1)>")
 
 
-def simulated_record(
-    folder: Path, records: Iterable[GameRecord], game: str = "sim", finished: str = "later"
-) -> RunFolder:
+def recorded(folder: Path, records: Iterable[GameRecord], game: str = "sim", finished: str = "later") -> RunFolder:
     """A run folder with these records."""
     records = list(records)
     bots = tuple(sorted({bot for record in records for bot in record.seats}))

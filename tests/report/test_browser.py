@@ -10,7 +10,7 @@ from harness.output.pages import installed_games, publish, write_report
 from harness.plugins.registry import load
 from tests.ratings.simulate import record
 from tests.report.browser import browser
-from tests.report.support import HOSTILE, LONG, play, rename, simulated_record
+from tests.report.support import HOSTILE, LONG, play, recorded, rename
 from tests.search.nim import Nim
 from tests.support.games import REGISTRY
 
@@ -209,7 +209,7 @@ def test_a_game_without_a_drawing_is_played_as_text(chromium, tmp_path):
     game = Nim.configure()
     entrant = REGISTRY.entrants(["random"])[0]
     played = play_match(MatchSpec("nim-1", 0, "nim", "nim", {}, 3, ("random", HOSTILE)), game, [entrant] * 2)
-    page = write_report(simulated_record(tmp_path / "run", [played], "nim"), {"nim": game}, tmp_path / "page.html")
+    page = write_report(recorded(tmp_path / "run", [played], "nim"), {"nim": game}, tmp_path / "page.html")
     chromium.open(page)
     assert len(chromium.texts(".text-table")) == 1
     assert game.render(game.new(2, None).view(0)) in chromium.texts(".text-table")[0]
@@ -218,7 +218,7 @@ def test_a_game_without_a_drawing_is_played_as_text(chromium, tmp_path):
 
 
 def test_a_match_that_cannot_be_shown_says_why(chromium, tmp_path):
-    page = write_report(simulated_record(tmp_path / "run", [record("ab", (1, 2))]), {}, tmp_path / "page.html")
+    page = write_report(recorded(tmp_path / "run", [record("ab", (1, 2))]), {}, tmp_path / "page.html")
     chromium.driver.get(page.as_uri())
     assert chromium.texts("[data-part=trouble]")[0].endswith("is not installed here.")
     assert chromium.texts("[data-part=next]") == []
@@ -226,7 +226,7 @@ def test_a_match_that_cannot_be_shown_says_why(chromium, tmp_path):
 
 def test_the_site_leads_from_the_index_to_runs_and_bots(chromium, tmp_path):
     site = tmp_path / "site"
-    publish([simulated_record(tmp_path / "run", [record((HOSTILE, LONG), (1, 2))])], load(), site)
+    publish([recorded(tmp_path / "run", [record((HOSTILE, LONG), (1, 2))])], load(), site)
     chromium.open(site / "index.html", width=390)
     assert chromium.js("return document.documentElement.scrollWidth") <= 390
     chromium.js("document.querySelector('td.word a').click()")

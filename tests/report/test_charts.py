@@ -11,6 +11,7 @@ import pytest
 from harness.output.pages.charts import charts
 from harness.output.pages.facts import gather
 from harness.output.pages.figure import FAINT, INK
+from harness.ratings import leaderboards
 from tests.ratings.simulate import World, record, tournament
 from tests.report.support import NASTY
 
@@ -20,7 +21,7 @@ KINDS = ["ratings", "curves", "pairs", "seats", "scores", "pace"]
 
 def drawn(records):
     facts = gather(records)
-    return [chart for title, ratings in facts.rated().items() for chart in charts(title, ratings, facts)]
+    return [chart for board in leaderboards(facts.rated()) for chart in charts(board, facts)]
 
 
 def parsed(chart):

@@ -17,7 +17,7 @@ from harness.core.types import Fault
 from harness.output.pages import installed_games, write_report
 from harness.plugins.registry import load
 from tests.ratings.simulate import record
-from tests.report.support import HOSTILE, LONG, NASTY, play, simulated_record
+from tests.report.support import HOSTILE, LONG, NASTY, play, recorded
 from tests.support.cli import arena
 
 
@@ -41,7 +41,7 @@ class Reader(HTMLParser):
 
 
 def page_of(tmp_path, records, **how):
-    run = simulated_record(tmp_path / "run", records, **how)
+    run = recorded(tmp_path / "run", records, **how)
     return write_report(run, {}, tmp_path / "page.html").read_text(encoding="utf-8")
 
 
@@ -140,7 +140,7 @@ def test_a_match_that_is_not_there_is_refused(tmp_path):
 
 @pytest.mark.parametrize(("library", "users"), [("matplotlib", ("charts", "figure")), ("jinja2", ("markup",))])
 def test_a_missing_library_is_named_with_what_to_install(tmp_path, monkeypatch, library, users):
-    simulated_record(tmp_path / "results" / "run", [])
+    recorded(tmp_path / "results" / "run", [])
     for name in ("report_page", *users):
         monkeypatch.delitem(sys.modules, f"harness.output.pages.{name}", raising=False)
     monkeypatch.setitem(sys.modules, library, None)
@@ -150,7 +150,7 @@ def test_a_missing_library_is_named_with_what_to_install(tmp_path, monkeypatch, 
 
 
 def test_a_page_that_cannot_be_written_says_where(tmp_path):
-    simulated_record(tmp_path / "results" / "run", [])
+    recorded(tmp_path / "results" / "run", [])
     assert "Cannot write nowhere/page.html.part" in arena("report", "run", "--to", "nowhere/page.html", code=2).stderr
 
 
@@ -160,7 +160,7 @@ def test_a_hundred_thousand_matches_make_a_small_page_in_half_a_minute(tmp_path)
     short = play(tmp_path / "results" / "short", "--deals", 10)
     played = list(short.records())
     copies = (replace(played[n % len(played)], id=f"copy-{n}", index=n) for n in range(100_000))
-    run = simulated_record(tmp_path / "many", copies)
+    run = recorded(tmp_path / "many", copies)
     games, _ = installed_games(short, load())
     before = process_time()
     page = write_report(run, games, tmp_path / "page.html")

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from harness.plugins.registry import load
-from harness.ratings import rate_records
-from harness.runs.run_setup import configure_run
+from harness.ratings import leaderboards, rate_records
 from harness.runs.store import RunFolder
 from harness.output import render
 from harness.runs.verify import check_run
@@ -33,12 +32,12 @@ def matches(run, deals):
 
 @pytest.mark.parametrize(("name", "form"), [("md", "github"), ("json", "json"), ("csv", "csv")])
 def test_the_leaderboard_is_made_from_the_records(run, name, form):
-    assert (FOLDER / f"leaderboard.{name}").read_text(encoding="utf-8") == render(rate_records(run.records()), form) + "\n"
+    assert (FOLDER / f"leaderboard.{name}").read_text(encoding="utf-8") == render(leaderboards(rate_records(run.records())), form) + "\n"
     assert run.warnings == []
 
 
 def test_the_records_are_complete_and_hold_by_the_rules(run):
-    found = check_run(run, configure_run(run, load()))
+    found = check_run(run, load())
     assert found.problems == []
     assert found.missing == 0
     assert found.records == found.replayed == matches(run, run.info.plan.deals)

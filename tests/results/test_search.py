@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from harness.plugins.registry import load
-from harness.ratings import rate_records
-from harness.runs.run_setup import configure_run
+from harness.ratings import leaderboards, rate_records
 from harness.runs.store import RunFolder
 from harness.output import render
 from harness.runs.verify import check_run
@@ -23,10 +22,10 @@ SURE = {"el-paso": 0.98, "gnadenlos": 0.99, "x-pasch": 0.99}
 @pytest.mark.parametrize("folder", RUNS, ids=lambda folder: folder.name)
 def test_the_leaderboard_is_made_from_records_that_hold_by_the_rules(folder):
     run = RunFolder.open(folder)
-    found = check_run(run, configure_run(run, load()))
+    found = check_run(run, load())
     assert found.problems == []
     assert found.missing == 0
-    assert (folder / "leaderboard.md").read_text(encoding="utf-8") == render(rate_records(run.records()), "github") + "\n"
+    assert (folder / "leaderboard.md").read_text(encoding="utf-8") == render(leaderboards(rate_records(run.records())), "github") + "\n"
 
 
 @pytest.mark.parametrize("folder", RUNS, ids=lambda folder: folder.name)

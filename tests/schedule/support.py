@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Mapping
 from itertools import combinations
 from typing import Any
 
-from harness import schedule
 from harness.core.chance import Chance
+from harness.core.format import GamePlan, Outcome, Plan
 from harness.core.types import GameRecord, MatchSpec
-from harness.schedule import GamePlan, Outcome, Plan
+from harness.schedule import FORMATS, Schedule
 from harness.schedule.simulation import simulated_record
 
 
@@ -23,7 +23,23 @@ def game(bots: int, seats: int, name: str = "game") -> GamePlan:
 
 
 def plan(bots: int, seats: int, form: str = "round-robin", deals: int = 1, seed: int = 1, **settings: Any) -> Plan:
-    return Plan((game(bots, seats),), deals, seed, form, **settings)
+    return of_games((game(bots, seats),), deals, seed, form, **settings)
+
+
+def of_games(
+    games: tuple[GamePlan, ...],
+    deals: int,
+    seed: int,
+    form: str,
+    candidates: tuple[str, ...] = (),
+    **settings: Any,
+) -> Plan:
+    given = {name.replace("_", "-"): value for name, value in settings.items()}
+    return Plan(games=games, deals=deals, seed=seed, format=form, settings=given, candidates=candidates)
+
+
+def scheduled(asked: Plan) -> Schedule:
+    return Schedule(asked, FORMATS)
 
 
 def even(bots: int, gap: float) -> dict[str, float]:
@@ -38,12 +54,12 @@ def play(
 ) -> tuple[list[list[MatchSpec]], dict[str, Outcome]]:
     """Runs a plan with simulated bots: its rounds and its outcomes."""
     luck, played = Chance(asked.seed), []
-    going = schedule.rounds(asked)
-    specs = next(going)
+    going = scheduled(asked).follow(
+        lambda specs: [change(simulated_record(spec, strengths or {}, luck)) for spec in specs]
+    )
     while True:
-        played.append(specs)
         try:
-            specs = going.send([change(simulated_record(spec, strengths or {}, luck)) for spec in specs])
+            played.append(next(going))
         except StopIteration as end:
             return played, end.value
 

@@ -1,12 +1,13 @@
-from harness.schedule import GamePlan, Plan, balance
+from harness.core.format import GamePlan, Plan
+from harness.schedule import balance
 from harness.schedule.balance import BotBalance, GameBalance
 
-from .support import plan
+from .support import plan, scheduled
 
 
 def test_a_round_robin_of_three_is_counted() -> None:
     asked = Plan((GamePlan("game", "1", {}, 2, ("a", "b", "c")),), 5, 1)
-    assert balance.report(asked) == [
+    assert balance.report(scheduled(asked)) == [
         GameBalance(
             "game",
             30,
@@ -20,20 +21,20 @@ def test_a_round_robin_of_three_is_counted() -> None:
 
 
 def test_who_never_met_is_counted_as_never() -> None:
-    (found,) = balance.report(plan(6, 3, "gauntlet", candidates=("bot00", "bot01")))
+    (found,) = balance.report(scheduled(plan(6, 3, "gauntlet", candidates=("bot00", "bot01"))))
     assert found.bots[0].least == 0
     assert found.bots[0].most == found.bots[1].most == 9
     assert found.bots[2].least == 6
 
 
 def test_a_report_looks_at_a_part_of_a_long_run() -> None:
-    (found,) = balance.report(plan(6, 4, deals=10**9), most=600)
+    (found,) = balance.report(scheduled(plan(6, 4, deals=10**9)), most=600)
     assert found.matches == 600
     assert {bot.matches for bot in found.bots} == {400}
 
 
 def test_the_table_has_a_line_for_each_bot_and_a_column_for_each_seat() -> None:
-    text = balance.text(balance.report(Plan((GamePlan("game", "1", {}, 2, ("a", "b")),), 5, 1)))
+    text = balance.text(balance.report(scheduled(Plan((GamePlan("game", "1", {}, 2, ("a", "b")),), 5, 1))))
     assert text == (
         "game: 10 matches of 2 bots\n\n"
         "bot      matches    seat 0    seat 1    met least    met most\n"
@@ -44,7 +45,7 @@ def test_the_table_has_a_line_for_each_bot_and_a_column_for_each_seat() -> None:
 
 
 def test_adaptive_formats_are_rehearsed() -> None:
-    (found,) = balance.report(plan(8, 4, "swiss", deals=2, rounds=3))
+    (found,) = balance.report(scheduled(plan(8, 4, "swiss", deals=2, rounds=3)))
     assert found.matches == 48
     assert all(len(set(bot.seats)) == 1 for bot in found.bots)
 

@@ -1,5 +1,5 @@
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import Any
 
@@ -9,14 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from harness import schedule
 from harness.core.chance import Chance
 from harness.core.errors import UnknownName, UsageError
+from harness.core.format import GamePlan, Outcome, Plan
 from harness.core.types import GameRecord, MatchSpec
-from harness.schedule import FORMATS, GamePlan, Plan
+from harness.schedule import FORMATS, rotations
 from harness.schedule.simulation import simulated_record
 
-from .support import even, game, names, plan, play
+from .support import even, game, names, of_games, plan, play, scheduled
 
 SETTINGS: dict[str, dict[str, Any]] = {
     "round-robin": {},
@@ -53,14 +53,14 @@ def test_ids_are_unique_indices_count_and_sets_are_rotations_of_one_deal(form: s
     for name, rotated in by_set.items():
         assert [spec.id for spec in rotated] == [f"{name}.{turn}" for turn in (1, 2, 3)]
         assert len({spec.seed for spec in rotated}) == 1
-        assert [spec.seats for spec in rotated] == schedule.rotations(rotated[0].seats)
+        assert [spec.seats for spec in rotated] == rotations(rotated[0].seats)
         assert len(set(rotated[0].seats)) == 3
 
 
 @EVERY
 def test_count_is_right_or_a_bound(form: str) -> None:
     played = sum(map(len, play(of(form), even(7, 0.3))[0]))
-    counted = schedule.count(of(form))
+    counted = scheduled(of(form)).count()
     assert counted is not None
     assert played == counted or (form == "ladder" and played < counted)
 
@@ -85,15 +85,15 @@ def test_a_run_cut_anywhere_is_led_back_by_its_records(form: str, cut: int) -> N
     asked, luck = of(form), Chance(1)
     whole = [spec for part in play(asked, even(7, 0.3))[0] for spec in part]
     kept = {spec.id: simulated_record(spec, even(7, 0.3), luck) for spec in whole[: cut % len(whole)]}
-    going, seen, missing = schedule.rounds(asked), [], 0
-    specs = next(going)
-    while True:
+    seen: list[MatchSpec] = []
+    missing = 0
+
+    def results(specs: Sequence[MatchSpec]) -> list[GameRecord]:
+        return [kept.get(spec.id) or simulated_record(spec, even(7, 0.3), luck) for spec in specs]
+
+    for specs in scheduled(asked).follow(results):
         seen += specs
         missing += sum(spec.id not in kept for spec in specs)
-        try:
-            specs = going.send([kept.get(spec.id) or simulated_record(spec, even(7, 0.3), luck) for spec in specs])
-        except StopIteration:
-            break
     assert seen == whole
     assert missing == len(whole) - len(kept)
 
@@ -102,23 +102,23 @@ def test_a_run_cut_anywhere_is_led_back_by_its_records(form: str, cut: int) -> N
 def test_outcomes_are_found_again_in_the_records(form: str) -> None:
     rounds, ended = play(of(form), even(7, 0.3))
     records = [simulated_record(spec, even(7, 0.3), Chance(1)) for part in rounds for spec in part]
-    assert schedule.outcomes(of(form), reversed(records)) == ended
-    assert schedule.outcomes(of(form), records[:-1]) == {}
+    assert scheduled(of(form)).outcomes(reversed(records)) == ended
+    assert scheduled(of(form)).outcomes(records[:-1]) == {}
 
 
 def test_a_format_without_a_standing_of_its_own_has_an_empty_outcome() -> None:
-    assert schedule.outcomes(of("round-robin"), []) == {"game": schedule.Outcome()}
+    assert scheduled(of("round-robin")).outcomes([]) == {"game": Outcome()}
 
 
 @EVERY
 def test_two_games_go_on_side_by_side_until_each_has_ended(form: str) -> None:
-    two = Plan((game(9, 3, "long"), game(4, 2, "short")), 2, 1, form, **SETTINGS[form])
+    two = of_games((game(9, 3, "long"), game(4, 2, "short")), 2, 1, form, **SETTINGS[form])
     rounds, outcomes = play(two, even(9, 0.3))
     assert {spec.game for spec in rounds[0]} == {"long", "short"}
     assert [spec.index for part in rounds for spec in part] == list(range(sum(map(len, rounds))))
     assert set(outcomes) == {"long", "short"}
     # Each game goes as it would alone: the other one changes nothing but the index.
-    alone = play(Plan((game(4, 2, "short"),), 2, 1, form, **SETTINGS[form]), even(9, 0.3))
+    alone = play(of_games((game(4, 2, "short"),), 2, 1, form, **SETTINGS[form]), even(9, 0.3))
     together = [replace(spec, index=0) for part in rounds for spec in part if spec.game == "short"]
     assert together == [replace(spec, index=0) for part in alone[0] for spec in part]
     assert outcomes["short"] == alone[1]["short"]
@@ -126,17 +126,17 @@ def test_two_games_go_on_side_by_side_until_each_has_ended(form: str) -> None:
 
 @pytest.mark.parametrize("form", ["round-robin", "gauntlet"])
 def test_flat_and_round_by_round_are_the_same_schedule(form: str) -> None:
-    two = Plan((game(9, 3, "one"), game(4, 2, "two")), 3, 1, form, **SETTINGS[form])
-    assert not schedule.is_adaptive(two)
-    assert list(schedule.matches(two)) == [spec for part in play(two)[0] for spec in part]
+    two = of_games((game(9, 3, "one"), game(4, 2, "two")), 3, 1, form, **SETTINGS[form])
+    assert not scheduled(two).adaptive
+    assert list(scheduled(two).matches()) == [spec for part in play(two)[0] for spec in part]
 
 
 @ADAPTIVE
 def test_an_adaptive_format_has_no_schedule_in_advance_but_can_be_rehearsed(form: str) -> None:
-    assert schedule.is_adaptive(of(form))
+    assert scheduled(of(form)).adaptive
     with pytest.raises(UsageError, match="depends on the results"):
-        schedule.matches(of(form))
-    rehearsed = list(schedule.simulated_schedule(of(form), even(7, 0.3)))
+        scheduled(of(form)).matches()
+    rehearsed = list(scheduled(of(form)).simulated(even(7, 0.3)))
     assert rehearsed == [spec for part in play(of(form), even(7, 0.3))[0] for spec in part]
 
 
@@ -147,10 +147,12 @@ def test_records_of_other_matches_or_in_another_order_are_not_taken() -> None:
         lambda _records: [],
     ]
     for spoil in spoils:
-        going = schedule.rounds(of("swiss"))
-        records = [simulated_record(spec, {}, Chance(1)) for spec in next(going)]
+        going = scheduled(of("swiss")).follow(
+            lambda specs, spoil=spoil: spoil([simulated_record(spec, {}, Chance(1)) for spec in specs])
+        )
+        next(going)
         with pytest.raises(AssertionError, match="in schedule order"):
-            going.send(spoil(records))
+            next(going)
 
 
 @EVERY
@@ -166,18 +168,15 @@ def test_a_plan_written_before_there_were_formats_is_a_round_robin() -> None:
 @EVERY
 def test_a_billion_deals_are_counted_and_begun_at_once(form: str) -> None:
     asked = replace(of(form), deals=10**9)
-    counted = schedule.count(asked)
+    counted = scheduled(asked).count()
     assert counted is not None
     assert counted > 10**9 or form == "ladder"
-    assert len(list(islice(schedule.simulated_schedule(asked), 50))) == 50
+    assert len(list(islice(scheduled(asked).simulated(), 50))) == 50
 
 
 def refused(**changes: Any) -> str:
     with pytest.raises(UsageError) as caught:
-        schedule.check(replace(plan(4, 2), **changes))
-    for use in (schedule.count, schedule.matches, lambda asked: next(schedule.rounds(asked))):
-        with pytest.raises(UsageError):
-            use(replace(plan(4, 2), **changes))
+        scheduled(replace(plan(4, 2), **changes))
     return str(caught.value)
 
 
@@ -194,30 +193,30 @@ def test_bad_plans_are_refused_in_a_sentence() -> None:
     assert refused(games=(game(3, 2), game(3, 2))) == "A run plays each game once; this one has game, game."
     assert refused(seed=-1).startswith("The seed is a number from 0")
     assert refused(seed=2**128).startswith("The seed is a number from 0")
-    assert refused(tables=-1).startswith("--tables cannot be -1")
-    assert refused(tables=10**6) == "--tables can be 100,000 at most, not 1,000,000; ask for more deals."
-    assert refused(format="ladder", tables=10**6).startswith("--tables can be 100,000 at most")
-    assert refused(format="swiss", rounds=-1).startswith("--rounds cannot be -1")
-    assert refused(format="ladder", max_matches=-5).startswith("--max-matches cannot be -5")
-    assert refused(format="ladder", until_separated=-0.5).startswith("--until-separated cannot be -0.5")
-    assert refused(format="ladder", until_separated=float("nan")).startswith("--until-separated cannot be nan")
+    tables = "option tables cannot be '{}': it takes a whole number from 0 to 100000."
+    assert refused(settings={"tables": -1}) == "round-robin's " + tables.format(-1)
+    assert refused(settings={"tables": 10**6}) == "round-robin's " + tables.format(10**6)
+    assert refused(format="ladder", settings={"tables": 10**6}) == "ladder's " + tables.format(10**6)
+    assert refused(format="swiss", settings={"rounds": -1}).startswith("swiss's option rounds cannot be '-1'")
+    assert "max-matches cannot be '-5'" in refused(format="ladder", settings={"max-matches": -5})
+    for bad in (-0.5, float("nan"), 2, "often"):
+        said = refused(format="ladder", settings={"until-separated": bad})
+        assert said == f"ladder's option until-separated cannot be '{bad}': it takes a number from 0 to 1."
     assert refused(games=(game(3000, 3),)).startswith("3,000 bots are too many")
 
 
 def test_settings_of_another_format_are_refused() -> None:
-    assert refused(rounds=3) == "--rounds is for swiss; a round-robin has no use for it."
-    assert refused(candidates=("bot01",)) == "--candidate is for gauntlet; a round-robin has no use for it."
-    assert refused(format="knockout", tables=3) == (
-        "--tables is for round-robin and gauntlet and ladder; a knockout has no use for it."
-    )
+    assert refused(settings={"rounds": 3}) == "Unknown option of round-robin 'rounds'. Choose from: tables."
+    assert refused(candidates=("bot01",)) == "Candidates are for gauntlet; a round-robin has no use for them."
+    assert refused(format="knockout", settings={"tables": 3}) == "Unknown option of knockout 'tables'. There are none."
 
 
 def test_an_unknown_format_is_told_the_nearest() -> None:
     with pytest.raises(UnknownName, match="Did you mean 'swiss'"):
-        schedule.check(plan(4, 2, "swis"))
+        scheduled(plan(4, 2, "swis"))
 
 
 def test_a_candidate_must_be_entered() -> None:
     with pytest.raises(UnknownName, match="Unknown candidate 'bot99'"):
-        schedule.check(plan(4, 2, "gauntlet", candidates=("bot00", "bot99")))
-    assert schedule.count(plan(4, 2, "gauntlet", candidates=names(1))) == 6
+        scheduled(plan(4, 2, "gauntlet", candidates=("bot00", "bot99")))
+    assert scheduled(plan(4, 2, "gauntlet", candidates=names(1))).count() == 6

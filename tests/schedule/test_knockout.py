@@ -5,11 +5,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from harness import schedule
 from harness.core.chance import Chance
 from harness.core.types import Fault, GameRecord
 
-from .support import even, names, plan, play, sets_of
+from .support import even, names, plan, play, scheduled, sets_of
 
 
 @pytest.mark.parametrize("seats", range(2, 7))
@@ -17,7 +16,7 @@ def test_it_always_ends_with_a_final_of_one_table(seats: int) -> None:
     for bots in range(seats, 41):
         asked = plan(bots, seats, "knockout")
         rounds, outcomes = play(asked)
-        assert sum(map(len, rounds)) == schedule.count(asked), bots
+        assert sum(map(len, rounds)) == scheduled(asked).count(), bots
         final = sets_of(rounds[-1])
         assert len(final) == 1, bots
         standing = outcomes["game"].standing

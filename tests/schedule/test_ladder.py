@@ -4,15 +4,14 @@ from itertools import pairwise
 import pytest
 from msgspec.structs import replace
 
-from harness import schedule
 from harness.core.chance import Chance
 from harness.core.errors import UsageError
-from harness.schedule import Plan
+from harness.core.format import Plan
 from harness.schedule.ladder import most_telling
 from harness.schedule.simulation import simulated_record
 from harness.schedule.stopping import RepeatedLooks, SkillBeliefs
 
-from .support import even, names, plan, play, sets_of, spread
+from .support import even, names, plan, play, scheduled, sets_of, spread
 
 SURE = 0.95
 
@@ -21,7 +20,7 @@ def plain_round_robin(asked: Plan, strengths: dict[str, float]) -> int:
     """Matches after which a round-robin, looked at as a ladder is, tells neighbours apart as surely."""
     luck, skills, before = Chance(asked.seed), SkillBeliefs(asked.games[0].entrants), 0
     looks = RepeatedLooks(SURE, len(skills.names))
-    for spec in schedule.matches(asked):
+    for spec in scheduled(asked).matches():
         deal = int(spec.id.split("-")[1].split(".")[0])
         if deal != before and before and looks.due(spec.index) and not skills.undecided(looks.level()):
             return spec.index
@@ -69,7 +68,7 @@ def test_the_close_ones_play_more_than_those_who_are_clear() -> None:
 def test_equal_bots_end_at_the_most_matches_and_are_named() -> None:
     asked = plan(4, 4, "ladder", until_separated=0.9999, max_matches=403)
     rounds, outcomes = play(asked)
-    assert sum(map(len, rounds)) == schedule.count(asked) == 400
+    assert sum(map(len, rounds)) == scheduled(asked).count() == 400
     assert "After 400 matches still not told apart with 99.99%" in outcomes["game"].note
     assert " and " in outcomes["game"].note
 
@@ -78,7 +77,7 @@ def test_without_a_probability_it_plays_a_round_for_each_deal() -> None:
     asked = plan(7, 3, "ladder", deals=5)
     rounds, outcomes = play(asked)
     assert [len(sets_of(specs)) for specs in rounds] == [3] * 5
-    assert sum(map(len, rounds)) == schedule.count(asked) == 45
+    assert sum(map(len, rounds)) == scheduled(asked).count() == 45
     assert outcomes["game"].note == ""
     assert sorted(outcomes["game"].standing) == sorted(names(7))
 
@@ -103,21 +102,21 @@ def test_nobody_is_left_out_of_the_first_round() -> None:
 
 
 def test_only_the_results_can_tell_how_long_it_goes_on() -> None:
-    assert schedule.count(plan(4, 2, "ladder", until_separated=0.9)) is None
-    assert schedule.count(plan(4, 2, "ladder", until_separated=0.9, max_matches=101)) == 100
-    assert schedule.count(plan(4, 2, "ladder", deals=10, max_matches=20)) == 20
-    assert schedule.count(plan(4, 2, "ladder", deals=10, max_matches=10**6)) == 40
+    assert scheduled(plan(4, 2, "ladder", until_separated=0.9)).count() is None
+    assert scheduled(plan(4, 2, "ladder", until_separated=0.9, max_matches=101)).count() == 100
+    assert scheduled(plan(4, 2, "ladder", deals=10, max_matches=20)).count() == 20
+    assert scheduled(plan(4, 2, "ladder", deals=10, max_matches=10**6)).count() == 40
 
 
 @pytest.mark.parametrize("probability", [0.5, 1.0, 1.5, 95.0])
 def test_probabilities_that_mean_nothing_are_refused(probability: float) -> None:
-    with pytest.raises(UsageError, match=r"above 0.5 and below 1"):
-        schedule.check(plan(4, 2, "ladder", until_separated=probability))
+    with pytest.raises(UsageError, match=r"above 0.5 and below 1|from 0 to 1"):
+        scheduled(plan(4, 2, "ladder", until_separated=probability))
 
 
 def test_a_limit_below_one_duplicate_set_is_refused() -> None:
     with pytest.raises(UsageError, match="at least 4 matches for one duplicate set; at most 3 are allowed"):
-        schedule.check(plan(4, 4, "ladder", max_matches=3))
+        scheduled(plan(4, 4, "ladder", max_matches=3))
 
 
 def test_bots_that_have_not_played_are_not_told_apart_however_far_the_others_are() -> None:

@@ -6,12 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness import schedule
 from harness.core.chance import Chance
-from harness.schedule.format import PIECE
 from harness.schedule.pairing import repeats, seat_by_standing
+from harness.schedule.rounds import PIECE
 
-from .support import even, meetings, names, plan, play, sets_of, spread
+from .support import even, meetings, names, plan, play, scheduled, sets_of, spread
 
 
 def partitions(bots: tuple[str, ...], seats: int) -> Iterator[list[tuple[str, ...]]]:
@@ -71,7 +70,7 @@ def test_everyone_plays_or_sits_out_in_turn_and_seats_are_even(
     bots = seats + more
     asked = plan(bots, seats, "swiss", deals=deals, seed=seed, rounds=rounds)
     played, outcomes = play(asked)
-    assert sum(map(len, played)) == schedule.count(asked)
+    assert sum(map(len, played)) == scheduled(asked).count()
     byes: Counter[str] = Counter()
     for specs in played:
         by_deal: dict[int, list[str]] = {}
@@ -130,8 +129,8 @@ def test_an_endless_search_is_cut_short_and_still_seats_everyone() -> None:
 
 def test_a_billion_deals_a_round_are_asked_for_in_pieces() -> None:
     asked = plan(8, 4, "swiss", deals=10**9)
-    assert schedule.count(asked) == 3 * 8 * 10**9
-    first = next(schedule.rounds(asked))
+    assert scheduled(asked).count() == 3 * 8 * 10**9
+    first = next(scheduled(asked)._rounds())
     assert len(first) <= PIECE
     assert len({spec.seed for spec in first}) > 1
 
@@ -144,7 +143,7 @@ def test_the_pieces_of_a_round_keep_its_tables() -> None:
     assert tables[0] == tables[1] == tables[2] != tables[3]
     assert tables[3] == tables[4] == tables[5]
     ids = [spec.id for piece in pieces for spec in piece]
-    assert len(set(ids)) == len(ids) == schedule.count(asked)
+    assert len(set(ids)) == len(ids) == scheduled(asked).count()
     assert ids[0] == "game-1.1.1"
     assert ids[-1] == "game-2.600.4"
     seeds = {spec.seed for piece in pieces for spec in piece}

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from harness import BadOption, Option, UsageError
-from harness.core.options import digest_of, remember, resolve
+from harness.core.options import digest_of, resolve
 
 DECLARED = (
     Option("edition", "de", "", choices=("de", "nl")),
@@ -54,11 +54,11 @@ def test_a_file_is_recorded_by_its_digest_and_found_again_without_the_file(tmp_p
     assert resolved["file"] == digest
     assert files == {digest: "x = 1"}
     path.unlink()
-    assert resolve("Chess", DECLARED, {"file": digest}) == (resolved, files)
+    assert resolve("Chess", DECLARED, {"file": digest}, files) == (resolved, files)
 
 
 def test_content_that_does_not_fit_its_digest_is_refused():
     with pytest.raises(BadOption, match="was changed"):
-        remember(digest_of("x = 1"), "x = 2")
+        resolve("Chess", DECLARED, {"file": digest_of("x = 1")}, {digest_of("x = 1"): "x = 2"})
     with pytest.raises(BadOption, match="no content is kept"):
         settings(file="sha256:0000000000000000")

@@ -6,16 +6,17 @@ import msgspec
 import pytest
 
 from harness.core.errors import StoreError
-from harness.executors import SerialExecutor
+from harness.executors.serial import SerialExecutor
+from harness.output.leaderboard_files import write_leaderboard
 from harness.plugins.registry import load
+from harness.runs.request import RunRequest
 from harness.runs.run_setup import configure_run, info_for, prepare, reopen
 from harness.runs.store import GAMES, RUN, RunFolder, find
-from harness.runs.tournament import Tournament, write_leaderboard
+from harness.runs.tournament import Tournament
 
 
 def setup(**changes):
-    asked = {"games": ["el-paso"], "bots": [], "options": {}, "players": None, "deals": 3, "seed": 5} | changes
-    return prepare(load(), **asked)
+    return prepare(RunRequest(**{"games": ("el-paso",), "deals": 3, "seed": 5, **changes}), load())
 
 
 @pytest.fixture
@@ -24,7 +25,7 @@ def run(tmp_path):
 
 
 def play(run, asked, on_record=lambda _record: None, stop=lambda: False):
-    return Tournament(run, asked, seen=on_record).play(SerialExecutor(asked.table, should_stop=stop))
+    return Tournament(run, asked, seen=on_record).play(SerialExecutor(asked.roster, should_stop=stop))
 
 
 def plain(run):
@@ -58,7 +59,8 @@ def test_resume_plays_exactly_what_is_missing(run, kept):
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join(reversed(lines[:kept])))
     played = []
-    reopened, restored = reopen(run.folder, load())
+    reopened = RunFolder.open(run.folder)
+    restored = reopen(reopened, load())
     play(reopened, restored, on_record=played.append)
     assert plain(reopened) == whole
     assert len((run.folder / GAMES).read_bytes().splitlines()) == len(whole)
@@ -95,10 +97,10 @@ def test_a_run_whose_bots_or_rules_changed_is_refused(run):
     text = (run.folder / RUN).read_text()
     (run.folder / RUN).write_text(text.replace('"version": "0.1.0"', '"version": "0.0.9"'))
     with pytest.raises(StoreError, match=r"is version .* now, the run has 0.0.9"):
-        reopen(run.folder, load())
+        reopen(RunFolder.open(run.folder), load())
     (run.folder / RUN).write_text(text.replace('"rules": "1"', '"rules": "7"'))
     with pytest.raises(StoreError, match="the rules of el-paso are version 1 now, the run has 7"):
-        reopen(run.folder, load())
+        reopen(RunFolder.open(run.folder), load())
 
 
 def test_folders_that_are_no_runs_are_refused(run, tmp_path):

@@ -9,7 +9,6 @@ from typing import Any
 
 from harness.core.errors import ArenaError, StoreError, UsageError
 from harness.core.game import Game
-from harness.core.options import remember
 from harness.plugins.registry import Registry
 from harness.runs.store import RunFolder, write_whole
 
@@ -35,13 +34,11 @@ def _making_pages() -> Iterator[None]:
 
 def installed_games(run: RunFolder, registry: Registry) -> tuple[dict[str, Game[Any]], list[str]]:
     """The games of a run as far as they are installed, and a sentence on each that is not: its replays are missed."""
-    for digest, text in run.info.files.items():
-        remember(digest, text)
     games: dict[str, Game[Any]] = {}
     problems = []
     for plan in run.info.plan.games:
         try:
-            games[plan.name] = registry.game(plan.name).configure(plan.settings)
+            games[plan.name] = registry.game(plan.name).configure(plan.settings, run.info.files)
         except ArenaError as error:
             problems.append(f"There are no replays of {plan.name}: {error}")
     return games, problems

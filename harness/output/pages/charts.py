@@ -1,4 +1,4 @@
-"""The charts of one book: who is how good, against whom, from which seat, with which scores, how fast."""
+"""The charts of one leaderboard: who is how good, against whom, from which seat, with which scores, how fast."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from harness.output import KINDS, DataTable
+from harness.output import DataTable
 from harness.output.columns import percent
+from harness.output.details import pairwise_table, seats_table
 from harness.output.pages.display_names import short
 from harness.output.pages.facts import Facts
 from harness.output.pages.figure import COLOURS, FAINT, INK, Chart, draw
-from harness.ratings import OVERALL, Ratings, Standing, leaderboard
+from harness.ratings import OVERALL, Leaderboard, Ratings, Standing
 
 MOST_BOTS = 40
 """Charts show the best ones; the tables have everybody."""
@@ -30,17 +31,17 @@ _SCALE = colormaps["PuOr_r"].resampled(20)
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
-def charts(title: str, ratings: Ratings, facts: Facts) -> Iterator[Chart]:
-    """Every chart that this book has enough in it for."""
-    standings = leaderboard(ratings).standings[:MOST_BOTS]
+def charts(board: Leaderboard, facts: Facts) -> Iterator[Chart]:
+    """Every chart that there are enough matches for."""
+    title, ratings, standings = board.title, board.ratings, board.standings[:MOST_BOTS]
     bots = [standing.line.bot for standing in standings]
     yield _ratings(title, standings)
     if ratings.matches > 1:
         yield _curves(title, ratings, facts, bots)
-    met = {(row["bot"], row["against"]): _number(row["ahead"]) for row in KINDS["pairs"](title, ratings).rows}
+    met = {(row["bot"], row["against"]): _number(row["ahead"]) for row in pairwise_table(board).rows}
     if met:
         yield _heat_map(title, len(ratings.lines), bots[:MOST_IN_HEAT_MAP], met)
-    seats = KINDS["seats"](title, ratings)
+    seats = seats_table(board)
     if seats.rows:
         yield _seats(title, seats)
     if title != OVERALL:  # points of different games have no common scale

@@ -18,12 +18,12 @@ FORM = 20
 """How many of a bot's latest matches are its form."""
 
 OfBot = tuple[str, str]
-"""A book's title and a bot."""
+"""A leaderboard's title and a bot."""
 
 
 @dataclass(slots=True)
 class Pace:
-    """How long a bot thinks in one book."""
+    """How long a bot thinks in one game, or in all."""
 
     typical: Histogram = field(default_factory=Histogram)
     """Microseconds a decision, match by match."""
@@ -83,7 +83,7 @@ class Facts:
             self._fault(record, fault)
 
     def rated(self) -> dict[str, Ratings]:
-        """The books of the games, and the one over all last."""
+        """The ratings of each game, and those over all last."""
         return self.rating_set.rated()
 
     def _curve(self, title: str) -> Curve:

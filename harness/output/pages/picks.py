@@ -33,7 +33,7 @@ class Picks:
     _failed: set[tuple[str, str, str]] = field(default_factory=set)
 
     def add(self, record: GameRecord, before: Ratings | None) -> None:
-        """Takes in one match; `before` is its game's book without it."""
+        """Takes in one match; `before` is the ratings of its game without it."""
         if record.faults:
             for fault in record.faults:
                 how = record.game, record.seats[fault.seat], fault.kind

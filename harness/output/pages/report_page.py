@@ -6,17 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from harness import output
 from harness.core.errors import UnknownName
 from harness.core.game import Game
 from harness.core.types import GameRecord
+from harness.output.columns import COLUMNS
 from harness.output.pages.charts import charts
 from harness.output.pages.display_names import short
 from harness.output.pages.facts import Facts, gather
 from harness.output.pages.figure import Chart
 from harness.output.pages.markup import Script, asset, fill, script
 from harness.output.pages.scenes import ASKED, Scene, scenes
-from harness.ratings import Ratings
+from harness.output.tables import leaderboard_table
+from harness.ratings import Leaderboard, leaderboards
 from harness.runs.store import RunFolder
 
 Games = Mapping[str, Game[Any]]
@@ -42,8 +43,8 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class BookPage:
-    """One book's part of the page."""
+class BoardPart:
+    """One leaderboard's part of the page."""
 
     title: str
     headers: Sequence[str]
@@ -53,13 +54,9 @@ class BookPage:
     charts: Sequence[Chart] = ()
 
 
-KEYS = {"may be": "best rank", "mu ± sigma": "mu", "PL": "strength"}
-"""Columns that are sorted by a value of another name."""
-
-
-def leaderboard(title: str, ratings: Ratings, drawn: Sequence[Chart] = ()) -> BookPage:
-    """A book's leaderboard for a page."""
-    table = output.KINDS["leaderboard"](title, ratings)
+def board_part(board: Leaderboard, drawn: Sequence[Chart] = ()) -> BoardPart:
+    """A leaderboard for a page."""
+    table = leaderboard_table(board)
     lines = []
     groups = 0
     before = None
@@ -69,11 +66,11 @@ def leaderboard(title: str, ratings: Ratings, drawn: Sequence[Chart] = ()) -> Bo
         before = row["rank"]
         group = ("new-rank " if new and groups > 1 else "") + ("odd-rank" if groups % 2 else "")
         entries = [
-            Cell(text, _key(row.get(KEYS.get(header, header))), header in table.words)
-            for header, text in zip(table.headers, cells, strict=True)
+            Cell(text, _key(row.get(column.sort_by or column.name)), column.word)
+            for column, text in zip(COLUMNS, cells, strict=True)
         ]
         lines.append(Entry(str(row["bot"]), entries, group))
-    return BookPage(title, table.headers, table.words, lines, [*table.notes, table.legend], drawn)
+    return BoardPart(board.title, table.headers, table.words, lines, [*table.notes, table.legend], drawn)
 
 
 def _key(value: object) -> str:
@@ -83,27 +80,25 @@ def _key(value: object) -> str:
 def report(run: RunFolder, games: Games, asked: Sequence[str] = (), most: int | None = None) -> str:
     """The page of a run with the matches `asked` for and at most `most` others (all chosen ones if None)."""
     facts = gather(run.records())
-    return render(run, games, facts, watched(run, games, facts, asked, most))
+    return render(run, games, facts, leaderboards(facts.rated()), watched(run, games, facts, asked, most))
 
 
 def render(
     run: RunFolder,
     games: Games,
     facts: Facts,
+    boards: Sequence[Leaderboard],
     shown: Sequence[Scene],
     home: str = "",
     links: Mapping[str, str] | None = None,
 ) -> str:
     """The page of gathered facts; `links` leads from bots to their pages, `home` to the page above."""
-    boards = [
-        leaderboard(title, ratings, list(charts(title, ratings, facts))) for title, ratings in facts.rated().items()
-    ]
     return fill(
         "report.html",
         _viewer(games, shown),
         run=_about(run, facts),
         warnings=[*_remarks(run, facts), *run.warnings],
-        boards=boards,
+        boards=[board_part(board, list(charts(board, facts))) for board in boards],
         scenes=[_Listed(scene) for scene in shown],
         shown={scene.record.id for scene in shown},
         faults=sorted(facts.faults.values(), key=lambda group: (-group.count, group.bot, group.game, group.kind)),

@@ -22,7 +22,7 @@ class Curve:
         self.points: list[tuple[int, dict[str, float]]] = []
 
     def add(self, ratings: Ratings) -> None:
-        """Notes the ratings of a book that has just taken in a match."""
+        """Notes ratings that have just taken in a match."""
         if ratings.matches % self.every:
             return
         self.points.append(_point(ratings))
@@ -31,7 +31,7 @@ class Curve:
             self.every *= 2
 
     def to(self, ratings: Ratings) -> list[tuple[int, dict[str, float]]]:
-        """All points, the last of them the book as it is now."""
+        """All points, the last of them the ratings as they are now."""
         last = _point(ratings)
         return self.points if self.points and self.points[-1][0] == last[0] else [*self.points, last]
 

@@ -19,7 +19,7 @@ from harness.output.pages.display_names import file_name
 from harness.output.pages.facts import Facts, gather
 from harness.output.pages.markup import asset, fill, script
 from harness.output.pages.report_page import render, watched
-from harness.ratings import Ratings
+from harness.ratings import Leaderboard, leaderboards
 from harness.runs.store import RunFolder, write_whole
 
 RUNS, BOTS, DATA, SITE = "runs", "bots", "data.json", "site.json"
@@ -52,16 +52,17 @@ def _read(path: Path) -> Published:
 
 def _add(run: RunFolder, games: dict[str, Game[Any]], to: Path) -> None:
     facts = gather(run.records())
-    about = _published(run, facts, _folder(run, to))
+    boards = leaderboards(facts.rated())
+    about = _published(run, facts, boards, _folder(run, to))
     folder = to / RUNS / about.folder
     folder.mkdir(parents=True, exist_ok=True)
-    rated = facts.rated()
-    links = {bot: f"../../{BOTS}/{file_name(bot)}.html" for bot in _bots(rated)}
-    page = render(run, games, facts, watched(run, games, facts, ()), "../../index.html", links)
+    bots = sorted({bot for board in boards for bot in board.ratings.lines})
+    links = {bot: f"../../{BOTS}/{file_name(bot)}.html" for bot in bots}
+    page = render(run, games, facts, boards, watched(run, games, facts, ()), "../../index.html", links)
     write_whole(folder / "index.html", page.encode())
     for kind in output.KINDS:
         for ending in ("csv", "json"):
-            write_whole(folder / f"{kind}.{ending}", output.render(rated, ending, kind).encode() + b"\n")
+            write_whole(folder / f"{kind}.{ending}", output.render(boards, ending, kind).encode() + b"\n")
     write_whole(folder / DATA, _json(about))  # last: with it the run counts as published
 
 
@@ -79,12 +80,8 @@ def _folder(run: RunFolder, to: Path) -> str:
     raise AssertionError("there is always another number")
 
 
-def _bots(rated: dict[str, Ratings]) -> list[str]:
-    return sorted({bot for ratings in rated.values() for bot in ratings.lines})
-
-
-def _published(run: RunFolder, facts: Facts, folder: str) -> Published:
-    info, rated = run.info, facts.rated()
+def _published(run: RunFolder, facts: Facts, boards: Sequence[Leaderboard], folder: str) -> Published:
+    info = run.info
     form: dict[str, dict[str, list[tuple[int, int]]]] = {}
     for (game, bot), results in sorted(facts.form.items()):
         form.setdefault(game, {})[bot] = list(results)
@@ -97,8 +94,8 @@ def _published(run: RunFolder, facts: Facts, folder: str) -> Published:
         started=info.started,
         finished=info.finished,
         matches=facts.matches,
-        boards={title: output.KINDS["leaderboard"](title, ratings).rows for title, ratings in rated.items()},
-        pairs={title: output.KINDS["pairs"](title, ratings).rows for title, ratings in rated.items()},
+        boards={board.title: output.KINDS["leaderboard"](board).rows for board in boards},
+        pairs={board.title: output.KINDS["pairs"](board).rows for board in boards},
         form=form,
     )
 

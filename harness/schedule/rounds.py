@@ -1,62 +1,17 @@
-"""What a format is: a generator of rounds for one game that is sent their results, and the parts all formats share."""
+"""What formats share: points, seatings, and playing all deals of a round."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import NamedTuple
 
 from harness.core.chance import Chance
+from harness.core.format import DuplicateSet, GamePlan, Plan
 from harness.core.types import GameRecord
-from harness.schedule.plan import GamePlan, Plan
 
 PIECE = 1000
 """Matches that an adaptive format asks for at once, about: enough to keep workers busy, few enough to hold."""
-
-
-class DuplicateSet(NamedTuple):
-    """A duplicate set: these bots, in this order around the table, play one deal in every rotation."""
-
-    group: int
-    """The deal in formats that need no results, the round in the others; the first number of a match id."""
-    number: int
-    """Counts the tables of the group; the second number of a match id."""
-    deal: tuple[int, ...]
-    """Names the deal: tables of the same name have the same luck. A table has its own, unless tables are to be
-    compared: matches of one deal are not independent, so shared deals say less about all deals."""
-    seating: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What a format itself says in the end, beside the ratings."""
-
-    standing: tuple[str, ...] = ()
-    """Bots by the format's own measure, best first; empty if it has none."""
-    note: str = ""
-    """One sentence for people; it does not name the game."""
-
-
-Rounds = Generator[list[DuplicateSet], Sequence[GameRecord], Outcome]
-"""Yields tables to be played, is sent their records in schedule order, ends with the outcome."""
-
-
-@dataclass(frozen=True, slots=True)
-class Format:
-    """A way of choosing who plays whom."""
-
-    name: str
-    summary: str
-    rounds: Callable[[GamePlan, Plan, Chance], Rounds]
-    count: Callable[[GamePlan, Plan], int | None]
-    """Matches of one game: exact or an upper bound; None if only the results can tell."""
-    adaptive: bool
-    """Whether later rounds depend on the results of earlier ones."""
-    check: Callable[[GamePlan, Plan], None] = lambda _game, _plan: None
-    """Refuses a plan that this format cannot play."""
-    settings: frozenset[str] = field(default_factory=frozenset)
-    """Fields of Plan, beyond those that all formats have, that it uses."""
 
 
 @dataclass(slots=True)

@@ -1,0 +1,164 @@
+"""One match: play it, read it, step through it."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stdout
+from html import escape
+from typing import Any
+
+from tabulate import tabulate
+
+from harness.core.errors import UsageError
+from harness.core.game import Game, View
+from harness.core.types import Fault, GameRecord, MatchSpec, Value
+from harness.executors.choose import isolated
+from harness.executors.jobs import Roster
+from harness.match.narration import tell_match
+from harness.match.positions import Position, positions
+from harness.match.referee import Limits, play
+from harness.match.replay import stream
+from harness.runs.installed import installed
+from harness.runs.request import BotLike, Isolation, draw_seed
+
+
+class Match:
+    """A match that was played: its result, and everything that happened in it."""
+
+    def __init__(self, game: Game[Any], record: GameRecord) -> None:
+        self.game, self.record = game, record
+
+    @property
+    def id(self) -> str:
+        """Its name in its run."""
+        return self.record.id
+
+    @property
+    def bots(self) -> tuple[str, ...]:
+        """Who sat where."""
+        return self.record.seats
+
+    @property
+    def scores(self) -> tuple[int, ...]:
+        """The score of each seat."""
+        return self.record.scores
+
+    @property
+    def ranks(self) -> tuple[int, ...]:
+        """The rank of each seat: 1 is best, equals share one, who failed is last."""
+        return self.record.ranks
+
+    @property
+    def faults(self) -> tuple[Fault, ...]:
+        """What bots did wrong: seat, kind, decision and what they said."""
+        return self.record.faults
+
+    def story(self, seat: int | None = None) -> str:
+        """The match in words; with a seat also its table at each of its decisions."""
+        return "\n".join(tell_match(self.game, self.record, seat))
+
+    def replay(self) -> Iterator[dict[str, object]]:
+        """Everything that happened, as data: docs/replay.md has the schema."""
+        return stream(self.game, self.record)
+
+    def positions(self, seat: int | None = None) -> list[Position]:
+        """The decisions of the match, or of one seat: view, legal actions, and what was chosen."""
+        return [one for one in positions(self.game, self.record) if seat in (None, one.seat)]
+
+    def view(self, decision: int) -> View:
+        """What the seat knew that made this decision."""
+        for one in positions(self.game, self.record):
+            if one.decision == decision:
+                return one.view
+        raise UsageError(f"{self.id} has decisions 0 to {len(self.record.actions) - 1}, not {decision}.")
+
+    def _rows(self) -> list[tuple[int, str, int, str]]:
+        failed = {fault.seat: fault.kind for fault in self.faults}
+        order = sorted(range(len(self.bots)), key=lambda seat: (self.ranks[seat], seat))
+        return [(self.ranks[seat], self.bots[seat], self.scores[seat], failed.get(seat, "")) for seat in order]
+
+    def _table(self, table_format: str) -> str:
+        headers = ("rank", "bot", "score", "fault") if self.faults else ("rank", "bot", "score")
+        rows = [row[: len(headers)] for row in self._rows()]
+        return tabulate(rows, headers=headers, tablefmt=table_format, disable_numparse=True)
+
+    def __repr__(self) -> str:
+        return f"{self.game.title}, {self.id}\n\n{self._table('simple')}"
+
+    def _repr_html_(self) -> str:
+        return f"<h4>{escape(self.game.title)}, {escape(self.id)}</h4>{self._table('html')}"
+
+
+def play_match(
+    game: str,
+    bots: Sequence[BotLike],
+    *,
+    seed: int | None = None,
+    options: Mapping[str, Value] | None = None,
+    move_time: float = 0.0,
+    isolate: Isolation = "off",
+) -> Match:
+    """Plays one match in this process and gives back all of it.
+
+    `bots` sit down in this order: names, classes, or functions `(view, actions) -> action`. The same seed and bots give
+    the same match; without a seed one is drawn.
+
+    >>> match = play_match("el-paso", ["outlaw", "diehard"], seed=7)
+    >>> match.bots, match.scores
+    (('outlaw', 'diehard'), (37, 26))
+    >>> match.positions()[0].view.phase
+    'play'
+    """
+    registry = installed(isolate)
+    rules = registry.game(game).configure(options or {})
+    if not rules.min_players <= len(bots) <= rules.max_players:
+        raise UsageError(f"{rules.title} is for {rules.min_players} to {rules.max_players} players, not {len(bots)}.")
+    entrants = registry.entrants(bots)
+    if len(entrants) > len(bots):
+        raise UsageError("One of the files has several bots; say which one is meant: path/to/bot.py::NAME.")
+    for entrant in entrants:
+        if not entrant.plays(game):
+            raise UsageError(f"{entrant.name} does not play {rules.title}.")
+    limits = {"move_time": move_time, "game_time": 0.0, "memory": 0, "isolate": isolate}
+    roster = isolated(Roster({game: rules}, {entrant.name: entrant for entrant in entrants}), limits)
+    spec = MatchSpec(
+        id=f"{game}-1.1.1",
+        index=0,
+        set=f"{game}-1.1",
+        game=game,
+        options=dict(rules.settings),
+        seed=draw_seed() if seed is None else seed,
+        seats=tuple(entrant.name for entrant in entrants),
+    )
+    try:
+        with redirect_stdout(sys.stderr), _interruptible() as audit:  # what bots print is not our output
+            record = play(spec, rules, roster.seats(spec), Limits(move_time), audit=audit)
+    finally:
+        roster.close()
+    return Match(rules, record)
+
+
+@contextmanager
+def _interruptible() -> Iterator[Callable[[], None]]:
+    """Lets Ctrl-C end the match: without it the referee would take it for a fault of the bot that was thinking."""
+    pressed: list[int] = []
+
+    def press(number: int, _frame: object) -> None:
+        pressed.append(number)
+        raise KeyboardInterrupt
+
+    def audit() -> None:
+        if pressed:
+            raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread():
+        yield audit
+        return
+    before = signal.signal(signal.SIGINT, press)
+    try:
+        yield audit
+    finally:
+        signal.signal(signal.SIGINT, before)

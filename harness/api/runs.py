@@ -1,0 +1,222 @@
+"""Runs: play a tournament, open one that was played, read what came of it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
+
+from harness.api.matches import Match
+from harness.core.errors import UnknownName, UsageError
+from harness.core.types import FaultKind, GameRecord, Value
+from harness.output.columns import Fields
+from harness.output.details import pairwise_table, seats_table
+from harness.output.leaderboard_files import write_leaderboard
+from harness.output.progress import Progress
+from harness.output.tables import LeaderboardTables, leaderboard_table, text_of
+from harness.plugins.registry import Registry
+from harness.ratings import leaderboards, rate_records
+from harness.runs.installed import installed
+from harness.runs.request import BotLike, RunRequest
+from harness.runs.run_setup import RunSetup, configure_run, create_run, limits_of_run, reopen
+from harness.runs.stop_signal import StopSignal
+from harness.runs.store import RunFolder, RunInfo, find
+from harness.runs.tournament import play_run
+from harness.runs.verify import Findings, check_run
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, slots=True)
+class FaultReport:
+    """A bot failed: in which match, at which decision, how, and what it said."""
+
+    match: str
+    bot: str
+    kind: FaultKind
+    decision: int
+    detail: str
+
+
+class Run:
+    """A run: its records, in the order in which they were written, and what they say. Show it, and see its tables."""
+
+    def __init__(self, folder: RunFolder, registry: Registry) -> None:
+        self._folder, self._registry = folder, registry
+
+    @property
+    def folder(self) -> Path:
+        """Where it is kept."""
+        return self._folder.folder
+
+    @property
+    def info(self) -> RunInfo:
+        """What was asked for, by which versions, on which machine."""
+        return self._folder.info
+
+    @property
+    def complete(self) -> bool:
+        """Whether all matches of the schedule were played; if not, `tournament(resume=run.folder)` goes on."""
+        return bool(self.info.finished)
+
+    @property
+    def warnings(self) -> list[str]:
+        """What a reader should know: workers that were lost, lines that were torn."""
+        return list(dict.fromkeys(self._folder.warnings))
+
+    def __iter__(self) -> Iterator[GameRecord]:
+        return self._folder.records()
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def leaderboard(self) -> LeaderboardTables:
+        """The leaderboards: a table for each game, and one over all if there are several."""
+        return LeaderboardTables(leaderboard_table(board) for board in leaderboards(rate_records(self)))
+
+    def table(self, table_format: str = "simple") -> str:
+        """The leaderboards as text: "github", "csv", "json", "html", "latex" and more."""
+        return text_of(self.leaderboard(), table_format)
+
+    def pairs(self) -> LeaderboardTables:
+        """How often each bot finishes ahead of each other."""
+        return LeaderboardTables(pairwise_table(board) for board in leaderboards(rate_records(self)))
+
+    def seats(self) -> LeaderboardTables:
+        """What a seat is worth."""
+        return LeaderboardTables(seats_table(board) for board in leaderboards(rate_records(self)))
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The results as a DataFrame with a line for each seat of each match (needs pandas)."""
+        try:
+            import pandas as pd
+        except ModuleNotFoundError as error:
+            raise UsageError("This needs pandas: pip install 'arena-harness[notebook]'.") from error
+        return pd.DataFrame(list(self._lines()))
+
+    def _lines(self) -> Iterator[Fields]:
+        for record in self:
+            failed = {fault.seat: fault.kind for fault in record.faults}
+            for seat, bot in enumerate(record.seats):
+                yield {
+                    "match": record.id,
+                    "game": record.game,
+                    "set": record.set,
+                    "seed": record.seed,
+                    "seat": seat,
+                    "bot": bot,
+                    "score": record.scores[seat],
+                    "rank": record.ranks[seat],
+                    "decisions": record.decisions[seat],
+                    "time": record.time[seat] if record.time else None,
+                    "fault": failed.get(seat),
+                }
+
+    def faults(self) -> list[FaultReport]:
+        """Every failure of a bot."""
+        return [
+            FaultReport(record.id, record.seats[fault.seat], fault.kind, fault.decision, fault.detail)
+            for record in self
+            for fault in record.faults
+        ]
+
+    def replay(self, match: str | int) -> Match:
+        """A match by its id, or by its place in the schedule: to be read and stepped through."""
+        ids = []
+        for record in self:
+            if match in (record.id, record.index):
+                return Match(configure_run(self._folder, self._registry)[record.game], record)
+            ids.append(record.id)
+        shown = ids if len(ids) <= 20 else [*ids[:10], *ids[-10:]]
+        raise UnknownName(f"match of {self.folder}", str(match), shown)
+
+    def verify(self, sample: int | None = None) -> Findings:
+        """Plays the records again by the rules (or a sample of so many) and compares: what does not fit."""
+        return check_run(self._folder, self._registry, sample)
+
+    def __repr__(self) -> str:
+        return f"{self.table()}\n\n{self.folder}{'' if self.complete else ' (not complete)'}"
+
+    def _repr_html_(self) -> str:
+        return self.leaderboard()._repr_html_()
+
+
+def tournament(
+    games: Sequence[str] | str = (),
+    bots: Sequence[BotLike] = (),
+    *,
+    deals: int | None = None,
+    workers: int | None = None,
+    options: Mapping[str, Value] | None = None,
+    request: RunRequest | None = None,
+    resume: str | Path | None = None,
+    force: bool = False,
+    quiet: bool = False,
+    **fields: Any,
+) -> Run:
+    """Lets bots play against each other, records every match in a folder, and gives back the run.
+
+    `bots` are names, classes, or functions `(view, actions) -> action`; `fields` are those of RunRequest: `seed`,
+    `format`, `players`, `name`, `results`, `move_time` ... A `request` made before, or read from a file, counts where
+    nothing else is given. `resume` continues the run in that folder; give bots that are classes or functions again.
+
+    >>> run = tournament("el-paso", ["outlaw", "diehard", "random"], deals=2, seed=7, workers=0)
+    >>> len(run), run.complete
+    (18, True)
+    >>> run.leaderboard()["el-paso"].rows[0]["bot"]
+    'outlaw'
+    """
+    given = {"deals": deals, "workers": workers, "options": options, **fields}
+    fields = {name: value for name, value in given.items() if value is not None}
+    fields |= {"games": (games,) if isinstance(games, str) else tuple(games)} if games else {}
+    fields |= {"bots": tuple(bots)} if bots else {}
+    unknown = sorted(set(fields) - set(RunRequest.__struct_fields__))
+    if unknown:
+        raise UnknownName("field of a run", unknown[0], RunRequest.__struct_fields__)
+    asked = replace(request, **fields) if request else RunRequest(**fields)
+    registry = installed(asked.isolate, asked.strict)
+    if resume is None:
+        folder, setup = create_run(asked, registry, "harness.tournament(...)")
+        limits: Mapping[str, Any] = asked.limits
+    else:
+        folder, setup, limits = _reopened(Path(resume), asked, registry, force)
+    _play(folder, setup, limits, asked.workers, quiet)
+    return Run(folder, registry)
+
+
+def _reopened(
+    path: Path, asked: RunRequest, registry: Registry, force: bool
+) -> tuple[RunFolder, RunSetup, dict[str, Any]]:
+    folder = RunFolder.open(find(Path(asked.results), str(path)))
+    for bot in asked.bots:
+        if not isinstance(bot, str):
+            registry.enter_as_installed(bot)
+    return folder, reopen(folder, registry, force), limits_of_run(folder)
+
+
+def _play(folder: RunFolder, setup: RunSetup, limits: Mapping[str, Any], workers: int | None, quiet: bool) -> None:
+    with (
+        StopSignal() as stop,
+        Progress("matches", setup.schedule.count(), quiet) as progress,
+        redirect_stdout(sys.stderr),  # what bots print is not our output
+    ):
+        complete = play_run(folder, setup, limits, workers, stop, progress.seen, progress.resumed)
+    write_leaderboard(folder)
+    if not complete:
+        sys.stderr.write(f"Not complete. Continue with: harness.tournament(resume={str(folder.folder)!r})\n")
+
+
+def open_run(path: str | Path, results: str | Path = "results") -> Run:
+    """A run that was played, by its folder or by its name under `results`.
+
+    >>> played = tournament("el-paso", ["skittish", "random"], deals=1, seed=7, workers=0, name="first")
+    >>> open_run("first").table("csv") == played.table("csv")
+    True
+    """
+    return Run(RunFolder.open(find(Path(results), str(path))), installed())

@@ -1,0 +1,91 @@
+"""The contract of a format: from a plan, and the results so far, to the tables that play next."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from msgspec import Struct
+
+from harness.core.chance import Chance
+from harness.core.types import GameRecord, Option, Value
+
+
+class GamePlan(Struct, frozen=True):
+    """One game of a run: its rules, its settings, how many sit at a table, who plays it."""
+
+    name: str
+    rules: str
+    settings: dict[str, Value]
+    players: int
+    entrants: tuple[str, ...]
+
+
+class Plan(Struct, frozen=True):
+    """What a run is: the same plan gives the same schedule, and with the same bots the same records."""
+
+    games: tuple[GamePlan, ...]
+    deals: int
+    """Deals of the run; in swiss and knockout deals of every round."""
+    seed: int
+    format: str = "round-robin"
+    settings: dict[str, Value] = {}
+    """The format's options with their values."""
+    candidates: tuple[str, ...] = ()
+    """Whom the run is about, in formats that have candidates."""
+
+    def whole(self, option: str) -> int:
+        """The value of a format's option that is a whole number."""
+        return int(self.settings[option])
+
+    def number(self, option: str) -> float:
+        """The value of a format's option that is a number."""
+        return float(self.settings[option])
+
+
+class DuplicateSet(NamedTuple):
+    """These bots, in this order around the table, play one deal in every rotation of their seats."""
+
+    group: int
+    """The deal in formats that need no results, the round in the others; the first number of a match id."""
+    number: int
+    """Counts the sets of the group; the second number of a match id."""
+    deal: tuple[int, ...]
+    """Names the deal: sets of the same name have the same luck. A set has its own, unless tables are to be
+    compared: matches of one deal are not independent, so shared deals say less about all deals."""
+    seating: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a format itself says in the end, beside the ratings."""
+
+    standing: tuple[str, ...] = ()
+    """Bots by the format's own measure, best first; empty if it has none."""
+    note: str = ""
+    """One sentence for people; it does not name the game."""
+
+
+Rounds = Generator[list[DuplicateSet], Sequence[GameRecord], Outcome]
+"""Yields sets to be played, is sent their records in schedule order, ends with the outcome."""
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A way of choosing who plays whom. A plugin offers its formats through the hook `arena_formats`."""
+
+    name: str
+    summary: str
+    rounds: Callable[[GamePlan, Plan, Chance], Rounds]
+    """The rounds of one game; `plan.settings` has a value for each of the format's options."""
+    count: Callable[[GamePlan, Plan], int | None]
+    """Matches of one game: exact or an upper bound; None if only the results can tell."""
+    adaptive: bool
+    """Whether later rounds depend on the results of earlier ones."""
+    check: Callable[[GamePlan, Plan], None] = lambda _game, _plan: None
+    """Refuses a plan that this format cannot play."""
+    options: tuple[Option, ...] = ()
+    """What can be set in its name, as in `swiss:rounds=5`."""
+    candidates: bool = False
+    """Whether it is about some of the bots, its candidates."""

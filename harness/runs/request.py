@@ -1,0 +1,111 @@
+"""What is asked for: the one frozen value that the command line, a TOML file and a notebook make to play a run."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Sequence
+from math import isfinite
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct
+
+from harness.core.bot import Bot
+from harness.core.errors import UnknownName, UsageError
+from harness.core.game import Action
+from harness.core.types import Value
+
+BotLike = str | type[Bot] | Bot | Callable[[Any, Sequence[Action]], Action]
+"""A bot's name, class, object (its class plays), or a function `(view, actions) -> action`."""
+Isolation = Literal["off", "on", "strict"]
+
+DEALS = 10
+MOVE_TIME = 10.0
+MEMORY = 4096
+MOST_WORKERS = 1024
+LIMITS = ("move_time", "game_time", "memory", "isolate", "max_faults")
+"""What bots may use and how they are kept: part of what a run is, kept in its run.json."""
+
+
+class RunRequest(Struct, frozen=True, kw_only=True, rename="kebab", forbid_unknown_fields=True):
+    """Everything that can be said about a run before it is played. A bad value is refused with what is allowed."""
+
+    games: tuple[str, ...] = ()
+    """Names of games; none is all that are installed."""
+    bots: tuple[Any, ...] = ()
+    """Who plays (see BotLike); none is all quick ones that are installed."""
+    options: dict[str, Value] = {}
+    """Options of the games."""
+    players: int | None = None
+    """Bots at a table; None is up to four, as the game and the field allow."""
+    deals: int = DEALS
+    seed: int | None = None
+    """The luck of the run; None is drawn, and kept."""
+    format: str = "round-robin"
+    """A format, with its options behind a colon: `swiss:rounds=5`."""
+    candidates: tuple[Any, ...] = ()
+    """Whom the run is about, in formats that have candidates."""
+    move_time: float = MOVE_TIME
+    """Seconds of wall-clock time for one decision; 0 is no limit."""
+    game_time: float = 0.0
+    """Seconds for all decisions of a bot in a match; 0 is no limit."""
+    memory: int = MEMORY
+    """Megabytes for a worker, or for an isolated bot; 0 is no limit."""
+    isolate: Isolation = "off"
+    """Whether each bot plays in a process without rights; strict refuses what this machine cannot enforce."""
+    max_faults: int = 0
+    """Faults after which a bot is disqualified; 0 is never."""
+    workers: int | None = None
+    """Processes that play; 0 plays in this one, None is one for each core."""
+    name: str | None = None
+    """The name of the run's folder; None is the time."""
+    results: str = "results"
+    """The folder that holds runs."""
+    strict: bool = False
+    """Whether a broken plugin is an error, instead of a warning."""
+
+    def __post_init__(self) -> None:
+        for field, least in (("deals", 1), ("move_time", 0), ("game_time", 0), ("memory", 0), ("max_faults", 0)):
+            _check_number(field, getattr(self, field), least)
+        if self.workers is not None:
+            _check_number("workers", self.workers, 0, MOST_WORKERS)
+        if self.isolate not in ("off", "on", "strict"):
+            raise UnknownName("isolation", str(self.isolate), ("off", "on", "strict"))
+        for bot in (*self.bots, *self.candidates):
+            if not (isinstance(bot, str | Bot) or callable(bot)):
+                raise UsageError(f"{bot!r} is no bot: give a name, a class, or a function (view, actions) -> action.")
+
+    @property
+    def limits(self) -> dict[str, int | float | str]:
+        """What bots may use and how they are kept, as run.json has it."""
+        return {name: getattr(self, name) for name in LIMITS}
+
+    @classmethod
+    def read(cls, path: Path) -> dict[str, Any]:
+        """The fields that a TOML file gives; they are named like the options of `arena tournament`."""
+        try:
+            text = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise UsageError(f"Cannot read {path}: {error}.") from error
+        try:
+            asked = msgspec.toml.decode(text, type=cls)
+            given = msgspec.toml.decode(text).keys()
+        except msgspec.DecodeError as error:
+            raise UsageError(f"{path} does not ask for a run that can be played: {error}.") from error
+        fields = dict(zip(cls.__struct_encode_fields__, cls.__struct_fields__, strict=True))
+        return {fields[name]: getattr(asked, fields[name]) for name in given}
+
+
+def _check_number(name: str, value: Any, least: int, most: int | None = None) -> None:
+    if not isinstance(value, int | float) or not isfinite(value) or value < least:
+        if name == "deals":
+            raise UsageError(f"There must be at least one deal, not {value}.")
+        raise UsageError(f"{name.replace('_', ' ').capitalize()} must be at least {least}, not {value}.")
+    if most is not None and value > most:
+        raise UsageError(f"{name.replace('_', ' ').capitalize()} can be {most} at most, not {value}.")
+
+
+def draw_seed() -> int:
+    """A seed that no bot can know beforehand: a known one is an open deck."""
+    return secrets.randbits(48)
