@@ -46,8 +46,8 @@ def command(bot: str, games: tuple[str, ...], as_json: bool, **asked: Any) -> No
     from harness.conformance import check_bot
     from harness.core.errors import UsageError
     from harness.executors.isolation import isolate_all
+    from harness.executors.remote import IsolationPolicy
     from harness.match.referee import Limits
-    from harness.protocol.session import IsolationPolicy
 
     registry = load_plugins(isolate=asked["isolate"])
     offered = {name: registry.game(name).configure() for name in sorted({*registry.games, *games})}

@@ -96,8 +96,8 @@ def draw_seed() -> int:
 def entrants_for(table: Roster, asked: dict[str, Any], logs: Path | None = None) -> dict[str, Entrant]:
     """The entrants where the options want them (limits filled in): programs, and isolated bots, in processes."""
     from harness.executors.isolation import isolate_all
+    from harness.executors.remote import IsolationPolicy
     from harness.match.referee import Limits
-    from harness.protocol.session import IsolationPolicy
 
     limits = Limits(asked["move_time"], asked["game_time"])
     policy = IsolationPolicy(asked["isolate"], limits, asked["memory"], logs=str(logs or ""))

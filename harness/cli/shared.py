@@ -38,8 +38,10 @@ def load_plugins(strict: bool = False, isolate: Literal["off", "on", "strict"] =
 
     With `isolate`, bots that are named by a file or a command are asked what they are in processes of their own.
     """
+    from harness.executors.isolation import OutsideProcesses
+
     registry = load()
-    registry.isolate = isolate
+    registry.outside = OutsideProcesses(isolate)
     if registry.problems and strict:
         raise PluginError(" ".join(registry.problems))
     for problem in registry.problems:

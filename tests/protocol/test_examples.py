@@ -14,7 +14,7 @@ import pytest
 from harness.conformance import check_bot
 from harness.executors import SerialExecutor
 from harness.executors.isolation import enter_command, isolate_all
-from harness.protocol.session import IsolationPolicy
+from harness.executors.remote import IsolationPolicy
 from tests.protocol.support import GAMES, HOSTILE, LIMITS, REGISTRY, job, seated
 
 BOTS = Path(__file__).parents[2] / "docs" / "examples" / "bots"

@@ -13,7 +13,15 @@ from pathlib import Path
 
 import pytest
 
-from harness.sandbox.process import Ended, Launch, Process, TooLate, TooLong, absolute, files_of
+from harness.sandbox.process import (
+    DeadlinePassed,
+    Launch,
+    LineTooLong,
+    Process,
+    ProcessEnded,
+    folders_needed,
+    with_absolute_paths,
+)
 from tests.protocol.support import processes
 
 HERE = Path(__file__).parent
@@ -26,10 +34,10 @@ def start():
     Path(home).chmod(0o711)
     made = []
 
-    def make(code, **terms):
-        argv = absolute([sys.executable, "-S", "-c", code])
-        launch = Launch(argv, readable=(*files_of(argv), sys.base_prefix))
-        made.append(Process(launch, home, None, **terms))
+    def make(code, **limits):
+        argv = with_absolute_paths([sys.executable, "-S", "-c", code])
+        launch = Launch(argv, readable=(*folders_needed(argv), sys.base_prefix))
+        made.append(Process(launch, home, **limits))
         return made[-1]
 
     make.home = home
@@ -61,27 +69,27 @@ def test_two_lines_at_once_are_taken_one_by_one(start):
 def test_time_is_up_for_one_that_does_not_read(start):
     deaf = start("import time; time.sleep(100)")
     began = time.perf_counter()
-    with pytest.raises(TooLate):
+    with pytest.raises(DeadlinePassed):
         deaf.ask(b"x" * 1_000_000 + b"\n", soon(0.4))
     assert time.perf_counter() - began < 3
 
 
 def test_a_line_has_a_longest_length(start):
-    with pytest.raises(TooLong):
+    with pytest.raises(LineTooLong):
         start("while True: print('x' * 9999, end='')").ask(b"\n", soon(), 50_000)
 
 
 def test_the_end_tells_how_and_what_was_said_last(start):
     process = start("import sys; sys.stderr.write('one\\nalas at 0x7f001122\\n'); sys.exit(7)")
-    with pytest.raises(Ended):
+    with pytest.raises(ProcessEnded):
         process.ask(b"\n", soon())
     assert process.kill(1.0) == "exit code 7"
-    assert process.last_words() == "alas at 0x..."
+    assert process.last_stderr_line() == "alas at 0x..."
 
 
 def test_processor_time_ends(start):
     process = start("while True: pass", cpu=1)
-    with pytest.raises(Ended):
+    with pytest.raises(ProcessEnded):
         process.ask(b"\n", soon(30))
     assert process.kill(1.0) == "SIGKILL"
 
@@ -119,8 +127,8 @@ def test_it_dies_with_the_one_who_started_it(start, confined):
     code = (
         "import sys,time; sys.path.insert(0, sys.argv[1])\n"
         "from harness.sandbox.process import *\n"
-        f"argv = absolute([sys.executable, '-S', '-c', {program!r}])\n"
-        "launch = Launch(argv, readable=(*files_of(argv), sys.base_prefix))\n"
+        f"argv = with_absolute_paths([sys.executable, '-S', '-c', {program!r}])\n"
+        "launch = Launch(argv, readable=(*folders_needed(argv), sys.base_prefix))\n"
         f"p = Process(launch, sys.argv[2], None, confined={confined})\n"
         "p.ask(b'\\n', time.perf_counter() + 10)\n"
         "print('ready', flush=True); time.sleep(999)"
@@ -150,7 +158,7 @@ def test_a_warden_that_is_stopped_is_killed(start):
 
 def test_a_command_is_made_independent_of_the_folder(tmp_path):
     (tmp_path / "bot.js").touch()
-    argv = absolute(["sh", "bot.js", "--level", "3"])
+    argv = with_absolute_paths(["sh", "bot.js", "--level", "3"])
     assert argv[1:] == (str(tmp_path / "bot.js"), "--level", "3")
     assert argv[0].startswith("/")
-    assert str(tmp_path) in files_of(argv)
+    assert str(tmp_path) in folders_needed(argv)
