@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.match.faults import BotFault
 from harness.sandbox.process import (
     DeadlinePassed,
     Launch,
@@ -85,6 +86,41 @@ def test_the_end_tells_how_and_what_was_said_last(start):
         process.ask(b"\n", soon())
     assert process.kill(1.0) == "exit code 7"
     assert process.last_stderr_line() == "alas at 0x..."
+
+
+def test_a_program_may_finish_what_it_does_when_it_is_dismissed(start, tmp_path):
+    done = tmp_path / "done"
+    process = start(f"import time\ninput()\ntime.sleep(0.2)\nopen({str(done)!r}, 'w')", confined=False)
+    began = time.perf_counter()
+    process.dismiss(b"bye\n", 10.0)
+    assert time.perf_counter() - began < 5
+    assert done.exists()
+    assert not process.running
+
+
+def test_a_program_that_waits_for_another_line_ends_with_its_stdin(start):
+    process = start("import sys\nfor line in sys.stdin: print(line, flush=True)")
+    assert process.ask(b"one\n", soon()) == b"one"
+    began = time.perf_counter()
+    process.dismiss(b"bye\n", 10.0)
+    assert time.perf_counter() - began < 5
+
+
+def test_a_program_that_stays_is_ended_after_its_grace(start):
+    process = start("import time\ntime.sleep(999)")
+    began = time.perf_counter()
+    process.dismiss(b"bye\n", 0.3)
+    assert 0.3 <= time.perf_counter() - began < 3
+    assert not process.running
+    process.dismiss(b"bye\n", 9.0)
+    assert time.perf_counter() - began < 5
+
+
+def test_a_function_is_named_by_its_module(start):
+    launch = Launch(entry="json:loads", request={}, readable=(sys.prefix, sys.base_prefix, str(HERE.parents[1])))
+    process = Process(launch, start.home)
+    with pytest.raises(BotFault, match="exit code 126: arena: cannot start it: the JSON object must be str"):
+        process.exchange(b"\n", soon())
 
 
 def test_processor_time_ends(start):
