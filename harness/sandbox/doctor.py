@@ -28,7 +28,7 @@ GUARANTEES = {
     "writing": ("nothing can be written outside a scratch folder", ("writes",)),
     "reading": ("nobody else's files can be read", ("reads",)),
     "network": ("there is no network, not even this machine's own", ("connects", "sends")),
-    "others": ("other processes cannot be seen or reached", ("signals", "peeps")),
+    "others": ("other processes cannot be seen or reached", ("signals_others", "sees_others")),
     "inheritance": ("nothing is inherited: no open files, no environment", ("inherits",)),
 }
 
