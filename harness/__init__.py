@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from harness._version import VERSION as __version__  # noqa: N811 - the name that Python looks for
     from harness.api.comparisons import Comparison, compare
     from harness.api.matches import Match, play_match
-    from harness.api.runs import FaultReport, Run, open_run, tournament
+    from harness.api.runs import RecordedFault, Run, open_run, tournament
     from harness.core.bot import Bot
     from harness.core.chance import Chance
     from harness.core.components import bundled, read_components
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _HOME = {
     "api.comparisons": ("Comparison", "compare"),
     "api.matches": ("Match", "play_match"),
-    "api.runs": ("FaultReport", "Run", "open_run", "tournament"),
+    "api.runs": ("RecordedFault", "Run", "open_run", "tournament"),
     "core.bot": ("Bot",),
     "core.chance": ("Chance",),
     "core.components": ("bundled", "read_components"),
@@ -57,7 +57,6 @@ __all__ = [
     "DuplicateSet",
     "Event",
     "Fault",
-    "FaultReport",
     "Format",
     "Game",
     "GamePlan",
@@ -69,6 +68,7 @@ __all__ = [
     "Outcome",
     "Plan",
     "Position",
+    "RecordedFault",
     "Rounds",
     "Run",
     "RunRequest",

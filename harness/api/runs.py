@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class FaultReport:
+class RecordedFault:
     """A bot failed: in which match, at which decision, how, and what it said."""
 
     match: str
@@ -118,10 +118,10 @@ class Run:
                     "fault": failed.get(seat),
                 }
 
-    def faults(self) -> list[FaultReport]:
+    def faults(self) -> list[RecordedFault]:
         """Every failure of a bot."""
         return [
-            FaultReport(record.id, record.seats[fault.seat], fault.kind, fault.decision, fault.detail)
+            RecordedFault(record.id, record.seats[fault.seat], fault.kind, fault.decision, fault.detail)
             for record in self
             for fault in record.faults
         ]

@@ -145,12 +145,12 @@ def _play_all(specs: Sequence[MatchSpec], roster: Roster, limits: Limits, report
 
 def _look_at(sessions: SessionPool, report: BotReport) -> None:
     """What its processes have used, and whether they stayed."""
-    report.memory = max([report.memory or 0.0, *(session.process.memory() for session in sessions.idle)])
-    if sessions.left:
+    report.memory = max([report.memory or 0.0, *(program.process.peak_memory() for program in sessions.idle)])
+    if sessions.unasked_exits:
         report.problems.append(
             "Its program ends after a match, unasked: it should wait for the next one, since start-up takes time."
         )
-        sessions.left = 0
+        sessions.unasked_exits = 0
     sessions.dismiss()
 
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from harness.executors.isolation import isolate_all
 from harness.executors.jobs import Executor, ExecutorSettings, Roster
+from harness.executors.remote import IsolationPolicy
 from harness.match.referee import Limits
-from harness.protocol.session import IsolationPolicy
 
 EXECUTORS = {
     "serial": "harness.executors.serial:SerialExecutor",

@@ -6,27 +6,48 @@ import shlex
 import shutil
 import sys
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from hashlib import sha256
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-import msgspec
-
 from harness.core.bot import Bot, kebab
 from harness.core.errors import PluginError, UsageError
 from harness.core.game import Game
-from harness.core.types import Option, Value
-from harness.executors.remote import RemoteEntrant, SessionPool
+from harness.core.types import Value
+from harness.executors.remote import Isolation, IsolationPolicy, RemoteEntrant, RunningProgram, SessionPool
 from harness.match.faults import BotFault
 from harness.plugins.entrants import Entrant, split_options
-from harness.protocol.messages import LONGEST_HELLO
-from harness.protocol.session import HELLO, Isolation, IsolationPolicy, Session, class_path, exchange
+from harness.protocol.messages import LONGEST_HELLO, BotDescription, Introduction, NotAMessage, decode_descriptions
+from harness.protocol.session import HELLO, class_path
 from harness.sandbox.doctor import require_enforcement
-from harness.sandbox.process import ROOT, Launch, Process, absolute, files_of
+from harness.sandbox.process import ROOT, Launch, folders_needed, with_absolute_paths
 
 COMMAND = "cmd:"
+SERVE_BOT = "harness.protocol.child:serve"
+DESCRIBE_FILE = "harness.protocol.child:describe_file"
+"""What runs in the process of a Python bot, as module:function."""
+
+
+@dataclass(frozen=True, slots=True)
+class OutsideProcesses:
+    """The registry's way to bots outside this process (`harness.plugins.entrants.OutsideBots`)."""
+
+    isolate: Isolation = "off"
+
+    @property
+    def loads_files_here(self) -> bool:
+        """Whether Python files are loaded in this process, as friends' are."""
+        return self.isolate == "off"
+
+    def enter_command(self, text: str, name: str, options: str, command: str) -> Entrant:
+        """An entrant for a program."""
+        return enter_command(text, name, options, command, self.isolate)
+
+    def bots_in(self, path: str) -> dict[str, type[Bot]]:
+        """The bots of a file, described by a process of its own."""
+        return bots_in(path, self.isolate)
 
 
 def enter_command(text: str, name: str, options: str, command: str, isolate: Isolation) -> RemoteEntrant:
@@ -42,25 +63,39 @@ def enter_command(text: str, name: str, options: str, command: str, isolate: Iso
         raise UsageError(f"{text!r} names no program: write --bot 'cmd:node bot.js'.")
     if shutil.which(words[0]) is None:
         raise UsageError(f"{text!r}: there is no program {words[0]!r} on this machine.")
-    argv = absolute(words)
-    launch = Launch(argv, readable=files_of(argv))
+    argv = with_absolute_paths(words)
+    launch = Launch(argv, readable=folders_needed(argv))
     settings: dict[str, Value] = dict(split_options(text, options))
     called = name or _name_of(words)
     full = called + (f":{options}" if options else "")
-    sessions = SessionPool()
+    policy = IsolationPolicy(isolate)
     try:
-        session = Session(launch, sessions.home, IsolationPolicy(isolate), full)
-        session.close()
+        introduction = _introduction(launch, policy)
     except BotFault as fault:
         raise UsageError(f"{text!r} cannot be entered: {fault.detail}.") from None
+    about = {"name": called, "games": introduction.games, "version": introduction.version}
+    return RemoteEntrant(
+        name=full,
+        spec=f"{full}={COMMAND}{command}",
+        bot=type("Program", (Bot,), about),
+        settings=settings,
+        source=command,
+        version=introduction.version or _digest(argv),
+        launch=launch,
+        expected=introduction,
+        policy=policy,
+    )
+
+
+def _introduction(launch: Launch, policy: IsolationPolicy) -> Introduction:
+    """What a program says of itself when it is started."""
+    sessions = SessionPool()
+    try:
+        session = RunningProgram.start(launch, sessions.home, policy, "").session
+        session.close()
     finally:
         sessions.close()
-    said = session.introduction
-    cls = type("Program", (Bot,), {"name": called, "games": said.games, "version": said.version})
-    version = said.version or _digest(argv)
-    return RemoteEntrant(
-        full, f"{full}={COMMAND}{command}", cls, settings, command, version, launch, said, IsolationPolicy(isolate)
-    )
+    return session.introduction
 
 
 def _name_of(words: list[str]) -> str:
@@ -78,71 +113,62 @@ def _digest(argv: tuple[str, ...]) -> str:
     return "sha256:" + total.hexdigest()[:16]
 
 
-class _Description(msgspec.Struct, frozen=True):
-    """What a file's bot says of itself."""
-
-    name: str
-    version: str
-    games: tuple[str, ...]
-    options: tuple[Option, ...]
-    doc: str
-
-
 def bots_in(path: str, isolate: Isolation) -> dict[str, type[Bot]]:
     """The bots of a file, as they describe themselves in a process of their own: none of its code runs in this one."""
     if not Path(path).is_file():
         raise UsageError(f"There is no file {path}.")
-    launch = python_launch({"file": str(Path(path).resolve())}, (str(Path(path).resolve().parent),))
+    file = Path(path).resolve()
+    launch = python_launch(DESCRIBE_FILE, {"file": str(file)}, (str(file.parent),))
     sessions, policy = SessionPool(), IsolationPolicy(isolate)
-    process = Process(launch, sessions.home, None, **policy.terms)
+    process = policy.start(launch, sessions.home)
     try:
-        line = exchange(process, HELLO, perf_counter() + policy.start_time, LONGEST_HELLO, "told its bots")
-        described = msgspec.json.decode(line, type=list[_Description])
-    except (BotFault, msgspec.MsgspecError) as error:
+        line = process.exchange(HELLO, perf_counter() + policy.start_time, LONGEST_HELLO, "told its bots")
+        described = decode_descriptions(line)
+    except (BotFault, NotAMessage) as error:
         raise PluginError(f"{path} cannot be loaded: {error}.") from None
     finally:
         process.kill()
         sessions.close()
-    return {
-        one.name: type(
-            "Described", (Bot,), {"name": one.name, "games": one.games, "options": one.options, "version": one.version,
-                                  "__doc__": one.doc, "choose": _not_here},
-        )
-        for one in described
-    }  # fmt: skip
+    return {bot.name: _stand_in(bot) for bot in described}
+
+
+def _stand_in(bot: BotDescription) -> type[Bot]:
+    """A class that says of itself what a bot of another process has said, and cannot play."""
+    about = {"name": bot.name, "games": bot.games, "options": bot.options, "version": bot.version}
+    return type("Described", (Bot,), {**about, "__doc__": bot.doc, "choose": _not_here})
 
 
 def _not_here(_self: Bot, _view: object, _actions: object) -> Any:
     raise AssertionError("this bot plays in a process of its own")
 
 
-def python_launch(python: Mapping[str, object], readable: tuple[str, ...] = ()) -> Launch:
-    """A launch of the child that serves a Python bot."""
+def python_launch(entry: str, request: Mapping[str, object], readable: tuple[str, ...]) -> Launch:
+    """A launch of Python that calls our function `entry` with `request`, and can import what this process can."""
     folders = {sys.prefix, sys.base_prefix, sys.exec_prefix, *readable}
     folders |= {path for path in sys.path if path and Path(path).is_dir()}
     folders |= {str(ROOT / "harness")}
-    return Launch(python=python, readable=tuple(sorted(folders)))
+    return Launch(entry=entry, request=request, readable=tuple(sorted(folders)))
 
 
-def isolated(entrant: Entrant, policy: IsolationPolicy, games: Mapping[str, Game[Any]]) -> Entrant:
+def isolate(entrant: Entrant, policy: IsolationPolicy, games: Mapping[str, Game[Any]]) -> Entrant:
     """The entrant on this policy's terms: a program always, a Python bot if bots are isolated."""
     if isinstance(entrant, RemoteEntrant) and entrant.launch.argv:
-        return _with(entrant, entrant.launch, policy, entrant.expected)
+        return _remote(entrant, entrant.launch, policy, entrant.expected)
     if policy.isolate == "off":
         return entrant
-    policy = msgspec.structs.replace(policy, engines=tuple(sorted(class_path(type(game)) for game in games.values())))
-    asked: dict[str, object] = {"settings": dict(entrant.settings), "engines": policy.engines}
+    engines = sorted(class_path(type(game)) for game in games.values())
+    wanted: dict[str, object] = {"settings": dict(entrant.settings), "engines": engines}
     readable = [_package_of(cls) for cls in (*map(type, games.values()), *entrant.consulted)]
     file = Path(entrant.source).resolve()
     if file.suffix == ".py" and file.is_file():
-        asked |= {"file": str(file), "bot": entrant.bot.name}
+        wanted |= {"file": str(file), "bot": entrant.bot.name}
         readable.append(str(file.parent))
     else:
         if "<" in entrant.bot.__qualname__:
             raise UsageError(f"{entrant.name} cannot be isolated: its class is inside a function; put it into a file.")
-        asked["bot"] = class_path(entrant.bot)
+        wanted["bot"] = class_path(entrant.bot)
         readable.append(_package_of(entrant.bot))
-    return _with(entrant, python_launch(asked, tuple(readable)), policy, None)
+    return _remote(entrant, python_launch(SERVE_BOT, wanted, tuple(readable)), policy, None)
 
 
 def isolate_all(
@@ -151,7 +177,7 @@ def isolate_all(
     """All entrants on this policy's terms. A strict one is tried at once: it must be possible to run every bot."""
     if policy.isolate == "strict":
         require_enforcement()
-    placed = {name: isolated(entrant, policy, games) for name, entrant in entrants.items()}
+    placed = {name: isolate(entrant, policy, games) for name, entrant in entrants.items()}
     if policy.isolate == "strict":
         for entrant in placed.values():
             _try_out(entrant)
@@ -161,17 +187,17 @@ def isolate_all(
 def _try_out(entrant: Entrant) -> None:
     assert isinstance(entrant, RemoteEntrant)
     entrant.warm_up()
-    refused = list(entrant.sessions.refused)
+    failed = list(entrant.sessions.failed_starts)
     entrant.sessions.dismiss()
-    if refused:
-        raise UsageError(f"{entrant.name} cannot be isolated strictly: {refused[0].detail}.")
+    if failed:
+        raise UsageError(f"{entrant.name} cannot be isolated strictly: {failed[0].detail}.")
 
 
-def _with(entrant: Entrant, launch: Launch, policy: IsolationPolicy, expected: Any) -> RemoteEntrant:
+def _remote(entrant: Entrant, launch: Launch, policy: IsolationPolicy, expected: Introduction | None) -> RemoteEntrant:
     values = {one.name: getattr(entrant, one.name) for one in fields(Entrant)}
-    outsider = RemoteEntrant(**values, launch=launch, expected=expected, policy=policy)
-    assert outsider.sessions.home, "the folder is made here, so that this process can remove it when workers have died"
-    return outsider
+    remote = RemoteEntrant(**values, launch=launch, expected=expected, policy=policy)
+    assert remote.sessions.home, "the folder is made here, so that this process can remove it when workers have died"
+    return remote
 
 
 def _package_of(cls: type) -> str:

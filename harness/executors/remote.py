@@ -1,94 +1,89 @@
-"""Entrants that play in a process of their own, and the bot objects that the referee asks in their place."""
+"""Entrants that play in a process of their own: where the sandbox and the protocol are put together."""
 
 from __future__ import annotations
 
 import atexit
 import os
+import re
 import shutil
 import tempfile
 from collections import deque
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from math import inf
+from functools import partial
+from pathlib import Path
 from time import perf_counter
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
-from msgspec import Raw
+from msgspec import Struct
 
 from harness.core.bot import Bot
-from harness.core.game import Action, Game
-from harness.core.types import Event, GameRecord
+from harness.core.game import Game
 from harness.match.faults import BotFault
+from harness.match.referee import NO_LIMITS, Limits
 from harness.plugins.entrants import Entrant
 from harness.protocol.messages import Introduction
-from harness.protocol.session import IsolationPolicy, Session
-from harness.sandbox.process import Launch
+from harness.protocol.remote_bot import ListeningRemoteBot, RemoteBot
+from harness.protocol.session import Session
+from harness.sandbox.process import Launch, Process
 
-RETIREMENT = 900.0
+MEMORY = 4096
+START_TIME = 20.0
+RETIREMENT_AGE = 900.0
 """Seconds after which a process is replaced between two matches, long before its processor time is used up."""
 
-
-class RemoteBot(Bot):
-    """Sits at the table for a program: asks it, and raises BotFault where it fails."""
-
-    def __init__(self, session: Session, give_back: Callable[[Session], None]) -> None:
-        self._session: Session | None = session
-        self._give_back = give_back
-        self._events: list[Event] | None = None
-        self._used = 0.0
-
-    def start(self) -> None:
-        """Tells the program about the match."""
-        assert self._session is not None
-        limits = self._session.policy.limits
-        self._move_time, self._bank = limits.move_time or inf, limits.game_time or inf
-        self._ask = self._session.choose
-        # Most games write views as msgspec does: then the view is encoded with the message, in one go.
-        own_way = type(self.game).view_to_json is not Game.view_to_json
-        self._raw = (lambda view: Raw(self.game.view_to_json(view))) if own_way else None
-        self._session.new_game(self.game, self.seat, self.players, self.seed, dict(self.settings))
-
-    def choose(self, view: Any, actions: Sequence[Action]) -> Action:
-        """What the program chooses."""
-        began = perf_counter()
-        events, self._events = self._events, None
-        allowed = min(self._move_time, self._bank - self._used)
-        action = self._ask(self._raw(view) if self._raw else view, actions, allowed, events)
-        self._used += perf_counter() - began
-        return action
-
-    def finish(self, record: GameRecord) -> None:
-        """Tells the program the result; from then on it is free for another match."""
-        session, self._session = self._session, None
-        assert session is not None
-        try:
-            session.game_over(record)
-        finally:
-            self._give_back(session)
-
-    def __del__(self) -> None:
-        # A bot that is dropped in the middle of a match has failed. Its program goes on only if it owned up to it.
-        if getattr(self, "_session", None) is not None:
-            assert self._session is not None
-            self._give_back(self._session)
+Isolation = Literal["off", "on", "strict"]
 
 
-class ListeningRemoteBot(RemoteBot):
-    """A Remote whose program wants events."""
+class IsolationPolicy(Struct, frozen=True):
+    """How an organiser runs other people's programs."""
 
-    def observe(self, events: Sequence[Event]) -> None:
-        """Kept for the next question."""
-        self._events = list(events)
+    isolate: Isolation = "off"
+    limits: Limits = NO_LIMITS
+    memory: int = MEMORY
+    """Megabytes for each bot's process; 0 is no limit."""
+    start_time: float = START_TIME
+    """Seconds from the start of a program to its hello; 0 is no limit."""
+    logs: str = ""
+    """The folder for what programs write to stderr; none if empty."""
+
+    def start(self, launch: Launch, home: str, name: str = "") -> Process:
+        """Starts a process on these terms; without a name no log is kept of it."""
+        log = Path(self.logs, re.sub(r"[^\w.=,-]+", "_", name) + ".log") if self.logs and name else None
+        return Process(
+            launch, home, log, confined=self.isolate != "off", strict=self.isolate == "strict", memory=self.memory
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class RunningProgram:
+    """A program in its process, and the conversation with it."""
+
+    process: Process
+    session: Session
+    started_at: float
+    """In perf_counter's time."""
+
+    @classmethod
+    def start(cls, launch: Launch, home: str, policy: IsolationPolicy, name: str) -> RunningProgram:
+        """Starts a program and waits for its hello; raises BotFault if that does not come."""
+        started_at = perf_counter()
+        process = policy.start(launch, home, name)
+        return cls(process, Session(process, policy.limits, policy.start_time), started_at)
+
+    @property
+    def fit(self) -> bool:
+        """Whether it can play another match."""
+        return self.session.alive and perf_counter() - self.started_at < RETIREMENT_AGE
 
 
 class SessionPool:
-    """The processes of one entrant in this process: as many as it has seats in one match, which is one as a rule."""
+    """The programs of one entrant in this process: as many as it has seats in one match, which is one as a rule."""
 
     def __init__(self) -> None:
-        self.idle: deque[Session] = deque()
-        self.refused: deque[BotFault] = deque()
+        self.idle: deque[RunningProgram] = deque()
+        self.failed_starts: deque[BotFault] = deque()
         """Starts that failed, for the seats that they were meant for."""
-        self.left = 0
+        self.unasked_exits = 0
         """How many have ended between two matches, unasked."""
         self._home = ""
         self._owner = 0
@@ -105,29 +100,29 @@ class SessionPool:
             os.chmod(self._home, 0o711)  # noqa: PTH101, S103 - a confined process owns a folder in it, as another user
         return self._home
 
-    def take(self) -> Session | None:
-        """A process that waits for a match; raises the fault of one that did not start."""
+    def take(self) -> RunningProgram | None:
+        """A program that waits for a match; raises the fault of one that did not start."""
         if self.idle:
             return self.idle.popleft()
-        if self.refused:
-            raise self.refused.popleft()
+        if self.failed_starts:
+            raise self.failed_starts.popleft()
         return None
 
-    def give_back(self, session: Session) -> None:
-        """Keeps a process for the next match, if it is fit for one."""
-        if session.alive and perf_counter() - session.born < RETIREMENT:
-            self.idle.append(session)
+    def give_back(self, program: RunningProgram) -> None:
+        """Keeps a program for the next match, if it is fit for one."""
+        if program.fit:
+            self.idle.append(program)
         else:
-            session.close()
+            program.session.close()
 
     def dismiss(self) -> None:
-        """Ends all processes; the next match gets fresh ones."""
+        """Ends all programs; the next match gets fresh ones."""
         while self.idle:
-            self.idle.popleft().close()
-        self.refused.clear()
+            self.idle.popleft().session.close()
+        self.failed_starts.clear()
 
     def close(self) -> None:
-        """Ends all processes; the one who made the folder removes it."""
+        """Ends all programs; the process that made the folder removes it."""
         self.dismiss()
         if self._home and self._owner == os.getpid():
             shutil.rmtree(self._home, ignore_errors=True)
@@ -149,27 +144,28 @@ class RemoteEntrant(Entrant):
         """Starts as many processes as are needed; a failure to start is kept for the match."""
         sessions = self.sessions
         while sessions.idle and not sessions.idle[0].process.running:
-            sessions.idle.popleft().close()  # it left between two matches: a fresh one plays the next
-            sessions.left += 1
-        while len(sessions.idle) + len(sessions.refused) < seats:
+            sessions.idle.popleft().session.close()  # it left between two matches: a fresh one plays the next
+            sessions.unasked_exits += 1
+        while len(sessions.idle) + len(sessions.failed_starts) < seats:
             try:
                 sessions.idle.append(self._start())
             except BotFault as fault:
-                sessions.refused.append(fault)
+                sessions.failed_starts.append(fault)
 
     def seat(self, game: Game[Any], seat: int, players: int, seed: int) -> Bot:
         """A bot object that asks the program."""
-        session = self.sessions.take() or self._start()
-        kind = ListeningRemoteBot if "events" in session.wants else RemoteBot
-        return kind(session, self.sessions.give_back).seated(game, seat, players, seed, self.settings)
+        program = self.sessions.take() or self._start()
+        kind = ListeningRemoteBot if "events" in program.session.wants else RemoteBot
+        bot = kind(program.session, partial(self.sessions.give_back, program))
+        return bot.seated(game, seat, players, seed, self.settings)
 
     def close(self) -> None:
         """Ends its processes."""
         self.sessions.close()
 
-    def _start(self) -> Session:
-        session = Session(self.launch, self.sessions.home, self.policy, self.name)
-        if self.expected is not None and session.introduction != self.expected:
-            session.close()
+    def _start(self) -> RunningProgram:
+        program = RunningProgram.start(self.launch, self.sessions.home, self.policy, self.name)
+        if self.expected is not None and program.session.introduction != self.expected:
+            program.session.close()
             raise BotFault("illegal", "introduces itself otherwise than when it was entered")
-        return session
+        return program

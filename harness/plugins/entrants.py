@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 from harness.core.bot import Bot
 from harness.core.errors import BadOption, UsageError
@@ -44,6 +44,23 @@ class Entrant:
     def seat(self, game: Game[Any], seat: int, players: int, seed: int) -> Bot:
         """A bot object for one seat of one match, not yet started."""
         return self.bot().seated(game, seat, players, seed, self.settings)
+
+
+class OutsideBots(Protocol):
+    """The way to bots outside this process: programs, and Python files that are not to be loaded in it.
+
+    It is given to a Registry by whoever can start processes.
+    """
+
+    @property
+    def loads_files_here(self) -> bool:
+        """Whether Python files are loaded in this process; if not, `bots_in` asks each in a process of its own."""
+
+    def enter_command(self, text: str, name: str, options: str, command: str) -> Entrant:
+        """An entrant for a program; `text` is what was typed in all, `name` may be empty."""
+
+    def bots_in(self, path: str) -> dict[str, type[Bot]]:
+        """The bots of a Python file by name, as they describe themselves; none of its code runs in this process."""
 
 
 def split_options(text: str, rest: str) -> dict[str, str]:

@@ -14,7 +14,7 @@ from importlib.metadata import EntryPoint, entry_points
 from inspect import getsource, isabstract
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Literal
+from typing import Any
 
 import pluggy
 
@@ -25,7 +25,7 @@ from harness.core.format import Format
 from harness.core.game import Game
 from harness.core.options import digest_of
 from harness.plugins import hooks
-from harness.plugins.entrants import Entrant, enter, split_options
+from harness.plugins.entrants import Entrant, OutsideBots, enter, split_options
 
 DISTRIBUTION = "arena-harness"
 _NAME = re.compile(r"[^\s:,=/\\|<>\x00-\x1f\x7f]{1,300}")
@@ -50,8 +50,8 @@ class Registry:
     bots: dict[str, Offer] = field(default_factory=dict)
     formats: dict[str, Format] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
-    isolate: Literal["off", "on", "strict"] = "off"
-    """Whether programs and files are asked what they are in processes without rights; see docs/security.md."""
+    outside: OutsideBots | None = None
+    """The way to programs, and to files that are not to be loaded in this process; without it there are none."""
 
     def game(self, name: str) -> type[Game[Any]]:
         """The game of this name."""
@@ -75,9 +75,9 @@ class Registry:
     def _enter(self, text: str) -> list[Entrant]:
         command = _COMMAND.fullmatch(text)
         if command:
-            from harness.executors.isolation import enter_command
-
-            return [enter_command(text, command[1] or "", command[2] or "", command[3], self.isolate)]
+            if self.outside is None:
+                raise UsageError(f"{text!r} is a program, which cannot be entered here: name a bot, or a Python file.")
+            return [self.outside.enter_command(text, command[1] or "", command[2] or "", command[3])]
         in_file = _IN_FILE.fullmatch(text)
         if in_file:
             path, name, options = in_file[1], in_file[2], split_options(text, in_file[3] or "")
@@ -115,12 +115,10 @@ class Registry:
         """The bots of a file, loaded once."""
         if not any(offer.source == path for offer in self.bots.values()):
             problems = len(self.problems)
-            if self.isolate == "off":
+            if self.outside is None or self.outside.loads_files_here:
                 self.add(_load_file(path), path, _file_version(path))
             else:
-                from harness.executors.isolation import bots_in
-
-                for cls in bots_in(path, self.isolate).values():
+                for cls in self.outside.bots_in(path).values():
                     self._offer(self.bots, "bot", cls, _check_bot, path, _file_version(path))
             if len(self.problems) > problems:
                 raise PluginError(" ".join(self.problems[problems:]))

@@ -1,6 +1,7 @@
-"""Bots behind a pipe: programs in any language, and Python bots in processes of their own.
+"""The wire between arena and bots in other processes: programs in any language, and Python bots on their own.
 
-`messages` is the wire; `warden`, `confine`, `jail`, `landlock` and `kernel` run on the bot's side of it and need no
-more than the standard library; `process`, `session` and `player` are the referee's side; `child` serves a Python bot.
-This file imports nothing, so that a bot's process starts quickly.
+`messages` is what is said, `session` arena's side of one conversation, `remote_bot` the Bot that asks a session, and
+`child` answers for a Python bot, in that bot's own process. How lines get to a process, and what confines it, is none
+of this package's business: a session is given a `Channel`. This file imports nothing, so that a bot's process starts
+quickly.
 """

@@ -21,16 +21,17 @@ from harness.match.faults import detail_of, illegal_answer, kind_of, whole_chara
 from harness.plugins.entrants import Entrant
 from harness.protocol.messages import (
     PROTOCOL,
+    BotDescription,
     Choice,
     Choose,
-    Failed,
+    FaultReport,
     GameOver,
     Hello,
     Introduction,
     NewGame,
     Ready,
     Want,
-    decode_order,
+    decode_request,
     encode,
 )  # fmt: skip
 
@@ -47,14 +48,14 @@ class Pipes:
         os.dup2(2, 1)
         os.close(nothing)
         self._buffer = b""
-        os.register_at_fork(after_in_child=self._disown)
+        os.register_at_fork(after_in_child=self._close)
 
-    def _disown(self) -> None:
+    def _close(self) -> None:
         """A child that the bot forks must not answer in its name."""
         os.close(self.source)
         os.close(self.sink)
 
-    def line(self) -> bytes:
+    def read_line(self) -> bytes:
         """The next line; empty when arena has gone."""
         while True:
             line, newline, rest = self._buffer.partition(b"\n")
@@ -66,139 +67,152 @@ class Pipes:
                 return b""
             self._buffer += part
 
-    def answer(self, message: object) -> None:
-        """Sends a message."""
+    def send(self, message: object) -> None:
+        """Sends a message, or whatever can be written as JSON, on a line."""
         data = encode(message) + b"\n"
         while data:
             data = data[os.write(self.sink, data) :]
 
 
-def serve(asked: Mapping[str, Any]) -> None:
-    """Plays for the bot that is asked for until arena says bye. Without a name, tells which bots a file has."""
+def serve(wanted: Mapping[str, Any]) -> None:
+    """Plays for a bot until arena says bye.
+
+    `wanted` names the `bot` (with the `file` it is in, or by the path of its class), its `settings`, and the `engines`
+    to load beforehand.
+    """
     pipes = Pipes()
     me = os.getpid()
-    if not asked.get("bot"):
-        pipes.line()
-        pipes.answer(describe(str(asked["file"])))
-        return
-    bot = _find(asked)
-    for path in asked["engines"]:
-        _class(path).configure()
-    listens = bot.observe is not Bot.observe
-    seat = _Seat(Entrant(bot.name, "", bot, dict(asked["settings"]), "", ""), pipes, listens)
+    bot = _find_bot(wanted)
+    for path in wanted["engines"]:
+        _import_class(path).configure()
+    server = _BotServer(Entrant(bot.name, "", bot, dict(wanted["settings"]), "", ""), pipes)
     gc.freeze()  # what is loaded stays: the collector need not look at it again and again
-    while line := pipes.line():
-        seat.obey(line)
+    while line := pipes.read_line():
+        server.handle(line)
         if os.getpid() != me:  # a copy that the bot has forked has come back from it
             os._exit(0)
 
 
-class _Seat:
-    def __init__(self, entrant: Entrant, pipes: Pipes, listens: bool) -> None:
-        self.entrant, self.pipes, self.listens = entrant, pipes, listens
+class _BotServer:
+    """Answers for one bot, match after match."""
+
+    def __init__(self, entrant: Entrant, pipes: Pipes) -> None:
+        self.entrant, self.pipes = entrant, pipes
         self.bot = Bot()
         self.started: NewGame | None = None
 
-    def obey(self, line: bytes) -> None:
+    def handle(self, line: bytes) -> None:
         """Does what a message asks for, and answers it."""
-        order = decode_order(line)
-        match order:
+        request = decode_request(line)
+        match request:
             case Choose():
-                self._answer(order, self._choose)
+                self._answer(request, self._choose)
             case NewGame():
-                self._answer(order, self._start)
+                self._answer(request, self._start)
             case GameOver():
                 with suppress(BaseException):  # the result stands whatever a bot does with it
-                    self._finish(order)
-                self.pipes.answer(Ready(order.id))
+                    self._finish(request)
+                self.pipes.send(Ready(request.id))
             case Hello():
-                wants: tuple[Want, ...] = ("engine", "events") if self.listens else ("engine",)
-                bot = self.entrant.bot
-                self.pipes.answer(Introduction(PROTOCOL, bot.name, bot.version, bot.games, wants))
+                self._introduce()
             case _:
                 os._exit(0)
 
-    def _answer(self, order: Any, ask: Callable[[Any], object]) -> None:
-        number = order.id
+    def _introduce(self) -> None:
+        bot = self.entrant.bot
+        listens = bot.observe is not Bot.observe
+        wants: tuple[Want, ...] = ("engine", "events") if listens else ("engine",)
+        self.pipes.send(Introduction(PROTOCOL, bot.name, bot.version, bot.games, wants))
+
+    def _answer(self, request: Any, ask_bot: Callable[[Any], object]) -> None:
+        number = request.id
         try:
-            reply = ask(order)
-        except _Illegal as error:
-            reply = Failed(number, "illegal", whole_characters(error.args[0]))
+            reply = ask_bot(request)
+        except _IllegalAnswer as error:
+            reply = FaultReport(number, "illegal", whole_characters(error.args[0]))
         except BaseException as error:  # whatever a bot raises is its own fault, SystemExit included
             kind = kind_of(error)
-            reply = Failed(
+            reply = FaultReport(
                 number, "memory" if kind == "memory" else "exception", whole_characters(detail_of(error, __file__))
             )
-        self.pipes.answer(reply)
+        self.pipes.send(reply)
 
-    def _start(self, order: NewGame) -> Ready:
+    def _start(self, request: NewGame) -> Ready:
         sys.stdout = sys.stderr = BotStdout(2)
-        assert isinstance(order.engine, msgspec.Struct), "this child asks to be told the engine"
-        game: Game[Any] = _class(order.engine.cls).configure(order.settings, order.engine.files)
-        self.started = order
+        assert isinstance(request.engine, msgspec.Struct), "this child asks to be told the engine"
+        game: Game[Any] = _import_class(request.engine.cls).configure(request.settings, request.engine.files)
+        self.started = request
         self.actions, self.view = game.actions, game.view_from_json
-        random.seed(order.seed)
-        self.bot = self.entrant.seat(game, order.seat, order.players, order.seed)
+        random.seed(request.seed)
+        self.bot = self.entrant.seat(game, request.seat, request.players, request.seed)
         self.bot.start()
-        return Ready(order.id)
+        return Ready(request.id)
 
-    def _choose(self, order: Choose) -> Choice:
+    def _choose(self, request: Choose) -> Choice:
         actions = self.actions
-        legal: tuple[Action, ...] = tuple([actions[code] for code in order.legal])
-        view = self.view(bytes(order.view))
-        if isinstance(order.events, list):
-            self.bot.observe(order.events)
+        legal: tuple[Action, ...] = tuple([actions[code] for code in request.legal])
+        view = self.view(bytes(request.view))
+        if isinstance(request.events, list):
+            self.bot.observe(request.events)
         answer = self.bot.choose(view, legal)
         try:
-            return Choice(order.id, legal[legal.index(answer)].code)
+            return Choice(request.id, legal[legal.index(answer)].code)
         except BaseException:
-            raise _Illegal(illegal_answer(answer, legal)) from None
+            raise _IllegalAnswer(illegal_answer(answer, legal)) from None
 
-    def _finish(self, order: GameOver) -> None:
+    def _finish(self, request: GameOver) -> None:
         """Tells the bot as much of the record as a process may know that will see the same deal again."""
         assert self.started is not None
         game = self.started
         self.bot.finish(
             GameRecord(
-                "", 0, "", game.game, game.rules, game.settings, 0, ("",) * game.players,
-                order.scores, order.ranks, order.ending, (), order.decisions,
+                id="",
+                index=0,
+                set="",
+                game=game.game,
+                rules=game.rules,
+                options=game.settings,
+                seed=0,
+                seats=("",) * game.players,
+                scores=request.scores,
+                ranks=request.ranks,
+                ending=request.ending,
+                actions=(),
+                decisions=request.decisions,
             )
-        )  # fmt: skip
+        )
 
 
-class _Illegal(Exception):
+class _IllegalAnswer(Exception):
     """The bot's answer is not one of the legal actions."""
 
 
-def _find(asked: Mapping[str, Any]) -> type[Bot]:
-    """The bot that is asked for: from a file, or a class of an installed package."""
+def _find_bot(wanted: Mapping[str, Any]) -> type[Bot]:
+    """The bot that is wanted: from a file, or a class of an installed package."""
     from harness.plugins.registry import Registry
 
-    if asked.get("file"):
-        entrants = Registry().entrants([f"{asked['file']}::{asked['bot']}"])
+    if wanted.get("file"):
+        entrants = Registry().entrants([f"{wanted['file']}::{wanted['bot']}"])
         return entrants[0].bot
-    cls: type[Bot] = _class(str(asked["bot"]))
+    cls: type[Bot] = _import_class(str(wanted["bot"]))
     return cls
 
 
-def _class(path: str) -> Any:
+def _import_class(path: str) -> Any:
     module, _, name = path.partition(":")
     return getattr(import_module(module), name)
 
 
-def describe(path: str) -> list[dict[str, object]]:
-    """What a file's bots say of themselves."""
+def describe_file(wanted: Mapping[str, Any]) -> None:
+    """Answers arena's first line, whatever it says, with what the bots of `file` say of themselves."""
     from harness.plugins.registry import Registry
 
+    pipes = Pipes()
+    pipes.read_line()
     registry = Registry()
-    names = [entrant.name for entrant in registry.entrants([path])]
-    return [
-        {
-            "name": name,
-            "version": registry.bots[name].version,
-            "games": registry.bots[name].cls.games,
-            "options": registry.bots[name].cls.options,
-            "doc": registry.bots[name].cls.__doc__ or "",
-        }
-        for name in names
-    ]
+    offers = [registry.bots[entrant.name] for entrant in registry.entrants([str(wanted["file"])])]
+    pipes.send([_describe(offer.cls, offer.version) for offer in offers])
+
+
+def _describe(bot: type[Bot], version: str) -> BotDescription:
+    return BotDescription(name=bot.name, version=version, games=bot.games, options=bot.options, doc=bot.__doc__ or "")

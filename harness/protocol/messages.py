@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
-from harness.core.types import Event, Value
+from harness.core.types import Event, Option, Value
 
 PROTOCOL = 1
 LONGEST_LINE = 1 << 16
@@ -75,7 +75,7 @@ class Bye(Struct, tag_field="type", tag="bye", frozen=True):
     """The last line: nothing is expected any more."""
 
 
-Order = Hello | NewGame | Choose | GameOver | Bye
+Request = Hello | NewGame | Choose | GameOver | Bye
 
 
 class Introduction(Struct, tag_field="type", tag="hello", frozen=True):
@@ -101,35 +101,57 @@ class Choice(Struct, tag_field="type", tag="choice", frozen=True):
     code: int
 
 
-class Failed(Struct, tag_field="type", tag="fault", frozen=True):
-    """A program may own up: the match is lost, but its process goes on."""
+class FaultReport(Struct, tag_field="type", tag="fault", frozen=True):
+    """A program may own up to a fault: the match is lost, but its process goes on."""
 
     id: int
     kind: Literal["exception", "illegal", "memory"] = "exception"
     detail: str = ""
 
 
-Reply = Introduction | Ready | Choice | Failed
+Reply = Introduction | Ready | Choice | FaultReport
+
+
+class BotDescription(Struct, frozen=True):
+    """What a bot in a Python file says of itself. A file is asked what it holds before any of its bots plays."""
+
+    name: str
+    version: str
+    games: tuple[str, ...]
+    options: tuple[Option, ...]
+    doc: str
+
 
 encode = msgspec.json.Encoder().encode
-decode_order = msgspec.json.Decoder(Order).decode
+decode_request = msgspec.json.Decoder(Request).decode
 _decode_reply = msgspec.json.Decoder(Reply).decode
+_decode_descriptions = msgspec.json.Decoder(list[BotDescription]).decode
+_UNREADABLE = (msgspec.MsgspecError, RecursionError, MemoryError, ValueError)
 
 
-class Garbage(Exception):
+class NotAMessage(Exception):
     """A line that is no message of this protocol."""
 
 
 def decode_reply(line: bytes) -> Reply:
-    """The message in a program's line; raises Garbage, and nothing else, for anything that is none."""
+    """The message in a program's line; raises NotAMessage, and nothing else, for anything that is none."""
     try:
         reply: Reply = _decode_reply(line)
-    except (msgspec.MsgspecError, RecursionError, MemoryError, ValueError) as error:
-        raise Garbage(f"{shown(line)} ({error})") from None
+    except _UNREADABLE as error:
+        raise NotAMessage(f"{printable(line)} ({error})") from None
     return reply
 
 
-def shown(line: bytes) -> str:
+def decode_descriptions(line: bytes) -> list[BotDescription]:
+    """The bots that a file describes in a line; raises NotAMessage, and nothing else, for anything else."""
+    try:
+        descriptions: list[BotDescription] = _decode_descriptions(line)
+    except _UNREADABLE as error:
+        raise NotAMessage(f"{printable(line)} ({error})") from None
+    return descriptions
+
+
+def printable(line: bytes) -> str:
     """A program's line as a person may see it: short, and without control characters."""
     text = line[:120].decode(errors="replace")
     return repr(text) + ("..." if len(line) > 120 else "")

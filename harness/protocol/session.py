@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from contextlib import suppress
 from math import inf
-from pathlib import Path
 from time import perf_counter
-from typing import Any, Literal, NoReturn, TypeVar
+from typing import Any, NoReturn, Protocol, TypeVar
 
 import msgspec
-from msgspec import UNSET, Raw, Struct
+from msgspec import UNSET, Raw
 
 from harness._version import VERSION
 from harness.core.game import Action, Game
 from harness.core.types import Event, FaultKind, GameRecord, Value
 from harness.match.faults import BotFault, illegal_answer
-from harness.match.referee import NO_LIMITS, Limits
+from harness.match.referee import Limits
 from harness.protocol.messages import (
     LONGEST_HELLO,
     LONGEST_LINE,
@@ -26,63 +23,60 @@ from harness.protocol.messages import (
     Choice,
     Choose,
     Engine,
-    Failed,
+    FaultReport,
     GameOver,
-    Garbage,
     Hello,
     Introduction,
     NewGame,
+    NotAMessage,
     Ready,
     Reply,
     decode_reply,
     encode,
-    shown,
+    printable,
 )  # fmt: skip
-from harness.sandbox.process import Ended, Launch, Process, TooLate, TooLong
 
-Isolation = Literal["off", "on", "strict"]
 R = TypeVar("R", bound=Reply)
 
-MEMORY = 4096
-START_TIME = 20.0
-PARTING = 1.0
-"""Seconds that a program's exit code is waited for once it has closed its pipe."""
-_STARVED = re.compile(r"MemoryError|out of memory|cannot allocate|bad_alloc", re.IGNORECASE)
-
-
 HELLO = encode(Hello(PROTOCOL, VERSION)) + b"\n"
+BYE = encode(Bye()) + b"\n"
+PARTING_TIME = 0.5
+"""Seconds for a program to end by itself once it was told bye."""
 
 
-class IsolationPolicy(Struct, frozen=True):
-    """How an organiser runs other people's programs."""
-
-    isolate: Isolation = "off"
-    limits: Limits = NO_LIMITS
-    memory: int = MEMORY
-    """Megabytes for each bot's process; 0 is no limit."""
-    start_time: float = START_TIME
-    """Seconds from the start of a program to its hello."""
-    logs: str = ""
-    """The folder for what programs write to stderr; none if empty."""
-    engines: tuple[str, ...] = ()
-    """The classes of the games to be played, as module:name, so that Python bots have them loaded in time."""
+class Channel(Protocol):
+    """What a session needs of the program at the other end, however it runs: lines out, lines in, and an end."""
 
     @property
-    def terms(self) -> dict[str, object]:
-        """The terms that a process is started on."""
-        return {"confined": self.isolate != "off", "strict": self.isolate == "strict", "memory": self.memory}
+    def alive(self) -> bool:
+        """Whether the program can be asked: False once it was killed, for whatever reason."""
+
+    def exchange(self, line: bytes, deadline: float, longest: int, awaited: str) -> bytes:
+        """Sends a line and returns the program's next line, without its newline.
+
+        `deadline` is in perf_counter's time, `longest` how many bytes the answer may have. Where no answer comes, kills
+        the program and raises the BotFault that this is; `awaited` says what it "had not" done: "answered".
+        """
+
+    def dismiss(self, line: bytes, grace: float) -> None:
+        """Sends a last line, gives the program up to `grace` seconds to end by itself, and kills what is left.
+
+        Does nothing if it is not alive.
+        """
+
+    def kill(self) -> object:
+        """Ends the program at once, with everything that it has started."""
 
 
 class Session:
     """A program that has said hello. After a fault that leaves it in an unknown state it is dead: start another."""
 
-    def __init__(self, launch: Launch, home: str, policy: IsolationPolicy, name: str) -> None:
-        self.policy, self._id, self.born = policy, 0, perf_counter()
-        log = Path(policy.logs, re.sub(r"[^\w.=,-]+", "_", name) + ".log") if policy.logs else None
-        self.process = Process(launch, home, log, **policy.terms)
+    def __init__(self, channel: Channel, limits: Limits, start_time: float) -> None:
+        """Says hello; `start_time` is how many seconds the program has to answer, 0 is no limit."""
+        self.channel, self.limits, self._id = channel, limits, 0
         try:
-            deadline = perf_counter() + (policy.start_time or inf)
-            line = exchange(self.process, HELLO, deadline, LONGEST_HELLO, "said hello")
+            deadline = perf_counter() + (start_time or inf)
+            line = channel.exchange(HELLO, deadline, LONGEST_HELLO, "said hello")
             self.introduction = self._read(line, Introduction, "hello")
             if self.introduction.protocol != PROTOCOL:
                 self._fail("illegal", f"speaks protocol {self.introduction.protocol}; this arena speaks {PROTOCOL}")
@@ -94,31 +88,38 @@ class Session:
     @property
     def alive(self) -> bool:
         """Whether it can play."""
-        return self.process.alive
+        return self.channel.alive
 
     def new_game(self, game: Game[Any], seat: int, players: int, seed: int, options: dict[str, Value]) -> None:
         """Begins a match; comes back when the program is ready for it."""
-        limits, wants = self.policy.limits, self.wants
         self._id = 0
         message = NewGame(
-            0, game.name, game.version, dict(game.settings), seat, players, seed, options,
-            limits.move_time or None, limits.game_time or None,
-            _components(game) if "components" in wants else UNSET,
-            Engine(class_path(type(game)), dict(game.files)) if "engine" in wants else UNSET,
-        )  # fmt: skip
+            id=0,
+            game=game.name,
+            rules=game.version,
+            settings=dict(game.settings),
+            seat=seat,
+            players=players,
+            seed=seed,
+            options=options,
+            move_time=self.limits.move_time or None,
+            game_time=self.limits.game_time or None,
+            components=_components(game) if "components" in self.wants else UNSET,
+            engine=Engine(cls=class_path(type(game)), files=dict(game.files)) if "engine" in self.wants else UNSET,
+        )
         self._expect_ready(message)
 
     def choose(self, view: Any, legal: Sequence[Action], allowed: float, events: list[Event] | None) -> Action:
         """The program's choice among these actions, within so many seconds."""
         self._id += 1
         codes = [action.code for action in legal]
-        message = Choose(
+        message = Choose(  # by position: this is the hot path, and a test compares the fields by name
             self._id, codes, None if allowed == inf else round(allowed, 3), view,
             [action.text for action in legal] if "texts" in self.wants else UNSET,
             UNSET if events is None else events,
         )  # fmt: skip
-        deadline = perf_counter() + allowed + self.policy.limits.margin
-        line = exchange(self.process, encode(message) + b"\n", deadline, LONGEST_LINE, "answered")
+        deadline = perf_counter() + allowed + self.limits.margin
+        line = self.channel.exchange(encode(message) + b"\n", deadline, LONGEST_LINE, "answered")
         reply = self._read(line, Choice, "choice")
         self._check_id(reply.id)
         if reply.code not in codes:
@@ -128,63 +129,46 @@ class Session:
     def game_over(self, record: GameRecord) -> None:
         """Ends a match; comes back when the program is ready for another."""
         self._id += 1
-        self._expect_ready(GameOver(self._id, record.ending, record.scores, record.ranks, record.decisions))
+        message = GameOver(
+            id=self._id,
+            ending=record.ending,
+            scores=record.scores,
+            ranks=record.ranks,
+            decisions=record.decisions,
+        )
+        self._expect_ready(message)
 
     def close(self) -> None:
-        """Says bye to a program that can still hear it, and ends it."""
-        if self.process.alive:
-            with suppress(Ended, TooLate):
-                self.process.send(encode(Bye()) + b"\n", perf_counter() + 0.1)
-            self.process.kill()
+        """Says bye to a program that can still hear it, and sees to its end."""
+        self.channel.dismiss(BYE, PARTING_TIME)
 
     def _expect_ready(self, message: NewGame | GameOver) -> None:
-        limits = self.policy.limits
+        limits = self.limits
         deadline = perf_counter() + (limits.move_time + limits.margin if limits.move_time else inf)
-        line = exchange(self.process, encode(message) + b"\n", deadline, LONGEST_LINE, "been ready")
+        line = self.channel.exchange(encode(message) + b"\n", deadline, LONGEST_LINE, "been ready")
         self._check_id(self._read(line, Ready, "ready").id)
 
     def _read(self, line: bytes, kind: type[R], name: str) -> R:
         try:
             reply = decode_reply(line)
-        except Garbage as garbage:
-            self._fail("illegal", f"sent what is no message: {garbage}")
+        except NotAMessage as error:
+            self._fail("illegal", f"sent what is no message: {error}")
         if isinstance(reply, kind):
             return reply
-        if isinstance(reply, Failed):
+        if isinstance(reply, FaultReport):
             self._check_id(reply.id)
             if reply.kind == "memory":  # what it has eaten is still eaten
-                self.process.kill()
+                self.channel.kill()
             raise BotFault(reply.kind, reply.detail)
-        return self._fail("illegal", f"sent {shown(line)} when {name} was due")
+        return self._fail("illegal", f"sent {printable(line)} when {name} was due")
 
     def _check_id(self, answered: int) -> None:
         if answered != self._id:
             self._fail("illegal", f"answered message {answered} when message {self._id} was waiting for an answer")
 
     def _fail(self, kind: FaultKind, detail: str) -> NoReturn:
-        self.process.kill()
+        self.channel.kill()
         raise BotFault(kind, detail)
-
-
-def exchange(process: Process, data: bytes, deadline: float, longest: int, what: str) -> bytes:
-    """Sends a line and returns the next one; where none comes, kills the process and raises the fault that this is."""
-    began = perf_counter()
-    try:
-        return process.ask(data, deadline, longest)
-    except TooLate as late:
-        process.kill()
-        half = f"; {late.unfinished} bytes without an end of line had come" if late.unfinished else ""
-        raise BotFault(
-            "timeout", f"had not {what} after {deadline - began:.3g} s; its process was killed{half}"
-        ) from None
-    except TooLong:
-        process.kill()
-        raise BotFault("illegal", f"sent more than {longest} bytes without an end of line") from None
-    except Ended:
-        ending = process.kill(PARTING)
-        words = process.last_words()
-        kind: FaultKind = "memory" if _STARVED.search(words) else "crash"
-        raise BotFault(kind, f"its process ended: {ending}" + (f": {words}" if words else "")) from None
 
 
 _described: dict[Game[Any], Raw] = {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from harness.core.errors import PluginError
+from harness.executors.isolation import OutsideProcesses
 from harness.plugins.registry import Registry, load
 from harness.runs.request import Isolation
 
@@ -13,7 +14,7 @@ def installed(isolate: Isolation = "off", strict: bool = False) -> Registry:
     With `isolate`, bots that are named by a file or a command are asked what they are in processes of their own.
     """
     registry = load()
-    registry.isolate = isolate
+    registry.outside = OutsideProcesses(isolate)
     if registry.problems and strict:
         raise PluginError(" ".join(registry.problems))
     return registry

@@ -66,12 +66,12 @@ def sends(given: dict[str, Any]) -> None:
         sender.sendto(b"here I am", ("127.0.0.1", given["port"]))
 
 
-def signals(given: dict[str, Any]) -> None:
+def signals_others(given: dict[str, Any]) -> None:
     """Reaches a process that is not its own."""
     os.kill(given["pid"], 0)
 
 
-def peeps(given: dict[str, Any]) -> None:
+def sees_others(given: dict[str, Any]) -> None:
     """Looks at a process that is not its own."""
     Path("/proc", str(given["pid"]), "cmdline").stat()
 
@@ -88,7 +88,7 @@ def inherits(given: dict[str, Any]) -> None:
 
 
 ATTEMPTS: tuple[Callable[[dict[str, Any]], None], ...] = (
-    eats_memory, burns_time, forks, writes, reads, connects, sends, signals, peeps, inherits,
+    eats_memory, burns_time, forks, writes, reads, connects, sends, signals_others, sees_others, inherits,
 )  # fmt: skip
 
 

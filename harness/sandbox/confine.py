@@ -19,17 +19,17 @@ from harness.sandbox import jail, kernel, landlock
 
 UNLIMITED = resource.RLIM_INFINITY
 MEGABYTE = 1 << 20
-STRANGER = 60_000_000
-"""Users from here on belong to nobody: each bot of a root's run gets one of its own."""
+FIRST_BOT_USER = 60_000_000
+"""User ids from here on belong to nobody: each bot of a root's run gets one of its own."""
 NOBODY = 65534
-_SPACES = kernel.CLONE_NEWNS | kernel.CLONE_NEWPID | kernel.CLONE_NEWNET | kernel.CLONE_NEWIPC | kernel.CLONE_NEWUTS
+_NAMESPACES = kernel.CLONE_NEWNS | kernel.CLONE_NEWPID | kernel.CLONE_NEWNET | kernel.CLONE_NEWIPC | kernel.CLONE_NEWUTS
 
 
 @dataclass(frozen=True, slots=True)
 class SandboxLimits:
     """What a bot's process may have. Everything here can be written as JSON."""
 
-    place: str
+    folder: str
     """An empty folder that belongs to this process alone."""
     readable: Sequence[str] = ()
     """What it needs to run; the system's programs and libraries come on top."""
@@ -47,15 +47,15 @@ class SandboxLimits:
     """Megabytes that it may write: for one file, and for its scratch folder where that has a size."""
 
 
-def separate() -> bool:
-    """Gives this process's children a world of their own: processes, network, mounts. Whether the kernel agreed."""
+def enter_namespaces() -> bool:
+    """Gives this process's children processes, a network and mounts of their own. Whether the kernel agreed."""
     me, group = os.getuid(), os.getgid()
     try:
         if me == 0:
             with suppress(OSError):
-                kernel.unshare(_SPACES)
+                kernel.unshare(_NAMESPACES)
                 return True
-        kernel.unshare(_SPACES | kernel.CLONE_NEWUSER)
+        kernel.unshare(_NAMESPACES | kernel.CLONE_NEWUSER)
         kernel.prctl(kernel.PR_SET_DUMPABLE, 1)  # or the next files are not ours to write
         for name, line in (("setgroups", "deny"), ("uid_map", f"{me} {me} 1"), ("gid_map", f"{group} {group} 1")):
             Path("/proc/self", name).write_text(line)
@@ -64,8 +64,8 @@ def separate() -> bool:
     return True
 
 
-class Refused(Exception):
-    """The bot cannot be run on these terms by any means."""
+class CannotConfine(Exception):
+    """The bot cannot be run within these limits by any means."""
 
 
 class _Steps:
@@ -84,18 +84,19 @@ class _Steps:
         return True
 
 
-def confine(terms: SandboxLimits, separated: bool, stranger: int) -> tuple[str, list[str]]:
+def confine(limits: SandboxLimits, namespaces: bool, bot_user: int) -> tuple[str, list[str]]:
     """Confines this process. Where its scratch folder is now, and what could not be enforced, in words.
 
-    `stranger` is the user that root turns into. Raises Refused where root would have to run the bot as root.
+    `namespaces` says whether `enter_namespaces` succeeded; `bot_user` is the user that root turns into. Raises
+    CannotConfine where root would have to run the bot as root.
     """
     steps = _Steps()
-    scratch = terms.place
+    scratch = limits.folder
     _leave_terminal()
-    if terms.confined:
-        scratch = _shut_in(terms, separated, stranger, steps)
+    if limits.confined:
+        scratch = _take_away_rights(limits, namespaces, bot_user, steps)
     else:
-        _limit(terms, steps, processes=0)
+        _limit_resources(limits, steps, processes=0)
     if sys.platform == "linux":
         kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
     os.closerange(3, 1 << 16)
@@ -117,58 +118,58 @@ def _leave_terminal() -> None:
         os.setsid()
 
 
-def _shut_in(terms: SandboxLimits, separated: bool, stranger: int, steps: _Steps) -> str:
+def _take_away_rights(limits: SandboxLimits, namespaces: bool, bot_user: int, steps: _Steps) -> str:
     """Takes away files, rights and connections. Where the scratch folder is now."""
     root = os.getuid() == 0
-    owner = stranger if root else os.getuid()
-    jailed = separated and steps.take(
-        "a file system of its own", lambda: jail.enter(terms.place, terms.readable, owner, terms.file_size)
+    owner = bot_user if root else os.getuid()
+    jailed = namespaces and steps.take(
+        "a file system of its own", lambda: jail.enter(limits.folder, limits.readable, owner, limits.file_size)
     )
-    if not separated:
+    if not namespaces:
         steps.missing.append("no view of other processes, no network (the kernel gives no namespaces)")
-    scratch = jail.SCRATCH if jailed else terms.place
+    scratch = jail.SCRATCH if jailed else limits.folder
     if sys.platform == "linux":
         kernel.drop_bounding_set()
-    alone = _become(stranger, scratch, terms.readable) if root else separated
+    alone = _become_user(bot_user, scratch, limits.readable) if root else namespaces
     if not alone:  # the limit counts all processes of a user: here, others' too
         steps.missing.append("a limit of processes (the bot has no user of its own)")
-    _limit(terms, steps, terms.processes if alone else 0)
+    _limit_resources(limits, steps, limits.processes if alone else 0)
     steps.take("no capabilities", kernel.drop_capabilities)
     steps.take("no new privileges", kernel.no_new_privileges)
-    readable = [*jail.needed(terms.readable), "/dev", *(["/proc"] if jailed else [])]
+    readable = [*jail.visible_paths(limits.readable), "/dev", *(["/proc"] if jailed else [])]
     locked = steps.take("Landlock", lambda: landlock.restrict(readable, [scratch, "/dev/null"]))
     if jailed and not locked:
         steps.missing.pop()  # a second wall behind the first: good to have, but all is enforced without it
     return scratch
 
 
-def _limit(terms: SandboxLimits, steps: _Steps, processes: int) -> None:
-    limits = [
-        ("a memory limit", "RLIMIT_AS", terms.memory * MEGABYTE or UNLIMITED),
-        ("a limit of processor time", "RLIMIT_CPU", terms.cpu or UNLIMITED),
-        ("a limit of open files", "RLIMIT_NOFILE", terms.open_files),
+def _limit_resources(limits: SandboxLimits, steps: _Steps, processes: int) -> None:
+    resources = [
+        ("a memory limit", "RLIMIT_AS", limits.memory * MEGABYTE or UNLIMITED),
+        ("a limit of processor time", "RLIMIT_CPU", limits.cpu or UNLIMITED),
+        ("a limit of open files", "RLIMIT_NOFILE", limits.open_files),
         ("no core dumps", "RLIMIT_CORE", 0),
     ]
-    if terms.confined:
-        limits.append(("a limit of file size", "RLIMIT_FSIZE", terms.file_size * MEGABYTE))
+    if limits.confined:
+        resources.append(("a limit of file size", "RLIMIT_FSIZE", limits.file_size * MEGABYTE))
     if processes:
-        limits.append(("a limit of processes", "RLIMIT_NPROC", processes))
-    for what, name, value in limits:
+        resources.append(("a limit of processes", "RLIMIT_NPROC", processes))
+    for what, name, value in resources:
         number = getattr(resource, name, None)
         if number is not None:
-            steps.take(what, partial(_set, number, value))
+            steps.take(what, partial(_set_resource_limit, number, value))
 
 
-def _set(number: int, value: int) -> None:
+def _set_resource_limit(number: int, value: int) -> None:
     _, hard = resource.getrlimit(number)
     if hard != UNLIMITED:
         value = hard if value == UNLIMITED else min(value, hard)
     resource.setrlimit(number, (value, value))
 
 
-def _become(stranger: int, scratch: str, readable: Sequence[str]) -> bool:
+def _become_user(bot_user: int, scratch: str, readable: Sequence[str]) -> bool:
     """Turns root into a user who owns nothing but the scratch folder; whether nobody else is that user."""
-    for user in (stranger, NOBODY):
+    for user in (bot_user, NOBODY):
         try:
             os.setgroups([])
             os.chown(scratch, user, user)
@@ -179,6 +180,8 @@ def _become(stranger: int, scratch: str, readable: Sequence[str]) -> bool:
         unreadable = [path for path in readable if not os.access(path, os.R_OK)]
         if unreadable:
             listed = ", ".join(unreadable)
-            raise Refused(f"only root may read {listed}; make that readable for all, or run arena as an ordinary user")
-        return user == stranger
-    raise Refused("there is no user whom root can turn into; run arena as an ordinary user")
+            raise CannotConfine(
+                f"only root may read {listed}; make that readable for all, or run arena as an ordinary user"
+            )
+        return user == bot_user
+    raise CannotConfine("there is no user whom root can turn into; run arena as an ordinary user")

@@ -16,7 +16,6 @@ from msgspec import Struct
 
 from harness.core.errors import UsageError
 from harness.match.faults import BotFault
-from harness.protocol.session import exchange
 from harness.sandbox.process import Launch, Process
 
 MEMORY = 512
@@ -29,7 +28,7 @@ GUARANTEES = {
     "writing": ("nothing can be written outside a scratch folder", ("writes",)),
     "reading": ("nobody else's files can be read", ("reads",)),
     "network": ("there is no network, not even this machine's own", ("connects", "sends")),
-    "others": ("other processes cannot be seen or reached", ("signals", "peeps")),
+    "others": ("other processes cannot be seen or reached", ("signals_others", "sees_others")),
     "inheritance": ("nothing is inherited: no open files, no environment", ("inherits",)),
 }
 
@@ -72,9 +71,9 @@ def _attempts(given: dict[str, object]) -> dict[str, bool]:
     )
     home = tempfile.mkdtemp(prefix="arena-")
     os.chmod(home, 0o711)  # noqa: PTH101, S103 - a confined process owns a folder in it, as another user
-    process = Process(launch, home, None, memory=MEMORY)
+    process = Process(launch, home, memory=MEMORY)
     try:
-        line = exchange(process, json.dumps(given).encode() + b"\n", perf_counter() + TIME, 1 << 16, "answered")
+        line = process.exchange(json.dumps(given).encode() + b"\n", perf_counter() + TIME)
         stopped: dict[str, bool] = json.loads(line)
     except BotFault as fault:
         raise UsageError(f"Isolation does not work on this machine: {fault.detail}.") from None

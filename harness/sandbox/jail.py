@@ -15,11 +15,11 @@ SETTINGS = (
     "/etc/localtime", "/etc/mime.types", "/etc/nsswitch.conf", "/etc/passwd", "/etc/ssl/openssl.cnf", "/etc/timezone",
 )  # fmt: skip
 """Settings that programs look for and that tell no secrets."""
-_FOR_ALL = 0o005
+_READABLE_BY_ALL = 0o005
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 
 
-def needed(readable: Iterable[str]) -> list[str]:
+def visible_paths(readable: Iterable[str]) -> list[str]:
     """These paths and the system's, those inside another one left out; a folder comes before what it holds."""
     kept: list[str] = []
     for path in sorted({*(str(Path(one).absolute()) for one in readable), *SYSTEM, *SETTINGS}):
@@ -29,29 +29,29 @@ def needed(readable: Iterable[str]) -> list[str]:
     return kept
 
 
-def enter(place: str, readable: Iterable[str], owner: int, scratch_mb: int) -> None:
-    """Moves this process into the jail, built on the empty folder `place`. Needs a mount namespace of its own.
+def enter(folder: str, readable: Iterable[str], owner: int, scratch_mb: int) -> None:
+    """Moves this process into the jail, built on the empty folder `folder`. Needs a mount namespace of its own.
 
     `owner` is the user whom the scratch folder belongs to. Raises OSError where the kernel refuses a step.
     """
     safe = kernel.MS_NOSUID | kernel.MS_NODEV
     kernel.mount(None, "/", None, kernel.MS_REC | kernel.MS_PRIVATE)
-    kernel.mount("tmpfs", place, "tmpfs", safe, "size=1m,mode=755")
+    kernel.mount("tmpfs", folder, "tmpfs", safe, "size=1m,mode=755")
     try:
-        _build(Path(place), readable)
+        _build(Path(folder), readable)
         # The scratch folder comes last: it is the one place that stays writable.
         size = f"size={scratch_mb}m,nr_inodes=10000,mode=700,uid={owner},gid={owner}"
-        kernel.mount("tmpfs", place + SCRATCH, "tmpfs", safe, size)
-        kernel.change_root(place)
+        kernel.mount("tmpfs", folder + SCRATCH, "tmpfs", safe, size)
+        kernel.change_root(folder)
     except OSError:
-        kernel.unmount(place)
+        kernel.unmount(folder)
         raise
 
 
 def _build(root: Path, readable: Iterable[str]) -> None:
-    paths = [Path(path) for path in needed(readable)]
+    paths = [Path(path) for path in visible_paths(readable)]
     for path in sorted(paths, key=Path.is_symlink):  # links last: what they lead to may be there already
-        _bring(path, root)
+        _show(path, root)
     for device in DEVICES:
         _bind(Path(device), _inside(root, device))
     for link, target in (("tmp", SCRATCH), ("dev/shm", SCRATCH), ("dev/fd", "/proc/self/fd")):
@@ -67,7 +67,7 @@ def _inside(root: Path, path: Path | str) -> Path:
     return root / str(path).lstrip("/")
 
 
-def _bring(path: Path, root: Path) -> None:
+def _show(path: Path, root: Path) -> None:
     """Makes a path appear in the jail: a link as a link, everything else as it is outside."""
     if not path.is_symlink():
         _bind(path, _inside(root, path))
@@ -82,9 +82,9 @@ def _bring(path: Path, root: Path) -> None:
 def _bind(path: Path, target: Path) -> None:
     """Shows a file or folder in the jail. A folder that only its owner may enter is shown by its contents.
 
-    For a bot of root's run is another user; the contents keep their own rights, so what is private stays so.
+    The reason: a bot of root's run is another user. The contents keep their own rights, so what is private stays so.
     """
-    if path.is_dir() and path.stat().st_mode & _FOR_ALL != _FOR_ALL:
+    if path.is_dir() and path.stat().st_mode & _READABLE_BY_ALL != _READABLE_BY_ALL:
         target.mkdir(parents=True, exist_ok=True)
         for inner in path.iterdir():
             if inner.is_dir() or inner.is_file():

@@ -1,4 +1,4 @@
-"""A bot's process as arena sees it: lines out, lines in, within a time; its stderr in a log; and its end."""
+"""A confined process as arena sees it: lines out, lines in, within a time; its stderr in a log; and its end."""
 
 from __future__ import annotations
 
@@ -17,63 +17,79 @@ from dataclasses import asdict, dataclass, field
 from math import inf
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
-from harness.match.faults import without_addresses
-from harness.protocol.messages import LONGEST_LINE
+from harness.core.types import FaultKind
+from harness.match.faults import BotFault, without_addresses
 from harness.sandbox.confine import SandboxLimits
 
 ROOT = Path(__file__).parents[2]
 """The folder that has `harness` in it."""
 CHUNK = 1 << 16
-LAST_WORDS = 2000
+LONGEST_LINE = 1 << 16
+"""Bytes that a program's line may have unless the asker expects more."""
+STDERR_KEPT = 2000
+"""Bytes of stderr that are kept to tell why a program ended."""
 LOG_SIZE = 256 * 1024
-"""Bytes of a bot's log; what it writes beyond is thrown away."""
-GRACE = 2.0
+"""Bytes of a program's log; what it writes beyond is thrown away."""
+LOG_FULL = b"\n[arena: this log is full; the rest is not kept]\n"
+WARDEN_TIME = 2.0
 """Seconds for the warden to clear up before it is killed itself."""
-LOUD = b"\n[arena: this log is full; the rest is not kept]\n"
+EXIT_CODE_TIME = 1.0
+"""Seconds that a program's exit code is waited for once it has closed its pipe."""
+LAST_LINE_TIME = 0.1
+"""Seconds for a program to take its last line, which needs no answer."""
+_OUT_OF_MEMORY = re.compile(r"MemoryError|out of memory|cannot allocate|bad_alloc", re.IGNORECASE)
 
 
-class Ended(Exception):
+class ProcessEnded(Exception):
     """The program has closed its stdout or stdin, or has ended."""
 
 
-class TooLate(Exception):
-    """The time is over; `unfinished` is how much of a line had come by then."""
+class DeadlinePassed(Exception):
+    """The time is over; `unfinished` is how many bytes of a line had come by then."""
 
     def __init__(self, unfinished: int) -> None:
         super().__init__("the time is over")
         self.unfinished = unfinished
 
 
-class TooLong(Exception):
-    """The program sends more than any honest line has."""
+class LineTooLong(Exception):
+    """The program sends more without an end of line than is allowed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """How a program is started: a command, or a Python bot that `child` serves."""
+    """What a process runs: a command, or else a function of ours in a fresh Python."""
 
     argv: tuple[str, ...] = ()
-    python: Mapping[str, object] = field(default_factory=dict)
+    """The command with its arguments."""
+    entry: str = ""
+    """The function, as module:name; it is called once the process is confined, and the process ends with it."""
+    request: Mapping[str, object] = field(default_factory=dict)
+    """The argument of that function. Everything in it can be written as JSON."""
     readable: tuple[str, ...] = ()
+    """Folders and files that it needs to read."""
 
 
 class Process:
     """A running program with its warden. It belongs to this object, and ends with `kill` at the latest."""
 
-    def __init__(self, launch: Launch, home: str, log: Path | None = None, **terms: object) -> None:
-        self.place = tempfile.mkdtemp(prefix="bot-", dir=home)
-        self.log, self._tail, self._buffer = log, b"", b""
-        request = {
+    def __init__(self, launch: Launch, home: str, log: Path | None = None, **limits: Any) -> None:
+        """`home` is the folder in which it gets a folder of its own; `limits` are fields of SandboxLimits."""
+        self.folder = tempfile.mkdtemp(prefix="bot-", dir=home)
+        self.log, self._stderr_end, self._buffer = log, b"", b""
+        orders = {
             "argv": launch.argv,
-            "python": dict(launch.python),
-            "path": [path for path in sys.path if path],
-            "home": str(ROOT),
+            "entry": launch.entry,
+            "request": dict(launch.request),
+            "import_path": [path for path in sys.path if path],
+            "root": str(ROOT),
             "parent": os.getpid(),
             "environment": _environment(),
-            "terms": asdict(SandboxLimits(self.place, launch.readable, **terms)),  # type: ignore[arg-type]
+            "limits": asdict(SandboxLimits(self.folder, launch.readable, **limits)),
         }
-        command = [sys.executable, "-S", "-P", str(Path(__file__).with_name("warden.py")), json.dumps(request)]
+        command = [sys.executable, "-S", "-P", str(Path(__file__).with_name("warden.py")), json.dumps(orders)]
         pipe = subprocess.PIPE
         self._process = subprocess.Popen(  # noqa: S603 - running a stranger's program is what this is for
             command,
@@ -108,43 +124,66 @@ class Process:
         """The warden's process id."""
         return self._process.pid
 
-    def ask(self, data: bytes, deadline: float, longest: int = LONGEST_LINE) -> bytes:
+    def exchange(self, line: bytes, deadline: float, longest: int = LONGEST_LINE, awaited: str = "answered") -> bytes:
+        """Sends a line and returns the next one; where none comes, kills the process and raises the BotFault this is.
+
+        `awaited` completes the sentence "it had not ..." in the detail of the fault.
+        """
+        began = perf_counter()
+        try:
+            return self.ask(line, deadline, longest)
+        except DeadlinePassed as late:
+            self.kill()
+            half = f"; {late.unfinished} bytes without an end of line had come" if late.unfinished else ""
+            raise BotFault(
+                "timeout", f"had not {awaited} after {deadline - began:.3g} s; its process was killed{half}"
+            ) from None
+        except LineTooLong:
+            self.kill()
+            raise BotFault("illegal", f"sent more than {longest} bytes without an end of line") from None
+        except ProcessEnded:
+            ending = self.kill(EXIT_CODE_TIME)
+            words = self.last_stderr_line()
+            kind: FaultKind = "memory" if _OUT_OF_MEMORY.search(words) else "crash"
+            raise BotFault(kind, f"its process ended: {ending}" + (f": {words}" if words else "")) from None
+
+    def ask(self, line: bytes, deadline: float, longest: int = LONGEST_LINE) -> bytes:
         """Sends a line and returns the line that comes next. `deadline` is in perf_counter's time."""
-        self.send(data, deadline)
+        self.send(line, deadline)
         while True:
             if self._buffer:
-                line, newline, rest = self._buffer.partition(b"\n")
+                answer, newline, rest = self._buffer.partition(b"\n")
                 if newline:
                     self._buffer = rest
-                    return line
-                if len(line) > longest:
-                    raise TooLong
+                    return answer
+                if len(answer) > longest:
+                    raise LineTooLong
             for descriptor, _ in self._wait(deadline):
                 if descriptor == self._err:
-                    self._listen()
+                    self._read_stderr()
                 else:
-                    self._read()
+                    self._read_stdout()
 
-    def send(self, data: bytes, deadline: float) -> None:
+    def send(self, line: bytes, deadline: float) -> None:
         """Sends a line, as fast as the program takes it."""
         while True:
             try:
-                sent = os.write(self._in, data)
+                sent = os.write(self._in, line)
             except BlockingIOError:
                 self._wait_to_send(deadline)
                 continue
             except (BrokenPipeError, ConnectionResetError):
-                raise Ended from None
-            if sent == len(data):
+                raise ProcessEnded from None
+            if sent == len(line):
                 return
-            data = data[sent:]
+            line = line[sent:]
 
     def _wait_to_send(self, deadline: float) -> None:
         self._poll.register(self._in, select.POLLOUT)
         self._poll.unregister(self._out)  # an answer to nothing can wait; it must not keep us busy here
         try:
             if any(descriptor == self._err for descriptor, _ in self._wait(deadline)):
-                self._listen()
+                self._read_stderr()
         finally:
             self._poll.register(self._out, select.POLLIN)
             self._poll.unregister(self._in)
@@ -152,20 +191,20 @@ class Process:
     def _wait(self, deadline: float) -> list[tuple[int, int]]:
         left = deadline - perf_counter()
         if left <= 0:
-            raise TooLate(len(self._buffer))
+            raise DeadlinePassed(len(self._buffer))
         ready = self._poll.poll(None if left == inf else int(1000 * left) + 1)
         if not ready:
-            raise TooLate(len(self._buffer))
+            raise DeadlinePassed(len(self._buffer))
         return ready
 
-    def _read(self) -> None:
+    def _read_stdout(self) -> None:
         part = os.read(self._out, CHUNK)
         if not part:
-            raise Ended
+            raise ProcessEnded
         self._buffer += part
 
-    def _listen(self) -> None:
-        """Takes in what the program has written to stderr: the last words are kept, the log has an end."""
+    def _read_stderr(self) -> None:
+        """Takes in what the program has written to stderr: its end is kept here, and the log has a largest size."""
         try:
             part = os.read(self._err, CHUNK)
         except BlockingIOError:
@@ -173,16 +212,16 @@ class Process:
         if not part:
             self._poll.unregister(self._err)
             return
-        self._tail = (self._tail + part)[-LAST_WORDS:]
+        self._stderr_end = (self._stderr_end + part)[-STDERR_KEPT:]
         if self.log:
             _append(self.log, part)
 
-    def last_words(self) -> str:
+    def last_stderr_line(self) -> str:
         """The last line that the program wrote to stderr."""
-        lines = self._tail.decode(errors="replace").strip().splitlines()
+        lines = self._stderr_end.decode(errors="replace").strip().splitlines()
         return without_addresses(lines[-1].strip()[:200]) if lines else ""
 
-    def memory(self) -> float:
+    def peak_memory(self) -> float:
         """Megabytes of memory that the program has used at most; 0 where that cannot be told."""
         most = 0
         with suppress(OSError):
@@ -191,19 +230,30 @@ class Process:
                 most = max(most, int(found[1]) if found else 0)
         return most / 1000
 
-    def kill(self, patience: float = 0.0) -> str:
+    def dismiss(self, line: bytes, grace: float) -> None:
+        """Sends a last line, gives the program up to `grace` seconds to end by itself, and then ends it."""
+        if not self.alive:
+            return
+        with suppress(ProcessEnded, DeadlinePassed):
+            self.send(line, perf_counter() + LAST_LINE_TIME)
+        assert self._process.stdin is not None
+        with suppress(OSError):
+            self._process.stdin.close()  # who does not understand the line may understand that there is no other
+        self.kill(grace)
+
+    def kill(self, grace: float = 0.0) -> str:
         """Ends the program with everything that it has started; how it had ended by itself, in words.
 
-        `patience` is for a program that seems to be ending: its exit code is worth a moment.
+        `grace` is for a program that seems to be ending: so many seconds it is waited for.
         """
         self.alive = False
         code: int | None = None
         try:
-            code = self._process.wait(patience)
+            code = self._process.wait(grace)
         except subprocess.TimeoutExpired:
             self._process.terminate()
             try:
-                self._process.wait(GRACE)
+                self._process.wait(WARDEN_TIME)
             except subprocess.TimeoutExpired:
                 with suppress(ProcessLookupError, PermissionError):
                     os.killpg(self._process.pid, signal.SIGKILL)
@@ -212,12 +262,12 @@ class Process:
             for _ in range(LOG_SIZE // CHUNK):
                 if not select.select([self._err], [], [], 0)[0]:
                     break
-                self._listen()
+                self._read_stderr()
         for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
             if stream:
                 with suppress(OSError):
                     stream.close()
-        shutil.rmtree(self.place, ignore_errors=True)
+        shutil.rmtree(self.folder, ignore_errors=True)
         return _ending(code)
 
 
@@ -236,11 +286,11 @@ def _append(log: Path, text: bytes) -> None:
     with suppress(OSError), log.open("ab") as file:
         room = LOG_SIZE - file.tell()
         if room > 0:
-            file.write(text[:room] + (LOUD if len(text) >= room else b""))
+            file.write(text[:room] + (LOG_FULL if len(text) >= room else b""))
 
 
 def _environment() -> dict[str, str]:
-    """All that a bot's process is told by its environment."""
+    """All that a program is told by its environment."""
     return {
         "PATH": os.environ.get("PATH", os.defpath),
         "LANG": "C.UTF-8",
@@ -250,7 +300,7 @@ def _environment() -> dict[str, str]:
     }
 
 
-def absolute(argv: Sequence[str]) -> tuple[str, ...]:
+def with_absolute_paths(argv: Sequence[str]) -> tuple[str, ...]:
     """A command whose files are named by absolute paths: its program runs in another folder."""
     found = [str(Path(word).resolve()) if i and Path(word).exists() else word for i, word in enumerate(argv)]
     program = shutil.which(argv[0])
@@ -259,7 +309,7 @@ def absolute(argv: Sequence[str]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def files_of(argv: Sequence[str]) -> tuple[str, ...]:
+def folders_needed(argv: Sequence[str]) -> tuple[str, ...]:
     """What a command needs to read: the folders of the files it names, and where its program is installed."""
     folders = set()
     for number, word in enumerate(argv):

@@ -1,8 +1,8 @@
-"""The process between arena and a bot: starts it on its terms, and sees to it that nothing of it outlives it.
+"""The process between arena and a bot: starts it within its limits, and sees to it that nothing of it outlives it.
 
-Run as a script, with one argument of JSON. It ends when the bot's program ends, when arena asks it to (SIGTERM), or
-when its parent dies, and takes everything that the program has started with it. It is arena's own code, out of the
-bot's reach where the kernel has namespaces.
+Run as a script, with one argument of JSON that `process` writes. It ends when the bot's program ends, when arena asks
+it to (SIGTERM), or when its parent dies, and takes everything that the program has started with it. It is arena's own
+code, out of the bot's reach where the kernel has namespaces.
 """
 
 from __future__ import annotations
@@ -12,33 +12,34 @@ import os
 import signal
 import sys
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 from time import sleep
 from typing import Any
 
-CANNOT = 126
-"""Exit code when the program could not be started on these terms; stderr says why."""
+CANNOT_START = 126
+"""Exit code when the program could not be started within its limits; stderr says why."""
 _started: list[int] = []
 
 
-def main(asked: dict[str, Any]) -> None:
+def main(orders: dict[str, Any]) -> None:
     """Starts the program and stays until it is over."""
     from harness.sandbox import kernel
-    from harness.sandbox.confine import STRANGER, SandboxLimits, separate
+    from harness.sandbox.confine import FIRST_BOT_USER, SandboxLimits, enter_namespaces
 
-    terms = SandboxLimits(**asked["terms"])
-    separated = terms.confined and separate()
-    signal.signal(signal.SIGTERM, _end)
+    limits = SandboxLimits(**orders["limits"])
+    namespaces = limits.confined and enter_namespaces()
+    signal.signal(signal.SIGTERM, _terminated)
     if sys.platform == "linux":
         kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGTERM)
         kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)  # what the program leaves behind becomes ours
-        if os.getppid() != asked["parent"]:
-            sys.exit(CANNOT)  # the parent died before we asked
+        if os.getppid() != orders["parent"]:
+            sys.exit(CANNOT_START)  # the parent died before we asked
     warden = os.getpid()
     program = os.fork()
     if program == 0:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        _run(asked, terms, separated, STRANGER + warden)
+        _run(orders, limits, namespaces, FIRST_BOT_USER + warden)
     _started.append(program)
     nothing = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):  # else nobody would notice that the program has closed its own
@@ -46,37 +47,36 @@ def main(asked: dict[str, Any]) -> None:
     os._exit(_wait_for(program))
 
 
-def _run(asked: dict[str, Any], terms: Any, separated: bool, stranger: int) -> None:
+def _run(orders: dict[str, Any], limits: Any, namespaces: bool, bot_user: int) -> None:
     """Becomes the program. Never returns."""
     from harness.sandbox.confine import confine
 
     try:
-        scratch, missing = confine(terms, separated, stranger)
-        if missing and terms.strict:
-            _refuse("this system cannot enforce " + "; ".join(missing))
-        environment = {**asked["environment"], "HOME": scratch, "TMPDIR": scratch}
-        if asked["argv"]:
+        scratch, missing = confine(limits, namespaces, bot_user)
+        if missing and limits.strict:
+            _give_up("this system cannot enforce " + "; ".join(missing))
+        environment = {**orders["environment"], "HOME": scratch, "TMPDIR": scratch}
+        if orders["argv"]:
             for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores these; programs expect their effect
                 signal.signal(number, signal.SIG_DFL)
-            os.execvpe(asked["argv"][0], asked["argv"], environment)  # noqa: S606 - that is the purpose
+            os.execvpe(orders["argv"][0], orders["argv"], environment)  # noqa: S606 - that is the purpose
         os.environ.clear()
         os.environ.update(environment)
         import site
 
         site.main()  # skipped so far for a quick start; a bot may live in any installed package
-        sys.path += [path for path in asked["path"] if path not in sys.path]
-        from harness.protocol.child import serve
-
-        serve(asked["python"])
+        sys.path += [path for path in orders["import_path"] if path not in sys.path]
+        module, _, function = orders["entry"].partition(":")
+        getattr(import_module(module), function)(orders["request"])
         os._exit(0)
     except BaseException as error:
-        _refuse(str(error) or type(error).__name__)
+        _give_up(str(error) or type(error).__name__)
 
 
-def _refuse(why: str) -> None:
+def _give_up(why: str) -> None:
     with suppress(OSError):
         os.write(2, f"arena: cannot start it: {why}\n".encode())
-    os._exit(CANNOT)
+    os._exit(CANNOT_START)
 
 
 def _wait_for(program: int) -> int:
@@ -89,13 +89,13 @@ def _wait_for(program: int) -> int:
     return os.WEXITSTATUS(status) if os.WIFEXITED(status) else 128 + os.WTERMSIG(status)
 
 
-def _end(_number: int, _frame: object) -> None:
+def _terminated(_number: int, _frame: object) -> None:
     _kill_all()
     os._exit(128 + signal.SIGTERM)
 
 
 def _kill_all() -> None:
-    """Kills and buries all children, and theirs, who become ours when they lose their parent.
+    """Kills all children, and theirs, who become ours when they lose their parent, and waits for their end.
 
     The kernel's list of children may miss one while another ends: only `waitpid` says that none is left.
     """
@@ -104,10 +104,10 @@ def _kill_all() -> None:
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
         try:
-            buried, _ = os.waitpid(-1, os.WNOHANG)
+            ended, _ = os.waitpid(-1, os.WNOHANG)
         except ChildProcessError:
             return
-        if not buried:
+        if not ended:
             sleep(0.001)
 
 
@@ -119,6 +119,6 @@ def _children() -> list[int]:
 
 
 if __name__ == "__main__":
-    request = json.loads(sys.argv[1])
-    sys.path.insert(0, request["home"])
-    main(request)
+    given = json.loads(sys.argv[1])
+    sys.path.insert(0, given["root"])
+    main(given)

@@ -19,13 +19,13 @@ from harness.core.chance import Chance
 from harness.core.game import Game
 from harness.core.types import MatchSpec
 from harness.executors import Job, Played, Roster
-from harness.executors.isolation import isolated
+from harness.executors.isolation import isolate
 from harness.executors.local import LocalPool
+from harness.executors.remote import IsolationPolicy
 from harness.executors.serial import SerialExecutor
 from harness.match.referee import Limits
 from harness.plugins.entrants import Entrant, enter
 from harness.protocol.messages import Choose, encode
-from harness.protocol.session import IsolationPolicy
 
 ECHO = """
 import json, sys
@@ -112,7 +112,7 @@ def _table(game: Game[Any], seats: tuple[str, ...]) -> Roster:
 
 def _isolated(name: str, game: Game[Any]) -> Entrant:
     entrant = enter(AnyAction, {}, "", "arena", "")
-    return isolated(Entrant(name, name, entrant.bot, {}, "", ""), IsolationPolicy("on", LIMITS), {game.name: game})
+    return isolate(Entrant(name, name, entrant.bot, {}, "", ""), IsolationPolicy("on", LIMITS), {game.name: game})
 
 
 def _jobs(game: Game[Any], seats: tuple[str, ...]) -> Iterator[Job]:

@@ -10,9 +10,9 @@ import engines
 from harness.core.types import MatchSpec
 from harness.executors import Job, Roster
 from harness.executors.isolation import enter_command, isolate_all
+from harness.executors.remote import IsolationPolicy
 from harness.match.referee import Limits
 from harness.plugins.registry import Registry
-from harness.protocol.session import IsolationPolicy
 
 HOSTILE = Path(__file__).with_name("hostile")
 LIMITS = Limits(move_time=0.5, margin=0.2)

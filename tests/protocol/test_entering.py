@@ -11,7 +11,8 @@ import tempfile
 import pytest
 
 from harness.core.errors import PluginError, UsageError
-from harness.plugins.registry import load
+from harness.executors.isolation import OutsideProcesses
+from harness.plugins.registry import Registry, load
 from harness.sandbox import doctor
 from tests.protocol.support import HOSTILE
 from tests.support.cli import arena
@@ -19,8 +20,14 @@ from tests.support.cli import arena
 GOOD = f"{sys.executable} -S {HOSTILE / 'leaves_children.py'}"
 
 
-def test_a_program_is_named_by_its_file_or_by_hand():
+def connected(isolate: str = "off") -> Registry:
     registry = load()
+    registry.outside = OutsideProcesses(isolate)
+    return registry
+
+
+def test_a_program_is_named_by_its_file_or_by_hand():
+    registry = connected()
     [plain] = registry.entrants([f"cmd:{GOOD}"])
     assert (plain.name, plain.spec) == ("leaves_children", f"leaves_children=cmd:{GOOD}")
     assert plain.plays("el-paso")
@@ -47,7 +54,17 @@ def test_a_program_is_named_by_its_file_or_by_hand():
 )
 def test_mistakes_are_told_in_a_sentence(text, says):
     with pytest.raises(UsageError, match=says):
-        load().entrants([text])
+        connected().entrants([text])
+
+
+def test_a_registry_that_can_start_no_process_says_so(tmp_path):
+    (tmp_path / "mine.py").write_text(
+        "import harness\nclass Mine(harness.Bot):\n    def choose(self, view, actions): return actions[0]\n"
+    )
+    registry = Registry()
+    with pytest.raises(UsageError, match="program, which cannot be entered here"):
+        registry.entrants([f"cmd:{GOOD}"])
+    assert [entrant.name for entrant in registry.entrants([str(tmp_path / "mine.py")])] == ["mine"]
 
 
 def test_a_file_is_not_loaded_in_arenas_process_when_isolated(tmp_path):
@@ -62,8 +79,7 @@ def test_a_file_is_not_loaded_in_arenas_process_when_isolated(tmp_path):
     )
     import harness
 
-    registry = load()
-    registry.isolate = "on"
+    registry = connected("on")
     [entrant] = registry.entrants([f"{bot}::sly:x=2"])
     assert (entrant.name, entrant.settings) == ("sly:x=2", {"x": 2})
     assert not hasattr(harness, "hacked")
@@ -74,8 +90,7 @@ def test_a_file_is_not_loaded_in_arenas_process_when_isolated(tmp_path):
 
 def test_a_file_that_cannot_be_loaded_is_told_the_same_way_when_isolated(tmp_path):
     (tmp_path / "bad.py").write_text("class Sly(:\n")
-    registry = load()
-    registry.isolate = "on"
+    registry = connected("on")
     with pytest.raises(PluginError, match=r"bad\.py.*syntax error in bad\.py, line 1"):
         registry.entrants([str(tmp_path / "bad.py")])
 
@@ -119,8 +134,7 @@ def test_root_runs_a_bot_from_a_private_folder_but_not_from_a_private_file(tmp_p
              "--bot", "random", "--bot", bot)  # fmt: skip
     arena(*match, "--strict", "--name", "one")
     bot.chmod(0o600)
-    registry = load()
-    registry.isolate = "strict"
+    registry = connected("strict")
     with pytest.raises(PluginError, match="PermissionError"):
         registry.entrants([str(bot)])
 
@@ -136,7 +150,7 @@ def test_doctor_says_what_is_enforced():
 def test_a_command_with_spaces_in_its_path(tmp_path):
     script = tmp_path / "a bot.sh"
     script.write_text('read x; echo \'{"type":"hello","protocol":1,"name":"shell","version":"7"}\'; read x\n')
-    [entrant] = load().entrants([f"cmd:sh {shlex.quote(str(script))}"])
+    [entrant] = connected().entrants([f"cmd:sh {shlex.quote(str(script))}"])
     assert (entrant.name, entrant.version) == ("a-bot", "7")
     assert entrant.plays("anything")
 

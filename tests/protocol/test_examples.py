@@ -13,8 +13,8 @@ import pytest
 
 from harness.conformance import check_bot
 from harness.executors.isolation import enter_command, isolate_all
+from harness.executors.remote import IsolationPolicy
 from harness.executors.serial import SerialExecutor
-from harness.protocol.session import IsolationPolicy
 from tests.protocol.support import GAMES, HOSTILE, LIMITS, REGISTRY, job, seated
 
 BOTS = Path(__file__).parents[2] / "docs" / "examples" / "bots"

@@ -19,12 +19,12 @@ from harness.executors.isolation import enter_command
 from harness.executors.serial import SerialExecutor
 from harness.match.referee import Limits
 from harness.match.replay import verify
-from harness.protocol.messages import Choice, Failed, Garbage, Introduction, Ready, decode_reply, encode
+from harness.protocol.messages import Choice, FaultReport, Introduction, NotAMessage, Ready, decode_reply, encode
 from tests.protocol.support import GAMES, REGISTRY, job, seated
 
 LONG = float(os.environ.get("ARENA_FUZZ_SECONDS", "1800"))
 QUICK = Limits(move_time=0.15, margin=0.05)
-GOOD = [Introduction(1, "n", "v", ("g",)), Ready(3), Choice(3, 7), Failed(3, "exception", "why")]
+GOOD = [Introduction(1, "n", "v", ("g",)), Ready(3), Choice(3, 7), FaultReport(3, "exception", "why")]
 
 json_like = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=20),
@@ -40,11 +40,11 @@ def test_good_messages_are_read(message):
 
 @settings(deadline=None, max_examples=300)
 @given(st.binary(max_size=300) | json_like.map(encode))
-def test_noise_is_garbage_or_a_message(line):
+def test_noise_is_a_message_or_told_to_be_none(line):
     try:
         decode_reply(line)
-    except Garbage as garbage:
-        assert len(str(garbage)) < 1000
+    except NotAMessage as error:
+        assert len(str(error)) < 1000
 
 
 def mutate(line, rng):
@@ -74,7 +74,7 @@ def fuzz_parser(seconds, seed):
             tried += 1
             try:
                 decode_reply(mutate(rng.choice(lines), rng))
-            except Garbage:
+            except NotAMessage:
                 continue
     return tried
 

@@ -141,8 +141,8 @@ def test_one_process_serves_many_matches_and_is_replaced_after_a_fault():
     with SerialExecutor(table, PATIENT) as executor:
         seen = []
         for _ in executor.run(job(number, "el-paso", "random", "leaves") for number in range(3)):
-            [session] = table.entrants["random"].sessions.idle
-            seen.append((session.process.pid, len(table.entrants["leaves"].sessions.idle)))
+            [program] = table.entrants["random"].sessions.idle
+            seen.append((program.process.pid, len(table.entrants["leaves"].sessions.idle)))
     assert len({pid for pid, _ in seen}) == 1
     assert [idle for _, idle in seen] == [0, 0, 0]
 

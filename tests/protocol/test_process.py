@@ -13,7 +13,16 @@ from pathlib import Path
 
 import pytest
 
-from harness.sandbox.process import Ended, Launch, Process, TooLate, TooLong, absolute, files_of
+from harness.match.faults import BotFault
+from harness.sandbox.process import (
+    DeadlinePassed,
+    Launch,
+    LineTooLong,
+    Process,
+    ProcessEnded,
+    folders_needed,
+    with_absolute_paths,
+)
 from tests.protocol.support import processes
 
 HERE = Path(__file__).parent
@@ -26,10 +35,10 @@ def start():
     Path(home).chmod(0o711)
     made = []
 
-    def make(code, **terms):
-        argv = absolute([sys.executable, "-S", "-c", code])
-        launch = Launch(argv, readable=(*files_of(argv), sys.base_prefix))
-        made.append(Process(launch, home, None, **terms))
+    def make(code, **limits):
+        argv = with_absolute_paths([sys.executable, "-S", "-c", code])
+        launch = Launch(argv, readable=(*folders_needed(argv), sys.base_prefix))
+        made.append(Process(launch, home, **limits))
         return made[-1]
 
     make.home = home
@@ -61,27 +70,62 @@ def test_two_lines_at_once_are_taken_one_by_one(start):
 def test_time_is_up_for_one_that_does_not_read(start):
     deaf = start("import time; time.sleep(100)")
     began = time.perf_counter()
-    with pytest.raises(TooLate):
+    with pytest.raises(DeadlinePassed):
         deaf.ask(b"x" * 1_000_000 + b"\n", soon(0.4))
     assert time.perf_counter() - began < 3
 
 
 def test_a_line_has_a_longest_length(start):
-    with pytest.raises(TooLong):
+    with pytest.raises(LineTooLong):
         start("while True: print('x' * 9999, end='')").ask(b"\n", soon(), 50_000)
 
 
 def test_the_end_tells_how_and_what_was_said_last(start):
     process = start("import sys; sys.stderr.write('one\\nalas at 0x7f001122\\n'); sys.exit(7)")
-    with pytest.raises(Ended):
+    with pytest.raises(ProcessEnded):
         process.ask(b"\n", soon())
     assert process.kill(1.0) == "exit code 7"
-    assert process.last_words() == "alas at 0x..."
+    assert process.last_stderr_line() == "alas at 0x..."
+
+
+def test_a_program_may_finish_what_it_does_when_it_is_dismissed(start, tmp_path):
+    done = tmp_path / "done"
+    process = start(f"import time\ninput()\ntime.sleep(0.2)\nopen({str(done)!r}, 'w')", confined=False)
+    began = time.perf_counter()
+    process.dismiss(b"bye\n", 10.0)
+    assert time.perf_counter() - began < 5
+    assert done.exists()
+    assert not process.running
+
+
+def test_a_program_that_waits_for_another_line_ends_with_its_stdin(start):
+    process = start("import sys\nfor line in sys.stdin: print(line, flush=True)")
+    assert process.ask(b"one\n", soon()) == b"one"
+    began = time.perf_counter()
+    process.dismiss(b"bye\n", 10.0)
+    assert time.perf_counter() - began < 5
+
+
+def test_a_program_that_stays_is_ended_after_its_grace(start):
+    process = start("import time\ntime.sleep(999)")
+    began = time.perf_counter()
+    process.dismiss(b"bye\n", 0.3)
+    assert 0.3 <= time.perf_counter() - began < 3
+    assert not process.running
+    process.dismiss(b"bye\n", 9.0)
+    assert time.perf_counter() - began < 5
+
+
+def test_a_function_is_named_by_its_module(start):
+    launch = Launch(entry="json:loads", request={}, readable=(sys.prefix, sys.base_prefix, str(HERE.parents[1])))
+    process = Process(launch, start.home)
+    with pytest.raises(BotFault, match="exit code 126: arena: cannot start it: the JSON object must be str"):
+        process.exchange(b"\n", soon())
 
 
 def test_processor_time_ends(start):
     process = start("while True: pass", cpu=1)
-    with pytest.raises(Ended):
+    with pytest.raises(ProcessEnded):
         process.ask(b"\n", soon(30))
     assert process.kill(1.0) == "SIGKILL"
 
@@ -119,8 +163,8 @@ def test_it_dies_with_the_one_who_started_it(start, confined):
     code = (
         "import sys,time; sys.path.insert(0, sys.argv[1])\n"
         "from harness.sandbox.process import *\n"
-        f"argv = absolute([sys.executable, '-S', '-c', {program!r}])\n"
-        "launch = Launch(argv, readable=(*files_of(argv), sys.base_prefix))\n"
+        f"argv = with_absolute_paths([sys.executable, '-S', '-c', {program!r}])\n"
+        "launch = Launch(argv, readable=(*folders_needed(argv), sys.base_prefix))\n"
         f"p = Process(launch, sys.argv[2], None, confined={confined})\n"
         "p.ask(b'\\n', time.perf_counter() + 10)\n"
         "print('ready', flush=True); time.sleep(999)"
@@ -150,7 +194,7 @@ def test_a_warden_that_is_stopped_is_killed(start):
 
 def test_a_command_is_made_independent_of_the_folder(tmp_path):
     (tmp_path / "bot.js").touch()
-    argv = absolute(["sh", "bot.js", "--level", "3"])
+    argv = with_absolute_paths(["sh", "bot.js", "--level", "3"])
     assert argv[1:] == (str(tmp_path / "bot.js"), "--level", "3")
     assert argv[0].startswith("/")
-    assert str(tmp_path) in files_of(argv)
+    assert str(tmp_path) in folders_needed(argv)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -13,17 +15,38 @@ import harness
 
 ROOT = Path(__file__).parents[2]
 MODULES = sorted(path for top in ("harness", "engines", "bots") for path in (ROOT / top).rglob("*.py"))
-LOWEST = {"harness.core.types", "harness.core.errors", "harness.core.chance", "harness._version"}
+RANKS = (
+    ("core",),
+    ("plugins",),
+    ("match",),
+    ("protocol", "sandbox"),
+    ("executors",),
+    ("ratings",),
+    ("schedule",),  # a ladder seats tables by what the ratings say
+    ("runs",),
+    ("bench", "conformance", "output", "play"),
+    ("api",),
+    ("cli",),
+)
+"""The packages of harness, low to high; those on one line know nothing of each other."""
+RANK = {package: rank for rank, packages in enumerate(RANKS) for package in packages}
+LOOSE = {"__init__", "__main__", "_version"}
+"""Modules outside all packages: the façade, `python -m harness`, and the version, which imports nothing."""
+
+NAMED_ALIKE = {
+    "doctor": "a command is called like what it shows",
+    "leaderboard": "a command is called like what it shows",
+    "replay": "a command is called like what it shows",
+    "tournament": "a command is called like what it plays",
+    "verify": "a command is called like what it does",
+}
+"""Modules of harness that share a name, each with the reason; classes share none."""
 
 
 def imported(path: Path) -> set[str]:
-    """Modules that a file imports, those for type checkers alone left out."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    for node in ast.walk(tree):
-        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
-            node.body = []
+    """Modules that a file imports, lazily and for type checkers too, or names in a text to be imported later."""
     names: set[str] = set()
-    for node in ast.walk(tree):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             names.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -31,6 +54,8 @@ def imported(path: Path) -> set[str]:
             names.update(
                 f"{node.module}.{alias.name}" for alias in node.names if (ROOT / node.module.replace(".", "/")).is_dir()
             )
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            names.update(re.findall(r"^(harness(?:\.\w+)+)(?![\w(])", node.value))
     return names
 
 
@@ -43,16 +68,26 @@ def local(names: set[str]) -> set[str]:
     return {name for name in names if name.split(".")[0] in ("harness", "engines", "bots")}
 
 
+def goes_up(package: str, name: str) -> bool:
+    """Whether an import of this name leads out of the package to one that is not below it."""
+    top, *parts = name.split(".")
+    if top != "harness":
+        return True
+    if not parts or parts[0] == package:
+        return False
+    return parts[0] != "_version" and RANK.get(parts[0], len(RANKS)) >= RANK[package]
+
+
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_imports_run_one_way(path):
     name, names = name_of(path), local(imported(path))
-    top = name.split(".")[0]
-    if name in LOWEST:
-        assert not names
-    elif top == "harness":
-        assert not {other for other in names if other.split(".")[0] in ("engines", "bots")}
-        if not name.startswith("harness.cli"):
-            assert not {other for other in names if other.startswith("harness.cli")}
+    top, *parts = name.split(".")
+    if top == "harness":
+        if path.stem in LOOSE and path.parent == ROOT / "harness":
+            assert path.stem != "_version" or not names
+            return
+        assert parts[0] in RANK, f"harness.{parts[0]} has no rank: give it one in RANKS"
+        assert [other for other in sorted(names) if goes_up(parts[0], other)] == []
     elif top == "engines":
         game = ".".join(name.split(".")[:2])
         if name != "engines":
@@ -62,6 +97,33 @@ def test_imports_run_one_way(path):
     else:
         internal = {n for n in names if n.startswith("harness.") and n.split(".")[1] not in harness.__all__}
         assert not internal
+
+
+def test_an_import_that_goes_up_is_found_wherever_it_hides(tmp_path):
+    for text in ("import harness.cli", "def f():\n    from harness.runs import store", 'X = "harness.api.runs:Run"'):
+        path = tmp_path / "module.py"
+        path.write_text(text)
+        assert any(goes_up("match", name) for name in imported(path)), text
+    assert goes_up("protocol", "harness.sandbox.process")
+    assert goes_up("core", "bots.random")
+    assert not goes_up("runs", "harness.core.types")
+
+
+def test_harness_is_a_facade_and_packages():
+    found = {path.stem for path in (ROOT / "harness").iterdir() if path.suffix == ".py"}
+    assert found == LOOSE
+    assert {path.name for path in (ROOT / "harness").iterdir() if (path / "__init__.py").exists()} == set(RANK)
+
+
+def test_no_two_modules_and_no_two_classes_of_harness_share_a_name():
+    modules, classes = Counter(), Counter()
+    for path in (ROOT / "harness").rglob("*.py"):
+        if path.stem != "__init__":
+            modules[path.stem] += 1
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        classes.update(node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
+    assert {name for name, count in modules.items() if count > 1} == set(NAMED_ALIKE)
+    assert {name for name, count in classes.items() if count > 1} == set()
 
 
 def test_no_module_is_past_its_seam():
@@ -78,7 +140,7 @@ def test_the_facade_is_sorted_and_complete():
 
 
 def test_importing_the_facade_loads_nothing_heavy():
-    heavy = ("click", "trueskill", "pluggy", "tabulate", "msgspec")
+    heavy = ("click", "trueskill", "pluggy", "tabulate", "msgspec", "multiprocess", "harness.core", "harness.api")
     code = f"import sys, harness; print([m for m in {heavy} if m in sys.modules])"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "[]"
