@@ -168,7 +168,7 @@ def tournament(
 
     >>> run = tournament("el-paso", ["outlaw", "diehard", "random"], deals=2, seed=7, workers=0)
     >>> len(run), run.complete
-    (18, True)
+    (6, True)
     >>> run.leaderboard()["el-paso"].rows[0]["bot"]
     'outlaw'
     """

@@ -164,8 +164,10 @@ def isolate(entrant: Entrant, policy: IsolationPolicy, games: Mapping[str, Game[
         wanted |= {"file": str(file), "bot": entrant.bot.name}
         readable.append(str(file.parent))
     else:
-        if "<" in entrant.bot.__qualname__:
-            raise UsageError(f"{entrant.name} cannot be isolated: its class is inside a function; put it into a file.")
+        if "<" in entrant.bot.__qualname__ or entrant.bot.__module__ == "__main__":
+            raise UsageError(
+                f"{entrant.name} cannot be isolated: no other process can import its class; put it into a file."
+            )
         wanted["bot"] = class_path(entrant.bot)
         readable.append(_package_of(entrant.bot))
     return _remote(entrant, python_launch(SERVE_BOT, wanted, tuple(readable)), policy, None)

@@ -1,34 +1,38 @@
-"""Finds bots and games: installed packages (entry-point group `arena`) and single files. Nothing broken gets out."""
+"""What is installed, by name: bots, games and formats; and entrants for whatever was asked for."""
 
 from __future__ import annotations
 
-import importlib.util
 import re
-import sys
-import traceback
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import redirect_stdout
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
-from inspect import getsource, isabstract
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pluggy
 
-from harness._version import VERSION
-from harness.core.bot import Bot, function_bot, kebab
+from harness.core.bot import Bot, function_bot
 from harness.core.errors import PluginError, UnknownName, UsageError
 from harness.core.format import Format
 from harness.core.game import Game
-from harness.core.options import digest_of
 from harness.plugins import hooks
+from harness.plugins.checks import check_bot_class, check_format, check_game_class
 from harness.plugins.entrants import Entrant, OutsideBots, enter, split_options
+from harness.plugins.loading import (
+    bots_defined_in,
+    file_version,
+    has_hooks,
+    in_the_way,
+    installed_plugins,
+    is_bundled,
+    load_file,
+    load_plugin,
+    origin_of,
+    reason_of,
+    source_digest,
+)  # fmt: skip
 
-DISTRIBUTION = "arena-harness"
-_NAME = re.compile(r"[^\s:,=/\\|<>\x00-\x1f\x7f]{1,300}")
 _COMMAND = re.compile(r"(?:([^\s:,=/\\]{1,300})(?::(.*?))?=)?cmd:(.*)", re.DOTALL)
 _IN_FILE = re.compile(r"(.+?\.py)(?:::([^:]+))?(?::(?!:)(.*))?")
 
@@ -116,10 +120,10 @@ class Registry:
         if not any(offer.source == path for offer in self.bots.values()):
             problems = len(self.problems)
             if self.outside is None or self.outside.loads_files_here:
-                self.add(_load_file(path), path, _file_version(path))
+                self.add(load_file(path), path, file_version(path))
             else:
                 for cls in self.outside.bots_in(path).values():
-                    self._offer(self.bots, "bot", cls, _check_bot, path, _file_version(path))
+                    self._offer(self.bots, "bot", cls, check_bot_class, path, file_version(path))
             if len(self.problems) > problems:
                 raise PluginError(" ".join(self.problems[problems:]))
         bots = {name: offer for name, offer in self.bots.items() if offer.source == path}
@@ -140,26 +144,27 @@ class Registry:
         except BaseException as error:  # a plugin may raise anything, SystemExit included; it must not end arena
             if isinstance(error, KeyboardInterrupt):
                 raise
-            self.problems.append(f"Plugin {source} is skipped: {_reason(error)}.")
+            self.problems.append(f"Plugin {source} is skipped: {reason_of(error)}.")
             return
-        if not _has_hooks(plugin):
-            bots = _bots_defined_in(plugin)
+        if not has_hooks(plugin):
+            bots = bots_defined_in(plugin)
         for cls in games:
-            self._offer(self.games, "game", cls, _check_game, source, version)
+            self._offer(self.games, "game", cls, check_game_class, source, version)
         for cls in bots:
-            self._offer(self.bots, "bot", cls, _check_bot, source, version)
+            self._offer(self.bots, "bot", cls, check_bot_class, source, version)
         for each in formats:
             self._offer_format(each, source)
 
     def _offer_format(self, offered: Any, source: str) -> None:
-        if not isinstance(offered, Format):
-            self.problems.append(f"Plugin {source}: arena_formats() offers {offered!r}, which is not a harness.Format.")
-        elif not _NAME.fullmatch(offered.name):
-            self.problems.append(f"Plugin {source}: a format cannot be called {offered.name!r}: choose a plain word.")
-        elif offered.name in self.formats:
+        try:
+            check_format(offered)
+        except PluginError as error:
+            self.problems.append(f"Plugin {source}: {error}")
+            return
+        if offered.name in self.formats:
             self.problems.append(f"Plugin {source}: its format {offered.name!r} is skipped, there is one of that name.")
-        else:
-            self.formats[offered.name] = offered
+            return
+        self.formats[offered.name] = offered
 
     def _offer(
         self, taken: dict[str, Offer], what: str, cls: Any, check: Callable[[Any], None], source: str, version: str
@@ -181,33 +186,25 @@ class Registry:
 def _enter_object(bot: Any) -> Entrant:
     """An entrant for a class, an object of one, or a function `(view, actions) -> action`: what a notebook has."""
     cls: Any = bot if isinstance(bot, type) else type(bot) if isinstance(bot, Bot) else function_bot(bot)
-    _check_bot(cls)
+    check_bot_class(cls)
     return enter(cls, {}, "", cls.__module__, cls.version or source_digest(bot if callable(bot) else cls))
-
-
-def source_digest(thing: Any) -> str:
-    """A digest of the source of a class or function; empty where Python does not know it."""
-    try:
-        return digest_of(getsource(thing))
-    except (OSError, TypeError):
-        return ""
 
 
 def load() -> Registry:
     """All installed plugins, ours first, then the others by name."""
     registry = Registry()
-    found = sorted(entry_points(group=hooks.PROJECT), key=_ours_first)
-    for point in found:
-        source, version = _origin(point)
+    for point in installed_plugins():
         try:
-            with redirect_stdout(sys.stderr):  # what a plugin prints is not our output
-                plugin = point.load()
-        except BaseException as error:  # importing a stranger's module may raise anything
-            if isinstance(error, KeyboardInterrupt):
+            plugin = load_plugin(point)
+        except PluginError as error:
+            if is_bundled(point):
                 raise
-            registry.problems.append(f"Plugin {source} cannot be loaded: {_reason(error)}.")
+            registry.problems.append(str(error))
             continue
-        registry.add(plugin, source, version)
+        before = len(registry.games) + len(registry.bots) + len(registry.formats)
+        registry.add(plugin, *origin_of(point))
+        if is_bundled(point) and before == len(registry.games) + len(registry.bots) + len(registry.formats):
+            raise in_the_way(point.module, Path(plugin.__file__ or "") if plugin.__file__ else None)
     if not registry.games:
         raise PluginError("No game is installed: install arena itself (pip install .), its games come as plugins.")
     return registry
@@ -225,93 +222,3 @@ def bot_named(name: str) -> type[Bot]:
 @cache
 def _installed() -> Registry:
     return load()
-
-
-def _ours_first(point: EntryPoint) -> tuple[bool, bool, str, str]:
-    name, _ = _origin(point)
-    return name != DISTRIBUTION, point.name != "engines", name, point.name
-
-
-def _origin(point: EntryPoint) -> tuple[str, str]:
-    if point.dist is None:
-        return point.name, ""
-    if point.dist.name == DISTRIBUTION:
-        return DISTRIBUTION, VERSION
-    return point.dist.name, point.dist.version
-
-
-def _load_file(path: str) -> ModuleType:
-    if not Path(path).is_file():
-        raise UsageError(f"There is no file {path}.")
-    name = f"arena_file_{Path(path).stem}_{abs(hash(str(Path(path).resolve())))}"
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    try:
-        with redirect_stdout(sys.stderr):  # likewise
-            spec.loader.exec_module(module)
-    except BaseException as error:  # a bot file may raise anything when imported
-        del sys.modules[name]
-        if isinstance(error, KeyboardInterrupt):
-            raise
-        raise PluginError(f"{path} cannot be loaded: {_reason(error)}.") from error
-    return module
-
-
-def _file_version(path: str) -> str:
-    return digest_of(Path(path).read_text(encoding="utf-8", errors="replace"))
-
-
-def _has_hooks(plugin: ModuleType) -> bool:
-    return any(hasattr(plugin, hook) for hook in ("arena_bots", "arena_games", "arena_formats"))
-
-
-def _bots_defined_in(module: ModuleType) -> list[type[Bot]]:
-    """A file need not say `hookimpl`: its own Bot subclasses are its bots."""
-    return [
-        cls
-        for cls in vars(module).values()
-        if isinstance(cls, type)
-        and issubclass(cls, Bot)
-        and cls.__module__ == module.__name__
-        and cls.choose is not Bot.choose
-    ]
-
-
-def _check_bot(cls: Any) -> None:
-    if not (isinstance(cls, type) and issubclass(cls, Bot)):
-        raise PluginError(f"arena_bots() offers {cls!r}, which is not a subclass of harness.Bot.")
-    if cls.choose is Bot.choose:
-        raise PluginError(f"bot {cls.__name__} has no choose() method.")
-    name: object = cls.name
-    if not isinstance(name, str) or not _NAME.fullmatch(name):
-        raise PluginError(
-            f"bot {cls.__name__} is called {name!r}: a name has no spaces, colons, commas, equals signs, "
-            f"slashes, bars or angle brackets, like {kebab(cls.__name__)!r}."
-        )
-    if isinstance(cls.games, str):
-        raise PluginError(f'bot {cls.name}: games is a string; write games = ("{cls.games}",).')
-
-
-def _check_game(cls: Any) -> None:
-    if not (isinstance(cls, type) and issubclass(cls, Game)):
-        raise PluginError(f"arena_games() offers {cls!r}, which is not a subclass of harness.Game.")
-    if isabstract(cls):
-        missing = ", ".join(sorted(cls.__abstractmethods__))
-        raise PluginError(f"game {cls.__name__} does not define {missing}.")
-    for attribute in ("name", "title", "version", "min_players", "max_players", "view_type"):
-        if not hasattr(cls, attribute):
-            raise PluginError(f"game {cls.__name__} does not say its {attribute}.")
-    if not _NAME.fullmatch(str(cls.name)):
-        raise PluginError(f"game {cls.__name__} is called {cls.name!r}: choose a name like {kebab(cls.__name__)!r}.")
-
-
-def _reason(error: BaseException) -> str:
-    """The last line of a traceback, with the place nearest to the plugin author."""
-    if isinstance(error, SyntaxError):
-        return f"syntax error in {Path(error.filename or '?').name}, line {error.lineno}: {error.msg}"
-    frames: Sequence[traceback.FrameSummary] = traceback.extract_tb(error.__traceback__)
-    place = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
-    return f"{type(error).__name__}: {error}{place}"

@@ -10,6 +10,7 @@ import bots
 import engines
 from harness import Bot, Option, UsageError, hookimpl
 from harness.core.errors import PluginError, UnknownName
+from harness.plugins import loading
 from harness.plugins import registry as plugins
 from harness.plugins.registry import Registry
 
@@ -97,8 +98,8 @@ def test_a_module_that_cannot_be_imported_is_named(monkeypatch):
         def load(self):
             raise SyntaxError("invalid syntax", ("bad.py", 3, 1, "def", 3, 2))
 
-    real = plugins.entry_points
-    monkeypatch.setattr(plugins, "entry_points", lambda group: [*real(group=group), Point()])
+    real = loading.entry_points
+    monkeypatch.setattr(loading, "entry_points", lambda group: [*real(group=group), Point()])
     registry = plugins.load()
     assert registry.problems == ["Plugin bad cannot be loaded: syntax error in bad.py, line 3: invalid syntax."]
     assert "random" in registry.bots

@@ -1,0 +1,143 @@
+"""Imports plugins: installed packages (entry-point group `arena`), and single files. Nothing broken gets out."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+import traceback
+from collections.abc import Sequence
+from contextlib import redirect_stdout
+from importlib.metadata import EntryPoint, entry_points
+from inspect import getsource
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from harness._version import VERSION
+from harness.core.bot import Bot
+from harness.core.errors import PluginError, UsageError
+from harness.core.options import digest_of
+from harness.plugins import hooks
+
+DISTRIBUTION = "arena-harness"
+HOME = Path(__file__).resolve().parents[2]
+"""The folder that has `harness` in it, and beside it what is bundled."""
+
+
+def installed_plugins() -> list[EntryPoint]:
+    """The entry points of all plugins: ours first, then the others by name."""
+    return sorted(entry_points(group=hooks.PROJECT), key=_ours_first)
+
+
+def _ours_first(point: EntryPoint) -> tuple[bool, bool, str, str]:
+    name, _ = origin_of(point)
+    return name != DISTRIBUTION, point.name != "engines", name, point.name
+
+
+def origin_of(point: EntryPoint) -> tuple[str, str]:
+    """The package that a plugin comes in, and its version."""
+    if point.dist is None:
+        return point.name, ""
+    if point.dist.name == DISTRIBUTION:
+        return DISTRIBUTION, VERSION
+    return point.dist.name, point.dist.version
+
+
+def is_bundled(point: EntryPoint) -> bool:
+    """Whether a plugin is one of arena's own."""
+    return point.dist is not None and point.dist.name == DISTRIBUTION
+
+
+def load_plugin(point: EntryPoint) -> ModuleType:
+    """Imports a plugin. One of ours must be ours: a folder of the same name may stand in the way."""
+    if is_bundled(point):
+        _check_not_shadowed(point.module)
+    try:
+        with redirect_stdout(sys.stderr):  # what a plugin prints is not our output
+            plugin: ModuleType = point.load()
+    except BaseException as error:  # importing a stranger's module may raise anything
+        if isinstance(error, KeyboardInterrupt):
+            raise
+        raise PluginError(f"Plugin {origin_of(point)[0]} cannot be loaded: {reason_of(error)}.") from error
+    return plugin
+
+
+def _check_not_shadowed(module: str) -> None:
+    """Raises PluginError if Python finds something else under the name of a bundled package."""
+    name = module.partition(".")[0]
+    spec = importlib.util.find_spec(name)
+    places = [] if spec is None else [spec.origin] if spec.origin else list(spec.submodule_search_locations or ())
+    found = [Path(place).resolve() for place in places if place]
+    if not any(place.is_relative_to(HOME / name) for place in found):
+        raise in_the_way(name, found[0] if found else None)
+
+
+def in_the_way(name: str, found: Path | None) -> PluginError:
+    """What to say when a bundled package is not found where it should be."""
+    if found is None:
+        return PluginError(f"Arena's own package {name!r} is missing: install arena again.")
+    folder = found.parent if found.name == "__init__.py" else found
+    return PluginError(
+        f"{folder} stands in the way of arena's own package {name!r}, so what it offers is not found: rename that, or "
+        f"start arena from another folder and take that one out of PYTHONPATH."
+    )
+
+
+def load_file(path: str) -> ModuleType:
+    """Imports a bot's file as a module of its own."""
+    if not Path(path).is_file():
+        raise UsageError(f"There is no file {path}.")
+    name = f"arena_file_{Path(path).stem}_{abs(hash(str(Path(path).resolve())))}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        with redirect_stdout(sys.stderr):  # likewise
+            spec.loader.exec_module(module)
+    except BaseException as error:  # a bot file may raise anything when imported
+        del sys.modules[name]
+        if isinstance(error, KeyboardInterrupt):
+            raise
+        raise PluginError(f"{path} cannot be loaded: {reason_of(error)}.") from error
+    return module
+
+
+def file_version(path: str) -> str:
+    """Stands for the version of a bot in a file: a digest of its text."""
+    return digest_of(Path(path).read_text(encoding="utf-8", errors="replace"))
+
+
+def source_digest(thing: Any) -> str:
+    """A digest of the source of a class or function; empty where Python does not know it."""
+    try:
+        return digest_of(getsource(thing))
+    except (OSError, TypeError):
+        return ""
+
+
+def has_hooks(plugin: ModuleType) -> bool:
+    """Whether a module says what it offers."""
+    return any(hasattr(plugin, hook) for hook in ("arena_bots", "arena_games", "arena_formats"))
+
+
+def bots_defined_in(module: ModuleType) -> list[type[Bot]]:
+    """A file need not say `hookimpl`: its own Bot subclasses are its bots."""
+    return [
+        cls
+        for cls in vars(module).values()
+        if isinstance(cls, type)
+        and issubclass(cls, Bot)
+        and cls.__module__ == module.__name__
+        and cls.choose is not Bot.choose
+    ]
+
+
+def reason_of(error: BaseException) -> str:
+    """The last line of a traceback, with the place nearest to the plugin author."""
+    if isinstance(error, SyntaxError):
+        return f"syntax error in {Path(error.filename or '?').name}, line {error.lineno}: {error.msg}"
+    frames: Sequence[traceback.FrameSummary] = traceback.extract_tb(error.__traceback__)
+    place = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
+    return f"{type(error).__name__}: {error}{place}"

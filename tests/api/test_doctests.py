@@ -1,0 +1,21 @@
+"""The examples in the docstrings of the façade do what they show."""
+
+from __future__ import annotations
+
+import doctest
+
+import pytest
+
+import harness
+
+CALLED = ("compare", "open_run", "play_match", "tournament")
+
+
+@pytest.mark.parametrize("name", CALLED)
+def test_what_notebooks_call_has_an_example_that_works(name):
+    function = getattr(harness, name)
+    [found] = doctest.DocTestFinder(recurse=False).find(function, name, globs=dict(vars(harness)) | {
+        each: getattr(harness, each) for each in CALLED
+    })  # fmt: skip
+    assert found.examples
+    assert doctest.DocTestRunner().run(found).failed == 0

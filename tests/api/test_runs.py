@@ -1,0 +1,210 @@
+"""Runs from Python are the runs of the command line."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import harness
+from harness.runs.store import RunFolder
+from tests.api.bots import Crashing, First, take_last
+from tests.support.cli import arena
+
+FIELD = ["outlaw", "skittish", "random"]
+
+
+def plain(run):
+    return {record.id: record.without_timing() for record in run}
+
+
+def test_it_gives_the_same_records_and_tables_as_the_command_line():
+    run = harness.tournament("el-paso", FIELD, deals=2, seed=3, workers=2, name="here")
+    bots = [word for name in FIELD for word in ("--bot", name)]
+    said = arena("tournament", "--game", "el-paso", *bots, "--deals", 2, "--seed", 3, "--name", "there", "--workers", 0)
+    other = harness.open_run("there")
+    assert plain(run) == plain(other)
+    assert other.table() == said.stdout.rstrip("\n")
+    for name in ("leaderboard.md", "leaderboard.csv", "leaderboard.json"):
+        assert (run.folder / name).exists()
+    assert run.info.plan == other.info.plan
+
+
+def test_classes_and_functions_play_with_workers_and_without():
+    one, two = (
+        harness.tournament(
+            "el-paso", [First, take_last, "random"], deals=2, seed=1, workers=workers, name=f"w{workers}"
+        )
+        for workers in (0, 2)
+    )
+    assert plain(one) == plain(two)
+    assert one.complete
+    assert {row["bot"] for row in one.leaderboard()["el-paso"].rows} == {"first", "take-last", "random"}
+
+
+def test_what_came_of_it_can_be_read_in_many_ways():
+    run = harness.tournament(["el-paso", "x-pasch"], ["random", Crashing, "skittish", "founder"], deals=1, seed=1)
+    assert len(run) == len(list(run)) > 0
+    assert [table.title for table in run.leaderboard()] == ["el-paso", "x-pasch", "overall"]
+    assert json.loads(run.table("json")).keys() == {"el-paso", "x-pasch", "overall"}
+    assert run.table("github").startswith("## el-paso")
+    assert "random" in repr(run.pairs())
+    assert "seat" in repr(run.seats())
+    faults = run.faults()
+    assert {fault.bot for fault in faults} == {"crashing"}
+    assert "out of ideas" in faults[0].detail
+    match = run.replay(faults[0].match)
+    assert "out of ideas" in match.story()
+    assert run.replay(0).record.index == 0
+    with pytest.raises(harness.UsageError, match="Unknown match"):
+        run.replay("nothing")
+    assert run.verify().problems == []
+    assert run.warnings == []
+
+
+def test_it_shows_itself_as_tables():
+    run = harness.tournament("el-paso", FIELD, deals=1, seed=1, workers=0)
+    assert repr(run).startswith("el-paso\n")
+    assert str(run.folder) in repr(run)
+    html = run._repr_html_()
+    assert html.count("<table>") == 1
+    assert "<p>Ranks with =" in html
+
+
+def test_it_becomes_a_data_frame():
+    pandas = pytest.importorskip("pandas")
+    run = harness.tournament("el-paso", FIELD, deals=1, seed=1, workers=0)
+    frame = run.to_pandas()
+    assert isinstance(frame, pandas.DataFrame)
+    assert len(frame) == 3 * len(run)
+    assert set(frame[frame["rank"] == 1]["bot"]) <= set(FIELD)
+
+
+def test_without_pandas_it_says_what_to_install(monkeypatch):
+    run = harness.tournament("el-paso", FIELD, deals=1, seed=1, workers=0)
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(harness.UsageError, match=r"pip install 'arena-harness\[notebook\]'"):
+        run.to_pandas()
+
+
+def test_a_run_is_continued_with_its_classes():
+    whole = harness.tournament("el-paso", [First, "random"], deals=3, seed=1, workers=0, name="whole")
+    part = harness.tournament("el-paso", [First, "random"], deals=3, seed=1, workers=0, name="part")
+    games = part.folder / "games.jsonl"
+    games.write_bytes(b"".join(games.read_bytes().splitlines(keepends=True)[:2]))
+    with pytest.raises(harness.UsageError, match="Unknown bot 'first'"):
+        harness.tournament(resume="part")
+    assert plain(harness.tournament(bots=[First], resume="part", workers=0)) == plain(whole)
+
+
+def test_a_class_that_was_rewritten_is_another_bot():
+    harness.tournament("el-paso", [First, "random"], deals=1, seed=1, workers=0, name="old")
+
+    class First2(First):
+        name = "first"
+
+    with pytest.raises(harness.ArenaError, match="the bot first is version"):
+        harness.tournament(bots=[First2], resume="old")
+
+
+def test_a_file_asks_for_the_same_run(tmp_path):
+    file = tmp_path / "run.toml"
+    file.write_text(
+        'games = ["el-paso"]\nbots = ["outlaw", "skittish", "random"]\ndeals = 9\nseed = 3\nformat = "swiss:rounds=2"\n'
+        'players = 3\nmove-time = 2.5\n[options]\nedition = "nl"\n'
+    )
+    request = harness.RunRequest(**harness.RunRequest.read(file))
+    assert (request.deals, request.move_time, request.options) == (9, 2.5, {"edition": "nl"})
+    run = harness.tournament(request=request, deals=2, workers=0, name="here")
+    arena("tournament", "--config", file, "--deals", 2, "--workers", 0, "--name", "there")
+    other = harness.open_run("there")
+    assert plain(run) == plain(other)
+    assert run.info.plan == other.info.plan
+    assert run.info.limits == other.info.limits
+    assert run.info.plan.settings == {"rounds": 2}
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"deals": 0}, "at least one deal"),
+        ({"deals": "many"}, "at least one deal"),
+        ({"workers": -1}, "Workers must be at least 0"),
+        ({"workers": 5000}, "1024 at most"),
+        ({"move_time": float("nan")}, "Move time must be at least 0"),
+        ({"isolate": "maybe"}, "Unknown isolation 'maybe'"),
+        ({"bots": [5, "random"]}, "5 is no bot"),
+        ({"format": "swis"}, "Did you mean 'swiss'"),
+        ({"format": "swiss:round=3"}, "Did you mean 'rounds'"),
+        ({"moves": 3}, "Unknown field of a run 'moves'"),
+        ({"players": 9}, "2 to 5 players, not 9"),
+    ],
+)
+def test_mistakes_are_told_in_a_sentence(fields, said):
+    with pytest.raises(harness.ArenaError, match=said):
+        harness.tournament("el-paso", **{"bots": FIELD, **fields})
+    assert not Path("results").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("deals = 'many'", r"Expected `int`, got `str` - at `\$.deals`"),
+        ("moves = 3", "unknown field `moves`"),
+        ("deals = ", "does not ask for a run"),
+    ],
+)
+def test_a_file_with_mistakes_is_refused_by_name(tmp_path, text, said):
+    file = tmp_path / "run.toml"
+    file.write_text(text)
+    with pytest.raises(harness.UsageError, match=said):
+        harness.RunRequest.read(file)
+    assert str(file) in arena("tournament", "--config", file, code=2).stderr
+
+
+def test_a_request_cannot_be_changed():
+    with pytest.raises(AttributeError):
+        harness.RunRequest().deals = 3
+
+
+SCRIPT = """
+import harness
+
+class Typed(harness.Bot):
+    games = ("el-paso",)
+    def choose(self, view, actions):
+        return actions[0]
+
+def typed_too(view, actions):
+    return actions[-1]
+
+if __name__ == "__main__":
+    run = harness.tournament("el-paso", [Typed, typed_too, "random"], deals={deals}, seed=1, workers=2, name="main")
+    print(run.complete, len(run))
+"""
+
+
+def test_classes_typed_into_the_main_program_play_in_workers(tmp_path):
+    (tmp_path / "script.py").write_text(SCRIPT.format(deals=1))
+    done = subprocess.run([sys.executable, "script.py"], capture_output=True, text=True, cwd=tmp_path)
+    assert done.stdout == "True 3\n", done.stderr
+
+
+def test_ctrl_c_ends_a_run_in_good_order_and_it_can_be_continued(tmp_path):
+    (tmp_path / "script.py").write_text(SCRIPT.format(deals=100_000))
+    process = subprocess.Popen(
+        [sys.executable, "script.py"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path
+    )
+    games = tmp_path / "results" / "main" / "games.jsonl"
+    while not (games.exists() and games.stat().st_size > 0):
+        assert process.poll() is None, process.stderr.read()
+    os.kill(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=120)
+    assert out.startswith("False "), err
+    assert "harness.tournament(resume=" in err
+    assert list(RunFolder.open(games.parent).records())
