@@ -164,6 +164,12 @@ def last(line: Line) -> bool:
     return line["type"] == "end"
 
 
+def other_answer(line: Line) -> None:
+    [line["taken"]] = {action["code"] for action in line["legal"]} - {line["taken"]}
+
+
+ONE = {"code": -1, "text": "steal one", "kind": "steal", "ious": 1}
+
 TAMPERINGS: dict[str, tuple[Callable[[Line], bool], Callable[[Line], object]]] = {
     "a score": (last, add("scores", 0)),
     "a rank": (last, add("ranks", 1)),
@@ -187,6 +193,22 @@ TAMPERINGS: dict[str, tuple[Callable[[Line], bool], Callable[[Line], object]]] =
     "a hat's field": (happened("hat"), add("data", "to")),
     "a market place": (happened("to market"), add("data", "place")),
     "an IOU in the market": (happened("to market"), add("data", "ious", 0, 0)),
+    "a thief who could not leave it": (chose("steal"), lambda line: line["legal"].pop(0)),
+    "a thief who could not steal": (chose("steal"), lambda line: line["legal"].pop()),
+    "a thief who could take more": (chose("steal"), add("legal", 1, "ious")),
+    "a thief who took one of two": (chose("steal"), lambda line: line["legal"].insert(1, ONE)),
+    "another thief": (chose("steal"), lambda line: line.update(seat=(line["seat"] + 1) % 3)),
+    "a thief said to be forced": (chose("steal"), lambda line: line.update(forced=True)),
+    "what a thief has chosen": (chose("steal"), other_answer),
+    "what a thief has answered": (
+        happened("theft"),
+        lambda line: line["data"].update(steals=not line["data"]["steals"]),
+    ),
+    "an answer that was hidden": (happened("theft"), lambda line: line.update(to=[line["data"]["seat"]])),
+    "a theft that the market was too short for": (
+        chose("steal"),
+        lambda line: line.update(type="event", event="market too short", to="all", data={"wanted": 2, "size": 1}),
+    ),
     "a place stolen from": (happened("stolen"), add("data", "place")),
     "how the market closes up": (happened("market closed up"), add("data", "size")),
     "a die's column": (happened("die"), lambda line: line["data"].update(column=line["data"]["column"] % 6 + 1)),
@@ -218,6 +240,58 @@ def test_it_notices_a_single_change(matches, name):
     assert changed != lines
     with pytest.raises(Disagreement):
         check(changed)
+
+
+def shared_thefts(matches) -> Iterator[tuple[list[Line], list[int], int]]:
+    """Where several may steal: the lines of a match, where each thief answers, and where the theft ends."""
+    for lines in (lines for played in matches.values() for lines in played):
+        asked = [at for at, line in enumerate(lines) if line["type"] == "choice" and line["kind"] == "steal"]
+        while asked:
+            ends = next(at for at in range(asked[0], len(lines)) if happened("discarded")(lines[at]))
+            answers = [at for at in asked if at < ends]
+            asked = asked[len(answers) :]
+            if len(answers) > 1:
+                yield lines, answers, ends
+
+
+def test_it_notices_thieves_who_answer_in_another_order(matches):
+    found = 0
+    for lines, (first, second, *_), _ in shared_thefts(matches):
+        ends = next(
+            at for at in range(second + 1, len(lines)) if not lines[at].get("event", "").startswith(("theft", "stolen"))
+        )
+        changed = copy.deepcopy([*lines[:first], *lines[second:ends], *lines[first:second], *lines[ends:]])
+        numbers = [line["decision"] for line in lines if line["type"] == "choice"]
+        for line, number in zip([line for line in changed if line["type"] == "choice"], numbers, strict=True):
+            line["decision"] = number
+        with pytest.raises(Disagreement, match="who chooses what"):
+            check(changed)
+        found += 1
+    assert found > 3
+
+
+def test_it_notices_a_draw_that_waits_for_the_next_answer(matches):
+    found = 0
+    for lines, (first, second, *_), _ in shared_thefts(matches):
+        if lines[first + 1]["data"]["steals"]:
+            drawn = lines[first + 2 : second]
+            changed = [*lines[: first + 2], *lines[second : second + 2], *drawn, *lines[second + 2 :]]
+            with pytest.raises(Disagreement, match="what happens"):
+                check(changed)
+            found += 1
+    assert found > 1
+
+
+def test_it_notices_gaps_that_are_filled_before_all_have_answered(matches):
+    found = 0
+    for lines, (first, second, *_), ends in shared_thefts(matches):
+        if lines[first + 1]["data"]["steals"]:
+            closed = next(at for at in range(second, ends) if happened("market closed up")(lines[at]))
+            changed = [*lines[:second], lines[closed], *lines[second:closed], *lines[closed + 1 :]]
+            with pytest.raises(Disagreement, match="type of line"):
+                check(changed)
+            found += 1
+    assert found > 1
 
 
 @pytest.mark.parametrize("table", TABLES)
