@@ -84,8 +84,8 @@ def _theft(view: GnadenlosView) -> list[str]:
     shown = [f"seat {seat} {adventurer}" for seat, adventurer in enumerate(theft.shown) if adventurer]
     lines = [f"Turned up: {', '.join(shown)}"]
     for seat, steals in zip_longest(theft.thieves, theft.answers):
-        answer = "has not answered" if steals is None else "has stolen" if steals else "has left it"
-        lines.append(f"  seat {seat} may steal {theft.each} and {answer}")
+        answer = "has not answered" if steals is None else "has stolen" if steals else "leaves it"
+        lines.append(f"  seat {seat} may steal {theft.each}: {answer}")
     return lines
 
 

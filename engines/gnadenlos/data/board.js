@@ -107,7 +107,7 @@ const hiring = (scene, top) => {
 const thief = (theft, seat) => {
   const order = theft ? theft.thieves.indexOf(seat) : -1;
   if (order < 0) return "";
-  return order < theft.answers.length ? (theft.answers[order] ? "has stolen" : "steals not") : "may steal";
+  return order < theft.answers.length ? (theft.answers[order] ? "has stolen" : "leaves it") : "may steal";
 };
 
 const gang = (scene, seat, y) => {
