@@ -67,6 +67,8 @@ class Broker(Bot):
         match view.phase:
             case "lay":
                 return self._lays(view, actions)
+            case "steal":  # always: even with all rivals overdrawn it did no worse than leaving it
+                return [STOLEN * steal.ious for steal in actions]
             case "fame":
                 return self._buys(view, actions)
             case "bid":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from engines.gnadenlos import SKILL, Bid, Buy, GnadenlosView, Hire, Lay
+from engines.gnadenlos import SKILL, Bid, Buy, GnadenlosView, Hire, Lay, Steal
 from harness import Action, Bot
 
 
@@ -14,13 +14,15 @@ class Debtor(Bot):
     games = ("gnadenlos",)
 
     def choose(self, view: GnadenlosView, actions: Sequence[Action]) -> Action:
-        """The best card for the event, more than anybody has bid, all the fame that gold can buy."""
+        """The best card for the event, all paper within reach, more than anybody has bid, all the fame for its gold."""
         scared = view.vultures[self.seat] > 1 and not view.cause
         highest = max(total or 0 for total in view.totals)
 
         def urge(action: Action) -> int:
             if isinstance(action, Lay) and view.event:
                 return action.adventurer[SKILL[view.event.kind]]
+            if isinstance(action, Steal):
+                return action.ious
             if isinstance(action, Hire):
                 return sum(action.adventurer)
             if isinstance(action, Bid):

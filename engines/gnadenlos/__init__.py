@@ -1,10 +1,10 @@
 """Gnadenlos!: adventurers, IOUs and the road of fame in Tuzza City (rules: docs/rules/gnadenlos.md)."""
 
-from engines.gnadenlos.actions import Bid, Buy, Hire, Lay, Pay, TakePair
+from engines.gnadenlos.actions import Bid, Buy, Hire, Lay, Pay, Steal, TakePair
 from engines.gnadenlos.cards import CHEATING, COLOURS, GOLD_RUSH, HIGH_NOON, SKILL, Adventurer, EventCard, Iou
 from engines.gnadenlos.game import Gnadenlos
 from engines.gnadenlos.state import GnadenlosState
-from engines.gnadenlos.view import GnadenlosView
+from engines.gnadenlos.view import GnadenlosView, Theft
 
 __all__ = [
     "CHEATING",
@@ -23,5 +23,7 @@ __all__ = [
     "Iou",
     "Lay",
     "Pay",
+    "Steal",
     "TakePair",
+    "Theft",
 ]

@@ -25,6 +25,8 @@ MOST_LAST_FAME = 3
 """Gold that can be spent on fame after the end (GN-38)."""
 MOST_IOUS = 3
 """IOUs in a bid (GN-25)."""
+MOST_STOLEN = 2
+"""IOUs that a thief may take who is alone in front; one each if there are several (GN-17)."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -34,6 +36,15 @@ class Lay(Action):
     kind: ClassVar[str] = "lay"
 
     adventurer: Adventurer
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Steal(Action):
+    """Take so many IOUs from the market: all that a thief may take, or none (GN-17)."""
+
+    kind: ClassVar[str] = "steal"
+
+    ious: int
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -108,6 +119,10 @@ class Table:
         self.take_pair = tuple(
             game.add(table, TakePair, f"take pair {number + 1}", number)
             for number in range(len(COLOURS) if pairs else 0)
+        )
+        self.steal = tuple(
+            game.add(table, Steal, f"steal {'nothing' if not ious else '1 IOU' if ious == 1 else f'{ious} IOUs'}", ious)
+            for ious in range(MOST_STOLEN + 1)
         )
         self.all = tuple(table)
 

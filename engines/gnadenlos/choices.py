@@ -17,6 +17,13 @@ def lays(state: GnadenlosState) -> tuple[Action, ...]:
     return tuple([lay[card] for card in dict.fromkeys(state.crews[state.seat])])
 
 
+def thefts(state: GnadenlosState) -> tuple[Action, ...]:
+    """GN-17: nothing, or all that the thief may take."""
+    assert state.theft is not None, "only the thieves of a high noon are asked"
+    steal = state.game.table.steal
+    return steal[0], steal[state.theft.each]
+
+
 def purchases(state: GnadenlosState) -> tuple[Action, ...]:
     """GN-22: as much as the player has and the road allows."""
     return _purchases(state, MOST_FAME)
@@ -54,6 +61,7 @@ def hires(state: GnadenlosState) -> tuple[Action, ...]:
 
 CHOICES = {
     "lay": lays,
+    "steal": thefts,
     "fame": purchases,
     "bid": sums,
     "pay": ways,

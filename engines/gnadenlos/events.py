@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from engines.gnadenlos.bags import known_shown, minus, put
 from engines.gnadenlos.cards import GOLD_RUSH, HIGH_NOON, SKILL, Adventurer, EventCard
-from engines.gnadenlos.market import steal
+from engines.gnadenlos.market import can_be_robbed, fill_gaps
+from engines.gnadenlos.view import Theft
 from harness import Event
 
 if TYPE_CHECKING:
@@ -57,33 +58,51 @@ def _turn_top(state: GnadenlosState, carried_out: bool) -> None:
 
 
 def carry_out(state: GnadenlosState) -> None:
-    """All adventurers are laid: turn them up and carry out the event (GN-13 to GN-21)."""
-    card = state.event
+    """All adventurers are laid: turn them up and carry out the event, as far as the theft (GN-13 to GN-21)."""
+    card, laid = state.event, state.laid
     assert card is not None, "an event is carried out only after its card was turned"
-    laid = [(seat, state.laid[seat]) for seat in state.from_start()]
-    shown = [(seat, adventurer) for seat, adventurer in laid if adventurer is not None]
+    shown = _in_order(state, laid)
     _show(state, shown)
     skill = SKILL[card.kind]
     by_value: dict[int, list[int]] = {}
     for seat, adventurer in shown:
         by_value.setdefault(adventurer[skill], []).append(seat)
-    state.event = None
     state.laid = (None,) * state.players
     state.has_laid = (False,) * state.players
-    if len(by_value) == 1:  # GN-15
+    values = sorted(by_value, reverse=True)
+    best = by_value[values[0]]
+    if card.kind == HIGH_NOON and len(values) > 1:
+        state.theft = Theft(laid, tuple(best))
+        if not can_be_robbed(state, state.theft):
+            end_high_noon(state)
+        return
+    state.event = None
+    if len(values) == 1:  # GN-15
         if state.log is not None:
             state.log.append(Event("all equal", {}))
         return
-    values = sorted(by_value, reverse=True)
-    best, worst = by_value[values[0]], by_value[values[-1]]
     if card.kind == GOLD_RUSH:
         _pay_out(state, card, best, by_value[values[1]])
-    elif card.kind == HIGH_NOON:
-        steal(state, best)
-        _discard(state, [(seat, adventurer) for seat, adventurer in shown if seat in worst], "shot")
     else:
-        _cheat(state, best, worst)
+        _cheat(state, best, by_value[values[-1]])
     _discard(state, [(seat, adventurer) for seat, adventurer in shown if seat in best], "best")
+
+
+def end_high_noon(state: GnadenlosState) -> None:
+    """All thieves have answered, or none may steal: the market closes up, the worst and the best are discarded."""
+    theft = state.theft
+    assert theft is not None, "a high noon ends after its theft"
+    state.event = state.theft = None
+    if theft.gaps:
+        fill_gaps(state, theft.gaps)
+    shown = _in_order(state, theft.shown)
+    lowest = min([adventurer.gun for _, adventurer in shown])
+    _discard(state, [(seat, adventurer) for seat, adventurer in shown if adventurer.gun == lowest], "shot")  # GN-19
+    _discard(state, [(seat, adventurer) for seat, adventurer in shown if seat in theft.thieves], "best")
+
+
+def _in_order(state: GnadenlosState, laid: tuple[Adventurer | None, ...]) -> Laid:
+    return [(seat, adventurer) for seat in state.from_start() if (adventurer := laid[seat]) is not None]
 
 
 def _show(state: GnadenlosState, laid: Laid) -> None:

@@ -23,7 +23,7 @@ class Gnadenlos(Game[GnadenlosView]):
 
     name = "gnadenlos"
     title = TITLE
-    version = "1"
+    version = "2"
     min_players = 3
     max_players = len(COLOURS)
     options = (

@@ -38,6 +38,7 @@ def _copy_public(state: GnadenlosState, view: GnadenlosView) -> None:
     state.number, state.start, state.queue = view.number, view.start, view.queue
     state.fame, state.gold, state.vultures = view.fame, view.gold, view.vultures
     state.undertaker, state.event, state.events_seen = view.undertaker, view.event, view.events_seen
+    state.theft = view.theft
     state.known_crews, state.offers, state.pairs = view.crews, view.offers, view.pairs
     state.discard, state.unseen_adventurers = view.discard, view.unseen_adventurers
     state.announced, state.bids = view.announced, view.bids

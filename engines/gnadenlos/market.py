@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING, TypeVar
 
 from engines.gnadenlos.bags import known_plus, plus, put
 from engines.gnadenlos.cards import Iou
+from engines.gnadenlos.view import Theft
 from harness import Event
 
 if TYPE_CHECKING:
     from engines.gnadenlos.state import GnadenlosState
 
 T = TypeVar("T")
-
-ALONE = 2
-"""IOUs that a thief takes who is alone in front; one each if there are several (GN-17)."""
 
 
 def lists(cards: Iterable[tuple[int, ...]]) -> list[list[int]]:
@@ -32,28 +30,60 @@ def give(state: GnadenlosState, seat: int, ious: Sequence[Iou]) -> None:
     state.known_hands = put(state.known_hands, seat, hand if known is before else known_plus(known, ious))
 
 
-def steal(state: GnadenlosState, thieves: list[int]) -> None:
-    """The thieves, in seat order from the start player, draw from the market (GN-17)."""
-    draws = thieves if len(thieves) > 1 else thieves * ALONE
-    if len(state.market) < len(draws):
-        if state.log is not None:
-            state.log.append(Event("market too short", {"wanted": len(draws), "size": len(state.market)}))
-        return
-    left = list(range(len(state.market)))
-    for draw, seat in enumerate(draws):
-        place = left.pop(state.chance.pick(len(left), "theft", state.number, draw))
-        iou = state.market[place]
-        if state.known_market[place] is not None:
-            give(state, seat, (iou,))
-        else:
-            state.hands = put(state.hands, seat, plus(state.hands[seat], (iou,)))
-            state.known_hands = put(state.known_hands, seat, (*state.known_hands[seat], None))
-        if state.log is not None:
-            known = state.known_market[place]
-            state.log.append(Event("stolen", {"seat": seat, "place": place, "iou": known and list(known)}))
-            if known is None:
-                state.log.append(Event("stolen secret", {"seat": seat, "place": place, "iou": list(iou)}, to=(seat,)))
-    close_up(state, sorted(set(range(len(state.market))).difference(left)))
+def can_be_robbed(state: GnadenlosState, theft: Theft) -> bool:
+    """Whether the market holds all that the thieves could take; if not, none of them may take any (GN-17)."""
+    wanted = theft.each * len(theft.thieves)
+    enough = len(state.market) >= wanted
+    if state.log is not None and not enough:
+        state.log.append(Event("market too short", {"wanted": wanted, "size": len(state.market)}))
+    return enough
+
+
+def steal(state: GnadenlosState, ious: int) -> None:
+    """The thief on turn answers in public and draws so many IOUs at once (GN-17)."""
+    theft, seat = state.theft, state.seat
+    assert theft is not None, "only the thieves of a high noon are asked"
+    if state.log is not None:
+        state.log.append(Event("theft", {"seat": seat, "steals": ious > 0}))
+    gaps = theft.gaps
+    first = len(theft.answers)  # a draw keeps its name whatever those before have answered
+    for draw in range(first, first + ious):
+        index = state.chance.pick(len(state.market), "theft", state.number, draw)
+        place = _take(state, seat, index, gaps)
+        gaps = tuple(sorted((*gaps, place)))
+    state.theft = Theft(theft.shown, theft.thieves, (*theft.answers, ious > 0), gaps)
+
+
+def _take(state: GnadenlosState, seat: int, index: int, gaps: tuple[int, ...]) -> int:
+    """Move an IOU from the market to a hand; the place it came from, counted with the gaps."""
+    iou, known = state.market[index], state.known_market[index]
+    state.market = state.market[:index] + state.market[index + 1 :]
+    state.known_market = state.known_market[:index] + state.known_market[index + 1 :]
+    place = index
+    for gap in gaps:
+        place += gap <= place
+    if known is not None:
+        give(state, seat, (iou,))
+    else:
+        state.hands = put(state.hands, seat, plus(state.hands[seat], (iou,)))
+        state.known_hands = put(state.known_hands, seat, (*state.known_hands[seat], None))
+    if state.log is not None:
+        state.log.append(Event("stolen", {"seat": seat, "place": place, "iou": known and list(known)}))
+        if known is None:
+            state.log.append(Event("stolen secret", {"seat": seat, "place": place, "iou": list(iou)}, to=(seat,)))
+    return place
+
+
+def fill_gaps(state: GnadenlosState, gaps: tuple[int, ...]) -> None:
+    """Fill the gaps, given in ascending order and left out of the market, from its end (GN-18)."""
+    size = len(state.market)
+    moves = moves_into(gaps, size + len(gaps))
+    places = [place for place in range(size + len(gaps)) if place not in gaps]
+    target = dict(moves)
+    order = sorted(range(size), key=lambda index: target.get(places[index], places[index]))
+    state.market = tuple([state.market[index] for index in order])
+    state.known_market = tuple([state.known_market[index] for index in order])
+    _tell_moves(state, moves)
 
 
 def close_up(state: GnadenlosState, gaps: list[int]) -> None:
@@ -61,11 +91,16 @@ def close_up(state: GnadenlosState, gaps: list[int]) -> None:
     moves = moves_into(gaps, len(state.market))
     size = len(state.market) - len(gaps)
     state.market, state.known_market = _moved(state.market, moves, size), _moved(state.known_market, moves, size)
+    _tell_moves(state, moves)
+
+
+def _tell_moves(state: GnadenlosState, moves: list[tuple[int, int]]) -> None:
     if state.log is not None:
-        state.log.append(Event("market closed up", {"moves": [list(move) for move in moves], "size": size}))
+        told = {"moves": [list(move) for move in moves], "size": len(state.market)}
+        state.log.append(Event("market closed up", told))
 
 
-def moves_into(gaps: list[int], size: int) -> list[tuple[int, int]]:
+def moves_into(gaps: Sequence[int], size: int) -> list[tuple[int, int]]:
     """Which place moves into which: the last card into the first gap until there is no gap."""
     moves = []
     last = size - 1

@@ -23,7 +23,7 @@ def lay_out(state: GnadenlosState) -> None:
     state.fame = (figures.road.start,) * players
     state.gold = (figures.start.gold,) * players
     state.vultures = (0,) * players
-    state.event = state.announced = None
+    state.event = state.theft = state.announced = None
     state.queue = state.discard = state.offers = state.pairs = state.market = state.known_market = ()
     state.laid = state.bids = (None,) * players
     state.has_laid = (False,) * players

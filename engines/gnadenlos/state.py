@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engines.gnadenlos import events, hiring, payday, setup
-from engines.gnadenlos.actions import Bid, Buy, Hire, Lay, Pay, TakePair
+from engines.gnadenlos import events, hiring, market, payday, setup
+from engines.gnadenlos.actions import Bid, Buy, Hire, Lay, Pay, Steal, TakePair
 from engines.gnadenlos.bags import put
 from engines.gnadenlos.cards import Adventurer, EventCard
 from engines.gnadenlos.choices import CHOICES
-from engines.gnadenlos.view import Cards, GnadenlosView, Ious, KnownCards, KnownIous
+from engines.gnadenlos.view import Cards, GnadenlosView, Ious, KnownCards, KnownIous, Theft
 from harness import NOBODY, Action, Chance, Event, State
 
 if TYPE_CHECKING:
@@ -30,8 +30,8 @@ class GnadenlosState(State[GnadenlosView]):
     __slots__ = (
         "announced", "bids", "cause", "crews", "discard", "event", "event_pile", "event_shuffles", "events_seen",
         "fame", "gold", "hands", "has_laid", "known_crews", "known_hands", "known_market", "laid", "market", "number",
-        "offers", "pairs", "pile", "queue", "reshuffles", "start", "totals", "undertaker", "unseen_adventurers",
-        "unseen_ious", "vultures",
+        "offers", "pairs", "pile", "queue", "reshuffles", "start", "theft", "totals", "undertaker",
+        "unseen_adventurers", "unseen_ious", "vultures",
     )  # fmt: skip
 
     game: Gnadenlos
@@ -51,6 +51,7 @@ class GnadenlosState(State[GnadenlosView]):
     events_seen: tuple[EventCard, ...]
     laid: tuple[Adventurer | None, ...]
     has_laid: tuple[bool, ...]
+    theft: Theft | None
     crews: tuple[Cards, ...]
     """Each seat's adventurers, sorted; one that is laid stays among them until the event is over."""
     known_crews: tuple[KnownCards, ...]
@@ -100,6 +101,7 @@ class GnadenlosState(State[GnadenlosView]):
         new.fame, new.gold, new.vultures, new.undertaker = self.fame, self.gold, self.vultures, self.undertaker
         new.event, new.event_pile, new.events_seen = self.event, self.event_pile, self.events_seen
         new.event_shuffles, new.laid, new.has_laid = self.event_shuffles, self.laid, self.has_laid
+        new.theft = self.theft
         new.crews, new.known_crews, new.offers, new.pairs = self.crews, self.known_crews, self.offers, self.pairs
         new.pile, new.reshuffles, new.discard = self.pile, self.reshuffles, self.discard
         new.unseen_adventurers, new.unseen_ious = self.unseen_adventurers, self.unseen_ious
@@ -113,9 +115,9 @@ class GnadenlosState(State[GnadenlosView]):
         return GnadenlosView(
             seat, self.seat, self.phase, self.number, self.start, self.cause, self.queue, self.fame, self.gold,
             self.vultures, self.undertaker, self.event, self.events_seen, self.has_laid,
-            self.laid[seat], self.crews[seat], self.known_crews, self.offers, self.pairs, len(self.pile), self.discard,
-            self.unseen_adventurers, self.announced, self.bids, self.hands[seat], self.known_hands, self.known_market,
-            self.unseen_ious,
+            self.laid[seat], self.theft, self.crews[seat], self.known_crews, self.offers, self.pairs, len(self.pile),
+            self.discard, self.unseen_adventurers, self.announced, self.bids, self.hands[seat], self.known_hands,
+            self.known_market, self.unseen_ious,
         )  # fmt: skip
 
     def scores(self) -> tuple[int, ...]:
@@ -148,6 +150,8 @@ class GnadenlosState(State[GnadenlosView]):
             self._next_hire()
         elif isinstance(action, Buy):
             self._buy(action.gold)
+        elif isinstance(action, Steal):
+            self._steal(action.ious)
 
     def _ask(self, phase: str, seat: int) -> None:
         self.phase, self.seat = phase, seat
@@ -189,6 +193,22 @@ class GnadenlosState(State[GnadenlosView]):
             self._ask_next("lay")
             return
         events.carry_out(self)
+        if self.theft is not None:
+            self.queue = self.theft.thieves
+            self._ask_next("steal")
+        else:
+            self._end_event()
+
+    def _steal(self, ious: int) -> None:
+        """A thief has answered (GN-17); after the last of them the high noon goes on."""
+        market.steal(self, ious)
+        if self.queue:
+            self._ask_next("steal")
+        else:
+            events.end_high_noon(self)
+            self._end_event()
+
+    def _end_event(self) -> None:
         if max(self.fame) >= self.game.figures.road.fields:
             self.cause = GOAL
             self._close()

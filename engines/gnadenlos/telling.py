@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 RULES_BEHIND = {
     "lay": ("GN-13", "GN-14", "GN-16", "GN-17", "GN-19", "GN-20", "GN-21"),
+    "steal": ("GN-17", "GN-18", "GN-25", "GN-32"),
     "fame": ("GN-22", "GN-33"),
     "bid": ("GN-25", "GN-26", "GN-28", "GN-29", "GN-30", "GN-31"),
     "pay": ("GN-25", "GN-17", "GN-29", "GN-32"),
@@ -104,7 +105,11 @@ def _gold(_game: Gnadenlos, data: Data) -> str:
 
 
 def _market_too_short(_game: Gnadenlos, data: Data) -> str:
-    return f"Nobody takes an IOU: {data['wanted']} would be taken, the market has {data['size']}."
+    return f"Nobody may take an IOU: {data['wanted']} could be taken, the market has {data['size']}."
+
+
+def _theft(_game: Gnadenlos, data: Data) -> str:
+    return f"Seat {data['seat']} " + ("steals from the market." if data["steals"] else "might steal, and does not.")
 
 
 def _stolen(game: Gnadenlos, data: Data) -> str:
@@ -238,6 +243,7 @@ _TELLERS: dict[str, Callable[[Gnadenlos, Data], str]] = {
     "all equal": _all_equal,
     "gold": _gold,
     "market too short": _market_too_short,
+    "theft": _theft,
     "stolen": _stolen,
     "stolen secret": _stolen_secret,
     "market closed up": _market_closed_up,

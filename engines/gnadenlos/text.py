@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from engines.gnadenlos.cards import COLOURS, Iou, ious_text
@@ -14,9 +15,8 @@ if TYPE_CHECKING:
 
 def render(game: Gnadenlos, view: GnadenlosView) -> str:
     """The table as this seat sees it."""
-    return "\n".join(
-        [*_heading(game, view), "", *_players(game, view), "", *_market(game, view), "", *_own(view), *_hiring(view)]
-    )
+    parts = [_heading(game, view), _players(game, view), _market(game, view), _own(view) + _theft(view) + _hiring(view)]
+    return "\n\n".join("\n".join(lines) for lines in parts)
 
 
 def _heading(game: Gnadenlos, view: GnadenlosView) -> list[str]:
@@ -63,8 +63,11 @@ def _market(game: Gnadenlos, view: GnadenlosView) -> list[str]:
     columns = game.figures.payday.columns
     full = view.players * columns
     rows: list[Sequence[str]] = [("", *(f"[{column}]" for column in range(1, columns + 1)))]
-    for start in range(0, len(view.market), columns):
-        places = [str(iou) if iou else "?" for iou in view.market[start : start + columns]]
+    cells = [str(iou) if iou else "?" for iou in view.market]
+    for gap in view.theft.gaps if view.theft else ():
+        cells.insert(gap, "(gap)")
+    for start in range(0, len(cells), columns):
+        places = cells[start : start + columns]
         rows.append((f"row {start // columns + 1}", *places, *("",) * (columns - len(places))))
     return [f"Market: {len(view.market)} IOUs, payday at {full}", *_aligned(rows)]
 
@@ -72,6 +75,18 @@ def _market(game: Gnadenlos, view: GnadenlosView) -> list[str]:
 def _own(view: GnadenlosView) -> list[str]:
     laid = f"   laid: {view.my_laid}" if view.my_laid else ""
     return [f"Your adventurers: {_cards(view.crew)}{laid}", f"Your IOUs: {_ious(view.hand)}"]
+
+
+def _theft(view: GnadenlosView) -> list[str]:
+    theft = view.theft
+    if theft is None:
+        return []
+    shown = [f"seat {seat} {adventurer}" for seat, adventurer in enumerate(theft.shown) if adventurer]
+    lines = [f"Turned up: {', '.join(shown)}"]
+    for seat, steals in zip_longest(theft.thieves, theft.answers):
+        answer = "has not answered" if steals is None else "has stolen" if steals else "leaves it"
+        lines.append(f"  seat {seat} may steal {theft.each}: {answer}")
+    return lines
 
 
 def _hiring(view: GnadenlosView) -> list[str]:

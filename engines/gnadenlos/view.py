@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from msgspec import Struct
+
+from engines.gnadenlos.actions import MOST_STOLEN
 from engines.gnadenlos.bags import minus
 from engines.gnadenlos.cards import Adventurer, EventCard, Iou
 from harness import View
@@ -10,6 +13,24 @@ Cards = tuple[Adventurer, ...]
 KnownCards = tuple[Adventurer | None, ...]
 Ious = tuple[Iou, ...]
 KnownIous = tuple[Iou | None, ...]
+
+
+class Theft(Struct, frozen=True):
+    """A high noon while its thieves are asked whether they steal: all of this is public (GN-17)."""
+
+    shown: tuple[Adventurer | None, ...]
+    """The adventurer that each seat has laid, now turned up; None without one. Those that will go are still there."""
+    thieves: tuple[int, ...]
+    """The seats with the highest value, in the order in which they are asked."""
+    answers: tuple[bool, ...] = ()
+    """Whether they steal, as far as they have answered."""
+    gaps: tuple[int, ...] = ()
+    """The places of the market, ascending, that they have emptied; they are filled when all have answered."""
+
+    @property
+    def each(self) -> int:
+        """How many IOUs a thief takes who steals."""
+        return MOST_STOLEN if len(self.thieves) == 1 else 1
 
 
 class GnadenlosView(View, frozen=True):
@@ -30,13 +51,15 @@ class GnadenlosView(View, frozen=True):
     undertaker: int
     """Steps the undertaker has made."""
     event: EventCard | None
-    """The event adventurers are being laid for."""
+    """The event that is being carried out: adventurers are laid for it, or thieves are asked."""
     events_seen: tuple[EventCard, ...]
     """The cards turned since the event pile was last shuffled, the one being played included."""
     laid: tuple[bool, ...]
     """Who has laid an adventurer face down for the event; it still counts to the hand."""
     my_laid: Adventurer | None
     """The adventurer this seat has laid face down."""
+    theft: Theft | None
+    """What has come of a high noon while its thieves are asked."""
     crew: Cards
     """This seat's own adventurers."""
     crews: tuple[KnownCards, ...]
@@ -60,7 +83,7 @@ class GnadenlosView(View, frozen=True):
     hands: tuple[KnownIous, ...]
     """What everybody knows of each seat's IOUs: the known ones, then None for each secret one."""
     market: KnownIous
-    """The market place by place; None for a set-up IOU that nobody has seen."""
+    """The market place by place, without a theft's gaps; None for a set-up IOU that nobody has seen."""
     unseen_ious: Ious
     """The set-up IOUs that have not been shown to all: those behind the Nones of `hands` and `market`."""
 

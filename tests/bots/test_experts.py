@@ -10,7 +10,9 @@ import pytest
 from msgspec.structs import replace
 
 from bots.broker import Broker, paydays
+from bots.debtor import Debtor
 from bots.hustler import Hustler
+from bots.miser import Miser
 from bots.outlaw import Outlaw
 from bots.tycoon import Tycoon, reach
 from engines.el_paso import SITES, ElPaso, Leave, Play, Site, Stay
@@ -282,6 +284,15 @@ def test_broker_keeps_its_gold_when_another_vulture_would_ruin_it(vultures, spen
     bought = bot.choose(view, game.table.buys[5])
     assert isinstance(bought, Buy)
     assert (bought.gold > 0) is spends
+
+
+@pytest.mark.parametrize("bot", [Broker, Miser, Debtor])
+def test_who_may_steal_does(bot):
+    game = Gnadenlos.configure()
+    state = game.new(3, Chance(1))
+    while state.phase != "steal":
+        state.step(state.legal[0])
+    assert seated(bot, game, 3, state.seat).choose(state.view(state.seat), state.legal) is state.legal[1]
 
 
 def test_broker_pays_with_other_peoples_paper():

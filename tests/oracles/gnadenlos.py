@@ -295,21 +295,28 @@ class Match:
 
     def steal(self, thieves: list[int]) -> None:
         """GN-17, GN-18."""
-        draws = thieves * 2 if len(thieves) == 1 else thieves
-        if len(self.market) < len(draws):
-            self.script.event("market too short", wanted=len(draws), size=len(self.market))
+        each = 2 if len(thieves) == 1 else 1
+        if len(self.market) < each * len(thieves):
+            self.script.event("market too short", wanted=each * len(thieves), size=len(self.market))
             return
-        for seat in draws:
-            place = self.script.luck("stolen", "place")
-            slip = self.market[place] if place in range(len(self.market)) else None
-            if slip is None:
-                raise Disagreement(f"line {self.script.number + 1}: no IOU lies on place {place}")
-            self.market[place] = None
-            self.players[seat].ious.append(slip.iou)
-            self.script.event("stolen", seat=seat, place=place, iou=None if slip.secret else slip.iou)
-            if slip.secret:  # GN-41
-                self.script.event("stolen secret", [seat], seat=seat, place=place, iou=slip.iou)
-        self.close_up()
+        for seat in thieves:
+            taken = self.script.choice(seat, "steal", [{"kind": "steal", "ious": ious} for ious in (0, each)])
+            self.script.event("theft", seat=seat, steals=taken["ious"] == each)
+            for _ in range(taken["ious"]):
+                self.draw_from_market(seat)
+        if None in self.market:
+            self.close_up()
+
+    def draw_from_market(self, seat: int) -> None:
+        place = self.script.luck("stolen", "place")
+        slip = self.market[place] if place in range(len(self.market)) else None
+        if slip is None:
+            raise Disagreement(f"line {self.script.number + 1}: no IOU lies on place {place}")
+        self.market[place] = None
+        self.players[seat].ious.append(slip.iou)
+        self.script.event("stolen", seat=seat, place=place, iou=None if slip.secret else slip.iou)
+        if slip.secret:  # GN-41
+            self.script.event("stolen secret", [seat], seat=seat, place=place, iou=slip.iou)
 
     def close_up(self) -> None:
         """GN-18: the last card of the list into the first gap, until there is none."""

@@ -150,7 +150,7 @@ def draw_the_same_tile_often(lines: Lines) -> None:
     drawn[:] = [drawn[0]] * len(drawn)
 
 
-def terminate(stacks: list[list[int]]) -> None:
+def bury(stacks: list[list[int]]) -> None:
     """Turn the first stack of different values upside down."""
     next(stack for stack in stacks if len(set(stack)) > 1).reverse()
 
@@ -182,7 +182,7 @@ TAMPERS: dict[str, Callable[[Lines], None]] = {
     "a hand not dealt": lambda m: put(facts(m, "hand")["cards"][0], 1, 9),
     "one tile too few": lambda m: facts(m, "town")["drawn"].pop(),
     "tiles not in the bag": draw_the_same_tile_often,
-    "a stack upside down": lambda m: terminate(facts(m, "town")["stacks"]),
+    "a stack upside down": lambda m: bury(facts(m, "town")["stacks"]),
     "a wrong lookout": lambda m: add(facts(m, "town"), "lookout"),
     "an answer not given": lambda m: put(facts(m, "answer"), "leaves", not facts(m, "answer")["leaves"]),
     "a wrong group": lambda m: add(facts(m, "leave"), "group"),

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from harness.cli import main
 from tests.oracles.gnadenlos import Disagreement, check
 
-BotRating = dict[str, Any]
+Line = dict[str, Any]
 TABLES = [("basic", 3), ("basic", 4), ("experienced", 3), ("experienced", 4)]
 ENDINGS = {"vultures", "undertaker", "goal"}
 
@@ -54,7 +54,7 @@ def arena(*arguments: str) -> str:
     return result.stdout
 
 
-class RunFolder:
+class Run:
     """A tournament that was played, and its matches."""
 
     def __init__(self, folder: Path, bots: str, *arguments: str) -> None:
@@ -64,23 +64,23 @@ class RunFolder:
         arena("tournament", *own, "--workers", "0", "--bot", str(folder / "bots.py"), *arguments)
         self.records = [json.loads(line) for line in (folder / "run" / "games.jsonl").read_text().splitlines()]
 
-    def lines(self, match: str) -> list[BotRating]:
+    def lines(self, match: str) -> list[Line]:
         printed = arena("replay", "run", match, "--json", "--results", self.results)
         return [json.loads(line) for line in printed.splitlines()]
 
-    def of_each_ending(self, count: int) -> Iterator[list[BotRating]]:
+    def of_each_ending(self, count: int) -> Iterator[list[Line]]:
         for ending in sorted({record["ending"] for record in self.records}):
             same = [record["id"] for record in self.records if record["ending"] == ending]
             yield from map(self.lines, same[:count])
 
 
 @pytest.fixture(scope="module")
-def matches(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, int], list[list[BotRating]]]:
+def matches(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, int], list[list[Line]]]:
     played = {}
     for variant, players in TABLES:
         table = ["--option", f"variant={variant}", "--players", str(players)]
         bots = ["--bot", "random", "--bot", "debtor", "--bot", "miser"]
-        run = RunFolder(tmp_path_factory.mktemp("gnadenlos"), BOTS, *table, *bots)
+        run = Run(tmp_path_factory.mktemp("gnadenlos"), BOTS, *table, *bots)
         played[variant, players] = list(run.of_each_ending(2))
     return played
 
@@ -98,7 +98,7 @@ def test_the_matches_end_in_every_way(matches):
 
 
 def test_it_ranks_bots_that_failed_last(tmp_path):
-    run = RunFolder(tmp_path, FAILING, "--bot", "random", "--bot", "miser", "--players", "4")
+    run = Run(tmp_path, FAILING, "--bot", "random", "--bot", "miser", "--players", "4")
     lines = run.lines(run.records[0]["id"])
     assert len({fault["seat"] for fault in lines[-1]["faults"]}) == 2
     check(lines)
@@ -129,7 +129,7 @@ def test_it_agrees_where_adventurers_and_ious_run_short(matches, table, tmp_path
     variant, players = table
     (tmp_path / "seldom.toml").write_text(seldom(matches[table][0][0]["components"]))
     options = ["--option", f"variant={variant}", "--option", f"components={tmp_path / 'seldom.toml'}"]
-    run = RunFolder(tmp_path, BOTS, *options, "--players", str(players), "--bot", "random")
+    run = Run(tmp_path, BOTS, *options, "--players", str(players), "--bot", "random")
     played = list(run.of_each_ending(2))
     events = [(line["event"], line["data"]) for lines in played for line in lines if line["type"] == "event"]
     assert any(event == "no bid" for event, _ in events)
@@ -139,10 +139,10 @@ def test_it_agrees_where_adventurers_and_ious_run_short(matches, table, tmp_path
         check(lines)
 
 
-def add(*path: str | int) -> Callable[[BotRating], None]:
+def add(*path: str | int) -> Callable[[Line], None]:
     """Makes a number one more."""
 
-    def change(line: BotRating) -> None:
+    def change(line: Line) -> None:
         *way, last = path
         inner: Any = line
         for step in way:
@@ -152,19 +152,25 @@ def add(*path: str | int) -> Callable[[BotRating], None]:
     return change
 
 
-def happened(event: str, **facts: object) -> Callable[[BotRating], bool]:
+def happened(event: str, **facts: object) -> Callable[[Line], bool]:
     return lambda line: line.get("event") == event and facts.items() <= line["data"].items()
 
 
-def chose(kind: str) -> Callable[[BotRating], bool]:
+def chose(kind: str) -> Callable[[Line], bool]:
     return lambda line: line["type"] == "choice" and line["kind"] == kind and not line["forced"]
 
 
-def last(line: BotRating) -> bool:
+def last(line: Line) -> bool:
     return line["type"] == "end"
 
 
-TAMPERINGS: dict[str, tuple[Callable[[BotRating], bool], Callable[[BotRating], object]]] = {
+def other_answer(line: Line) -> None:
+    [line["taken"]] = {action["code"] for action in line["legal"]} - {line["taken"]}
+
+
+ONE = {"code": -1, "text": "steal one", "kind": "steal", "ious": 1}
+
+TAMPERINGS: dict[str, tuple[Callable[[Line], bool], Callable[[Line], object]]] = {
     "a score": (last, add("scores", 0)),
     "a rank": (last, add("ranks", 1)),
     "the ending": (last, lambda line: line.update(ending="truncated")),
@@ -187,6 +193,22 @@ TAMPERINGS: dict[str, tuple[Callable[[BotRating], bool], Callable[[BotRating], o
     "a hat's field": (happened("hat"), add("data", "to")),
     "a market place": (happened("to market"), add("data", "place")),
     "an IOU in the market": (happened("to market"), add("data", "ious", 0, 0)),
+    "a thief who could not leave it": (chose("steal"), lambda line: line["legal"].pop(0)),
+    "a thief who could not steal": (chose("steal"), lambda line: line["legal"].pop()),
+    "a thief who could take more": (chose("steal"), add("legal", 1, "ious")),
+    "a thief who took one of two": (chose("steal"), lambda line: line["legal"].insert(1, ONE)),
+    "another thief": (chose("steal"), lambda line: line.update(seat=(line["seat"] + 1) % 3)),
+    "a thief said to be forced": (chose("steal"), lambda line: line.update(forced=True)),
+    "what a thief has chosen": (chose("steal"), other_answer),
+    "what a thief has answered": (
+        happened("theft"),
+        lambda line: line["data"].update(steals=not line["data"]["steals"]),
+    ),
+    "an answer that was hidden": (happened("theft"), lambda line: line.update(to=[line["data"]["seat"]])),
+    "a theft that the market was too short for": (
+        chose("steal"),
+        lambda line: line.update(type="event", event="market too short", to="all", data={"wanted": 2, "size": 1}),
+    ),
     "a place stolen from": (happened("stolen"), add("data", "place")),
     "how the market closes up": (happened("market closed up"), add("data", "size")),
     "a die's column": (happened("die"), lambda line: line["data"].update(column=line["data"]["column"] % 6 + 1)),
@@ -218,6 +240,58 @@ def test_it_notices_a_single_change(matches, name):
     assert changed != lines
     with pytest.raises(Disagreement):
         check(changed)
+
+
+def shared_thefts(matches) -> Iterator[tuple[list[Line], list[int], int]]:
+    """Where several may steal: the lines of a match, where each thief answers, and where the theft ends."""
+    for lines in (lines for played in matches.values() for lines in played):
+        asked = [at for at, line in enumerate(lines) if line["type"] == "choice" and line["kind"] == "steal"]
+        while asked:
+            ends = next(at for at in range(asked[0], len(lines)) if happened("discarded")(lines[at]))
+            answers = [at for at in asked if at < ends]
+            asked = asked[len(answers) :]
+            if len(answers) > 1:
+                yield lines, answers, ends
+
+
+def test_it_notices_thieves_who_answer_in_another_order(matches):
+    found = 0
+    for lines, (first, second, *_), _ in shared_thefts(matches):
+        ends = next(
+            at for at in range(second + 1, len(lines)) if not lines[at].get("event", "").startswith(("theft", "stolen"))
+        )
+        changed = copy.deepcopy([*lines[:first], *lines[second:ends], *lines[first:second], *lines[ends:]])
+        numbers = [line["decision"] for line in lines if line["type"] == "choice"]
+        for line, number in zip([line for line in changed if line["type"] == "choice"], numbers, strict=True):
+            line["decision"] = number
+        with pytest.raises(Disagreement, match="who chooses what"):
+            check(changed)
+        found += 1
+    assert found > 3
+
+
+def test_it_notices_a_draw_that_waits_for_the_next_answer(matches):
+    found = 0
+    for lines, (first, second, *_), _ in shared_thefts(matches):
+        if lines[first + 1]["data"]["steals"]:
+            drawn = lines[first + 2 : second]
+            changed = [*lines[: first + 2], *lines[second : second + 2], *drawn, *lines[second + 2 :]]
+            with pytest.raises(Disagreement, match="what happens"):
+                check(changed)
+            found += 1
+    assert found > 1
+
+
+def test_it_notices_gaps_that_are_filled_before_all_have_answered(matches):
+    found = 0
+    for lines, (first, second, *_), ends in shared_thefts(matches):
+        if lines[first + 1]["data"]["steals"]:
+            closed = next(at for at in range(second, ends) if happened("market closed up")(lines[at]))
+            changed = [*lines[:second], lines[closed], *lines[second:closed], *lines[closed + 1 :]]
+            with pytest.raises(Disagreement, match="type of line"):
+                check(changed)
+            found += 1
+    assert found > 1
 
 
 @pytest.mark.parametrize("table", TABLES)

@@ -86,6 +86,8 @@ def test_gnadenlos_in_words():
         ("event", {"card": ["gold rush", 5, 3], "carried_out": True}, "The event is gold rush 5/3."),
         ("die", {"column": 2, "place": 7, "iou": [4, 2]}, "The die shows 2: 4 of seat 2 is due (row 2, column 2)."),
         ("die", {"column": 2, "place": None, "iou": None}, "The die shows 2: that column is empty, payday ends."),
+        ("theft", {"seat": 2, "steals": True}, "Seat 2 steals from the market."),
+        ("theft", {"seat": 2, "steals": False}, "Seat 2 might steal, and does not."),
         (
             "stolen",
             {"seat": 1, "place": 0, "iou": None},
@@ -97,7 +99,7 @@ def test_gnadenlos_in_words():
         (
             "market too short",
             {"wanted": 2, "size": 1},
-            "Nobody takes an IOU: 2 would be taken, the market has 1.",
+            "Nobody may take an IOU: 2 could be taken, the market has 1.",
         ),
         ("no bid", {"seat": 2, "hand": []}, "Seat 2 cannot make a new sum, bids nothing and shows its IOUs: none."),
         (

@@ -127,8 +127,29 @@ def check_table(state: GnadenlosState) -> None:
             assert [bid.total for bid in state.legal] == sorted({*sums.values()} - {*state.totals})
         else:
             assert {pay.ious for pay in state.legal} == {ious for ious in ways if sums[ious] == state.announced}
+    check_theft(state)
     if state.phase == "lay":  # a turn begins with less than a payday in the market
         assert len(state.market) < state.players * figures.payday.columns or state.number == 1
+
+
+def check_theft(state: GnadenlosState) -> None:
+    """GN-17: who is asked, who has answered, and what that has left of the market."""
+    theft = state.theft
+    assert (theft is not None) == (state.phase == "steal")
+    if theft is None:
+        return
+    guns = {seat: card.gun for seat in state.from_start() if (card := theft.shown[seat]) is not None}
+    assert len(set(guns.values())) > 1
+    assert list(theft.thieves) == [seat for seat, gun in guns.items() if gun == max(guns.values())]
+    assert [state.seat, *state.queue] == list(theft.thieves[len(theft.answers) :])
+    assert list(theft.gaps) == sorted(set(theft.gaps))
+    assert len(theft.gaps) == sum(theft.answers) * theft.each
+    size = len(state.market) + len(theft.gaps)
+    assert all(0 <= gap < size for gap in theft.gaps)
+    assert size >= len(theft.thieves) * theft.each
+    assert state.event is not None
+    assert state.event.kind == "high noon"
+    assert all(card is None or card in crew for card, crew in zip(theft.shown, state.known_crews, strict=True))
 
 
 def check_knowledge(state: GnadenlosState) -> None:
@@ -235,6 +256,7 @@ class Bookkeeper:
         self.gold: list[int] = []
         self.fame: list[int] = []
         self.vultures: list[int] = []
+        self.thief: int | None = None
 
     def read(self, game: Gnadenlos, log: Sequence[Event]) -> Bookkeeper:
         for event in log:
@@ -289,7 +311,11 @@ class Bookkeeper:
         assert self.fame[seat] == from_
         self.fame[seat] = to
 
+    def on_theft(self, _game: Gnadenlos, seat: int, steals: bool) -> None:
+        self.thief = seat if steals else None
+
     def on_stolen(self, _game: Gnadenlos, seat: int, place: int, iou: list[int] | None) -> None:
+        assert self.thief == seat  # nobody steals unasked
         self.hands[seat][self.market[place]] += 1
         assert iou is None or tuple(iou) == self.market[place]
 

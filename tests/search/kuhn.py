@@ -18,7 +18,7 @@ OVER = ("pp", "pbp", "pbb", "bp", "bb")
 VALUE = Fraction(-1, 18)
 """What seat 0 wins a game when both play well."""
 
-IsolationPolicy = Mapping[tuple[int, str], float]
+Policy = Mapping[tuple[int, str], float]
 """How often a seat bets (or calls), by its card and what has been said."""
 
 
@@ -109,13 +109,13 @@ def infosets() -> Iterator[tuple[int, str]]:
             yield card, said
 
 
-def value(policy: tuple[IsolationPolicy, IsolationPolicy]) -> float:
+def value(policy: tuple[Policy, Policy]) -> float:
     """What seat 0 wins a game on average, exactly."""
     deals = list(permutations(CARDS, 2))
     return sum(_value(cards, "", policy) for cards in deals) / len(deals)
 
 
-def _value(cards: tuple[int, ...], said: str, policy: tuple[IsolationPolicy, IsolationPolicy]) -> float:
+def _value(cards: tuple[int, ...], said: str, policy: tuple[Policy, Policy]) -> float:
     if said in OVER:
         return payoff(cards, said)
     seat = len(said) % 2
@@ -123,7 +123,7 @@ def _value(cards: tuple[int, ...], said: str, policy: tuple[IsolationPolicy, Iso
     return bets * _value(cards, said + "b", policy) + (1 - bets) * _value(cards, said + "p", policy)
 
 
-def best_against(policy: IsolationPolicy, seat: int) -> float:
+def best_against(policy: Policy, seat: int) -> float:
     """What the best player in the other seat wins a game: tries all 64 of its pure policies."""
     other = 1 - seat
     sets = [key for key in infosets() if len(key[1]) % 2 == other]
@@ -135,7 +135,7 @@ def best_against(policy: IsolationPolicy, seat: int) -> float:
     return max(results)
 
 
-def equilibrium(bluff: float = 1 / 6) -> IsolationPolicy:
+def equilibrium(bluff: float = 1 / 6) -> Policy:
     """An optimal policy for both seats; `bluff` from 0 to 1/3 says how often seat 0 opens with the jack."""
     return {
         (1, ""): bluff, (2, ""): 0.0, (3, ""): 3 * bluff,

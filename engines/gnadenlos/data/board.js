@@ -79,13 +79,16 @@ const adventurer = (x, y, card, attributes = {}) => (card ? svg("g", {}, rect(x,
 
 const market = (scene, top) => {
   const { view, figures } = scene, columns = figures.payday.columns, full = scene.names.length * columns;
-  const rows = Math.max(scene.names.length, Math.ceil(view.market.length / columns));
+  const places = view.market.map((iou) => ({ iou }));
+  if (view.theft) view.theft.gaps.forEach((gap) => places.splice(gap, 0, null));
+  const rows = Math.max(scene.names.length, Math.ceil(places.length / columns));
   return [at(10, top, text(0, 12, `market: ${view.market.length} of ${full}`, { class: "bold" }), text(0, 26, "payday when full", { class: "soft" }),
     rect(104, 0, columns * 40 + 8, 24 + rows * 26, { rx: 6, class: "wood" }),
     Array.from({ length: columns }, (_, k) => die(119 + k * 40, 4, 16, k + 1)),
     Array.from({ length: rows * columns }, (_, k) => {
       const x = 110 + (k % columns) * 40, y = 23 + Math.floor(k / columns) * 26;
-      return k < view.market.length ? slip(x, y, view.market[k], 34, 21) : k < full && rect(x, y, 34, 21, { rx: 2, class: "gap" });
+      if (places[k]) return slip(x, y, places[k].iou, 34, 21);
+      return (k < full || k < places.length) && svg("g", {}, rect(x, y, 34, 21, { rx: 2, class: "gap" }), k < places.length && hint("stolen from here"));
     })), 30 + rows * 26];
 };
 
@@ -100,10 +103,18 @@ const hiring = (scene, top) => {
     bids.map(([seat, ious], k) => at(x + (k % 2) * 120, top + (view.pairs.length > 3 ? 106 : 70) + Math.floor(k / 2) * 26, hat(12, 10, seat, 0.8), ious.map((iou, n) => slip(28 + n * 24, 1, iou, 22, 17)))));
 };
 
+// What a thief of a high noon has answered.
+const thief = (theft, seat) => {
+  const order = theft ? theft.thieves.indexOf(seat) : -1;
+  if (order < 0) return "";
+  return order < theft.answers.length ? (theft.answers[order] ? "has stolen" : "leaves it") : "may steal";
+};
+
 const gang = (scene, seat, y) => {
   const { view, figures } = scene, own = scene.views[seat];
-  const crew = own ? own.crew : view.crews[seat], hand = own ? own.hand : view.hands[seat], laid = own && own.my_laid;
-  const down = laid ? crew.findIndex((card) => card.join() === laid.join()) : -1;
+  const crew = own ? own.crew : view.crews[seat], hand = own ? own.hand : view.hands[seat];
+  const laid = view.theft ? view.theft.shown[seat] : own && own.my_laid;
+  const down = laid ? crew.findIndex((card) => card && card.join() === laid.join()) : -1;
   const close = Math.min(25, 316 / Math.max(1, hand.length)), tight = Math.min(40, 316 / Math.max(1, crew.length));
   return at(0, y, rect(6, 0, WIDTH - 12, 68, { rx: 8, class: seat === view.turn ? "turn" : "row" }), hint(scene.names[seat]),
     hat(26, 16, seat), text(44, 20, short(scene.names[seat], 15), { class: "bold" }),
@@ -112,7 +123,7 @@ const gang = (scene, seat, y) => {
     text(90, 44, view.fame[seat] ? `field ${view.fame[seat]}` : "off the road", { class: "soft" }),
     Array.from({ length: figures.payday.vultures_to_lose }, (_, k) => at(20 + k * 27, 58,
       path("M-11 -3Q-5 -6 0 0Q5 -6 11 -3Q5 -2 2 4L0 6L-2 4Q-5 -2 -11 -3Z", { class: k < view.vultures[seat] ? "dark edge" : "plain", opacity: k < view.vultures[seat] ? 1 : 0.4 }), hint("vulture"))),
-    view.laid[seat] && text(182, 58, "laid one", { class: "end small bold" }),
+    text(182, 58, view.laid[seat] ? "laid one" : thief(view.theft, seat), { class: "end small bold" }),
     crew.map((card, k) => adventurer(190 + k * tight, k === down ? 2 : 5, card, k === down ? { stroke: "#e69f00", "stroke-width": 3 } : {})),
     hand.map((iou, k) => slip(190 + k * close, 42, iou, 23, 18)));
 };

@@ -71,12 +71,28 @@ def at_event(card: EventCard, laid: Sequence[Adventurer | None], **parts: Any) -
     return state
 
 
-def carry_out(card: EventCard, laid: Sequence[Adventurer | None], **parts: Any) -> GnadenlosState:
-    """The same, and all have laid."""
+def turned_up(card: EventCard, laid: Sequence[Adventurer | None], **parts: Any) -> GnadenlosState:
+    """The same, and all have laid: if there is something to steal, the first thief is asked."""
     state = at_event(card, laid, **parts)
     while state.phase == "lay":
         state.apply(GAME.table.lay[laid[state.seat]])
     return state
+
+
+def carry_out(card: EventCard, laid: Sequence[Adventurer | None], **parts: Any) -> GnadenlosState:
+    """The same, and all thieves steal."""
+    state = turned_up(card, laid, **parts)
+    while state.phase == "steal":
+        steal(state)
+    return state
+
+
+def steal(state: GnadenlosState) -> None:
+    state.apply(state.legal[1])
+
+
+def leave_it(state: GnadenlosState) -> None:
+    state.apply(state.game.table.steal[0])
 
 
 def at_fame(players: int = 4, **parts: Any) -> GnadenlosState:

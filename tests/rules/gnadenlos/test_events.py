@@ -18,10 +18,14 @@ from tests.rules.gnadenlos.scenario import (
     at_event,
     carry_out,
     dice,
+    full,
     ious,
+    leave_it,
     ranked,
+    steal,
     texts,
     told,
+    turned_up,
 )
 
 START = FIGURES.road.start
@@ -160,6 +164,110 @@ def test_gn16_gold_for_all_with_the_highest_and_all_with_the_second_highest_valu
     assert state.gold == (card.first, card.second, card.first, 0)
 
 
+def test_gn17_a_thief_alone_in_front_may_take_two_or_nothing():
+    state = turned_up(NOON, ranked("high noon", 2, 0, 1), market=ious(1, 1, 2, 3, 4))
+    assert (state.phase, state.seat, state.queue) == ("steal", 1, ())
+    assert texts(state) == ["steal nothing", "steal 2 IOUs"]
+
+
+def test_gn17_several_in_front_may_take_one_each_or_nothing():
+    state = turned_up(NOON, ranked("high noon", 0, 0, 1), market=ious(1, 1, 2, 3, 4))
+    assert (state.phase, state.seat, state.queue) == ("steal", 0, (1,))
+    assert texts(state) == ["steal nothing", "steal 1 IOU"]
+
+
+def test_gn17_a_thief_may_leave_the_market_alone():
+    laid = ranked("high noon", 2, 0, 1)
+    hands, market = (ious(0, 1), ious(1, 1), ious(2, 1)), ious(1, 2, 2, 3, 4)
+    state = turned_up(NOON, laid, market=market, hands=hands)
+    leave_it(state)
+    assert told(state, "theft") == [{"seat": 1, "steals": False}]
+    assert (state.hands, state.market, state.phase) == (hands, market, "fame")
+    assert not told(state, "stolen")
+    assert not told(state, "market closed up")
+
+
+def test_gn17_gn19_gn21_the_adventurers_go_whether_or_not_their_thief_steals():
+    laid = ranked("high noon", 2, 0, 1)
+    for answer in (steal, leave_it):
+        state = turned_up(NOON, laid, market=ious(1, 2, 3))
+        assert not told(state, "discarded")
+        answer(state)
+        assert state.crews == ((), (), (laid[2],))
+        assert [data["why"] for data in told(state, "discarded")] == ["shot", "best"]
+
+
+@pytest.mark.parametrize(("start", "asked"), [(0, [0, 1, 3]), (1, [1, 3, 0]), (2, [3, 0, 1])])
+def test_gn17_thieves_are_asked_in_seat_order_from_the_start_player(start, asked):
+    state = turned_up(NOON, ranked("high noon", 0, 0, 1, 0), market=ious(1, 1, 2, 3, 4), start=start)
+    seats = []
+    while state.phase == "steal":
+        seats.append(state.seat)
+        leave_it(state)
+    assert seats == asked
+    assert [data["seat"] for data in told(state, "theft")] == asked
+
+
+def test_gn17_each_answer_is_public_before_the_next_thief_is_asked():
+    state = turned_up(NOON, ranked("high noon", 0, 0, 1, 0), market=ious(1, 1, 2, 3, 4))
+    leave_it(state)
+    steal(state)
+    assert state.seat == 3
+    for seat in range(4):
+        assert state.view(seat).theft.thieves == (0, 1, 3)
+        assert state.view(seat).theft.answers == (False, True)
+    assert [event.to for event in told(state) if event.kind == "theft"] == [None, None]
+
+
+def test_gn17_who_steals_draws_at_once():
+    state = turned_up(
+        NOON, ranked("high noon", 0, 0, 1), market=ious(1, 1, 2, 3), hands=((), (), ()), luck={("theft", 2, 0): 1}
+    )
+    steal(state)
+    assert (state.seat, state.phase) == (1, "steal")
+    assert state.hands == (ious(1, 2), (), ())
+    assert [event.kind for event in told(state)][-2:] == ["theft", "stolen"]
+
+
+def test_gn17_gn18_gaps_are_seen_and_filled_only_when_all_thieves_have_answered():
+    state = turned_up(
+        NOON, ranked("high noon", 0, 0, 1, 0), market=ious(1, 0, 1, 2, 3, 4), hands=((),) * 4,
+        luck={("theft", 2, 0): 1, ("theft", 2, 1): 1, ("theft", 2, 2): 0},
+    )  # fmt: skip
+    steal(state)
+    assert (state.view(2).market, state.view(2).theft.gaps) == (ious(1, 0, 2, 3, 4), (1,))
+    steal(state)
+    assert (state.view(2).market, state.view(2).theft.gaps) == (ious(1, 0, 3, 4), (1, 2))
+    assert "(gap)" in GAME.render(state.view(2))
+    assert not told(state, "market closed up")
+    steal(state)
+    assert [data["place"] for data in told(state, "stolen")] == [1, 2, 0]
+    assert state.market == (Iou(4, 1), Iou(3, 1))
+    assert told(state, "market closed up") == [{"moves": [[4, 0], [3, 1]], "size": 2}]
+    assert state.theft is None
+
+
+def test_gn17_one_thief_leaves_it_and_the_other_steals():
+    for answers, hands in (((leave_it, steal), ((), ious(1, 2), ())), ((steal, leave_it), (ious(1, 1), (), ()))):
+        state = turned_up(
+            NOON, ranked("high noon", 0, 0, 1), market=ious(1, 1, 2, 3), hands=((), (), ()),
+            luck={("theft", 2, 0): 0, ("theft", 2, 1): 1},
+        )  # fmt: skip
+        for answer in answers:
+            answer(state)
+        assert state.hands == hands
+        assert (len(state.market), len(told(state, "market closed up"))) == (2, 1)
+
+
+@pytest.mark.parametrize(("answer", "place"), [(leave_it, 5), (steal, 6)])
+def test_gn17_a_draw_keeps_its_name_whatever_another_thief_has_answered(answer, place):
+    luck = {("theft", 2, 0): 0, ("theft", 2, 1): 5}
+    state = turned_up(NOON, ranked("high noon", 0, 0, 1), market=full(3), luck=luck)
+    answer(state)
+    steal(state)
+    assert told(state, "stolen")[-1] == {"seat": 1, "place": place, "iou": [0, 0]}
+
+
 def test_gn17_alone_in_front_takes_two():
     market = ious(1, 1, 2, 3, 4)
     state = carry_out(
@@ -180,15 +288,17 @@ def test_gn17_several_in_front_take_one_each_from_the_start_player_on():
 
 
 def test_gn17_two_shooters_with_one_iou_in_the_market_take_nothing():
-    state = carry_out(NOON, ranked("high noon", 0, 0, 1), market=ious(1, 3))
+    state = turned_up(NOON, ranked("high noon", 0, 0, 1), market=ious(1, 3))
+    assert state.phase == "fame"  # nobody was asked
+    assert told(state, "theft") == []
     assert told(state, "market too short") == [{"wanted": 2, "size": 1}]
     assert state.market == ious(1, 3)
     assert state.crews == ((), (), ())  # the event has been carried out: both winners and the loser are gone
 
 
 def test_gn17_nobody_takes_from_a_market_that_is_too_short_for_one():
-    state = carry_out(NOON, ranked("high noon", 0, 1, 2), market=ious(1, 3))
-    assert state.market == ious(1, 3)
+    state = turned_up(NOON, ranked("high noon", 0, 1, 2), market=ious(1, 3))
+    assert (state.phase, state.theft, state.market) == ("fame", None, ious(1, 3))
     assert told(state, "market too short") == [{"wanted": 2, "size": 1}]
 
 
@@ -200,6 +310,19 @@ def test_gn17_a_stolen_iou_can_be_bid_and_stays_its_colours_debt():
     assert texts(state) == ["pay blue 3+4"]
     state.apply(state.legal[0])
     assert state.bids[0] == ious(1, 3, 4)
+
+
+def test_gn17_a_market_of_just_enough_can_be_emptied():
+    state = turned_up(NOON, ranked("high noon", 0, 0, 1), market=ious(1, 3, 4))
+    assert state.phase == "steal"
+    steal(state)
+    steal(state)
+    assert (state.market, told(state, "market closed up")) == ((), [{"moves": [], "size": 0}])
+
+
+def test_gn15_gn17_nobody_is_asked_when_all_are_equal():
+    state = turned_up(NOON, ranked("high noon", 1, 1, 1), market=ious(1, 3, 4, 4))
+    assert (state.phase, state.theft, told(state, "theft")) == ("fame", None, [])
 
 
 def test_gn18_the_last_card_moves_into_the_first_gap_until_there_is_none():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from random import Random
 
-from engines.gnadenlos import GnadenlosState, Iou
+from engines.gnadenlos import GnadenlosState, Iou, Theft
 from engines.gnadenlos.bags import minus
 from tests.rules.gnadenlos.scenario import (
     GAME,
@@ -20,21 +20,28 @@ from tests.rules.gnadenlos.scenario import (
     full,
     hire,
     ious,
+    leave_it,
     ranked,
+    steal,
     told,
+    turned_up,
 )
 
 A, B, C = GAME.adventurers[:3]
 SHOOTERS = ranked("high noon", 0, 1, 2)
 SECRET = (Iou(1, 1), Iou(2, 2), Iou(1, 2), Iou(2, 1))
+UNSEEN = {
+    "market": SECRET, "known_market": (None,) * 4, "unseen_ious": tuple(sorted(SECRET)),
+    "pile": (A, B, C), "unseen_adventurers": (A, B, C),
+}  # fmt: skip
+"""A market of four set-up IOUs that nobody has seen, and three adventurers to come."""
 
 
 def theft(**parts) -> GnadenlosState:
     """Seat 0 has stolen the first two of four set-up IOUs, which nobody had seen."""
     parts = {"hands": (ious(0, 1, 3), ious(1, 4), ious(2, 4)), **parts}
     return carry_out(
-        NOON, SHOOTERS, market=SECRET, known_market=(None,) * 4, unseen_ious=tuple(sorted(SECRET)),
-        luck={("theft", 2, 0): 0, ("theft", 2, 1): 0}, pile=(A, B, C), unseen_adventurers=(A, B, C), **parts,
+        NOON, SHOOTERS, **UNSEEN, luck={("theft", 2, 0): 0, ("theft", 2, 1): 0}, **parts,
     )  # fmt: skip
 
 
@@ -97,6 +104,38 @@ def test_gn41_a_stolen_set_up_iou_is_known_to_the_thief_alone():
     assert [(event.to, event.data["iou"]) for event in told(state) if event.kind.startswith("stolen")] == [
         (None, None), ((0,), [1, 1]), (None, None), ((0,), [2, 2]),
     ]  # fmt: skip
+    check_imagined(state)
+
+
+def test_gn17_gn41_between_two_thieves_all_know_the_same_but_for_the_stolen_iou():
+    state = turned_up(
+        NOON, ranked("high noon", 0, 0, 1), **UNSEEN, luck={("theft", 2, 0): 2},
+        hands=(ious(0, 3), ious(1, 4), ious(2, 4)),
+    )  # fmt: skip
+    check_imagined(state)
+    steal(state)
+    thief, other, third = (state.view(seat) for seat in range(3))
+    assert thief.theft == other.theft == third.theft
+    assert other.theft == Theft(tuple(ranked("high noon", 0, 0, 1)), (0, 1), (True,), (2,))
+    assert other.event == NOON
+    assert thief.hand == (Iou(1, 2), Iou(3, 0))
+    assert other.hands[0] == third.hands[0] == (Iou(3, 0), None)
+    assert thief.market == other.market == (None,) * 3
+    assert Iou(1, 2) in other.secret_ious
+    assert Iou(1, 2) not in thief.secret_ious
+    check_imagined(state)
+    for seed in range(20):
+        imagined = GAME.imagine(other, Random(seed))
+        while imagined.phase == "steal":
+            imagined.apply(imagined.legal[0])
+        assert (imagined.phase, len(imagined.market), imagined.crews) == ("fame", 3, ((), (), ()))
+
+
+def test_gn17_gn41_a_thief_who_leaves_it_has_learned_nothing():
+    state = turned_up(NOON, ranked("high noon", 0, 0, 1), hands=(ious(0, 3), ious(1, 4), ious(2, 4)), **UNSEEN)
+    before = [state.view(seat).secret_ious for seat in range(3)]
+    leave_it(state)
+    assert [state.view(seat).secret_ious for seat in range(3)] == before
     check_imagined(state)
 
 
@@ -200,7 +239,9 @@ def test_gn41_views_differ_only_by_what_a_seat_may_know():
 
 
 def test_gn41_a_view_survives_json_and_can_be_read_by_a_person():
-    for state in (theft(), GAME.new(4, Chance(9))):
+    thieves = turned_up(NOON, ranked("high noon", 0, 0, 1), market=SECRET)
+    steal(thieves)
+    for state in (theft(), thieves, GAME.new(4, Chance(9))):
         for seat in range(state.players):
             view = state.view(seat)
             assert GAME.view_from_json(GAME.view_to_json(view)) == view

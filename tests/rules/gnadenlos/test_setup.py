@@ -13,6 +13,7 @@ from tests.rules.gnadenlos.scenario import (
     FIGURES,
     GAME,
     GOAL,
+    NOON,
     RiggedChance,
     at_fame,
     bid,
@@ -136,12 +137,13 @@ def test_gn9_no_payday_before_the_first_turn():
 @pytest.mark.parametrize("players", [3, 4])
 def test_a_turn_is_event_fame_hiring_and_the_revolver_passes_to_the_left(players):
     state = GAME.new(players, Chance(1))
+    assert state.event == NOON
     phases = []
     while state.number == 1:
         if state.phase not in phases:
             phases.append(state.phase)
         state.apply(state.legal[0])
-    assert phases == ["lay", "fame", "bid", "pay", "hire"]
+    assert phases == ["lay", "steal", "fame", "bid", "pay", "hire"]
     assert (state.number, state.start) == (2, 1)
 
 
