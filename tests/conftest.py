@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from harness.cli import playing
+
+# How long an example takes says more of what else the machine has to do than of the code.
+settings.register_profile("arena", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("arena")
 
 draw_seed = playing.draw_seed
 """The real one; in tests a run without a seed has seed 1."""

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 from random import Random
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
 import pytest
@@ -114,9 +114,10 @@ def test_a_time_budget_is_kept(bot: type[SearchBot]) -> None:
     state = some_states(game, 4, 1, 1)[0]
     view = state.view(state.seat)
     session = seated(bot, game, view, 4, ms=100)
-    began = perf_counter()
+    began, used = perf_counter(), process_time()
     assert session.choose(view, state.legal) in state.legal
-    assert 0.09 < perf_counter() - began < 5  # generous: machines stall
+    assert perf_counter() - began > 0.09
+    assert process_time() - used < 1  # our own time: machines stall, and have something else to do
 
 
 @BOTS
