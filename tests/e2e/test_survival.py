@@ -7,7 +7,7 @@ import random
 import signal
 import subprocess
 import sys
-import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -15,6 +15,7 @@ import msgspec
 import pytest
 
 from harness.core.types import GameRecord
+from tests.support.waiting import PATIENCE, wait_for
 
 ARENA = Path(sys.executable).with_name("arena")
 FIELD = ["--game", "el-paso", "--game", "x-pasch", "--bot", "random", "--bot", "skittish", "--bot", "diehard",
@@ -30,8 +31,37 @@ def start(*args: object) -> subprocess.Popen[bytes]:
 
 def run(*args: object) -> tuple[int, str, str]:
     with start(*args) as process:
-        out, err = process.communicate(timeout=300)
+        out, err = process.communicate(timeout=5 * PATIENCE)
     return process.returncode, out.decode(), err.decode()
+
+
+def wait_while_it_runs(process: subprocess.Popen[bytes], happened: Callable[[], object], what: str) -> None:
+    """Waits until something has happened; the run that makes it happen must not end before."""
+    wait_for(lambda: happened() or process.poll() is not None, what, 5 * PATIENCE)
+    if process.poll() is not None:
+        out, err = process.communicate()
+        pytest.fail(f"the run ended, with exit code {process.returncode}, before {what}:\n{out!r}\n{err.decode()}")
+
+
+def written(name: str) -> int:
+    """Records that are on disk, whole."""
+    path = Path("results", name, "games.jsonl")
+    return path.read_bytes().count(b"\n") if path.exists() else 0
+
+
+def says(process: subprocess.Popen[bytes], text: bytes) -> Callable[[], bool]:
+    """Whether a run has said this on stderr by now."""
+    assert process.stderr is not None
+    descriptor, heard = process.stderr.fileno(), b""
+    os.set_blocking(descriptor, False)
+
+    def said() -> bool:
+        nonlocal heard
+        with suppress(BlockingIOError):
+            heard += os.read(descriptor, 65536)
+        return text in heard
+
+    return said
 
 
 def records(name: str) -> dict[str, GameRecord]:
@@ -58,96 +88,86 @@ def workers_of(pid: int) -> list[int]:
     return [int(child) for child in text.split()]
 
 
-def gone(pids: list[int]) -> bool:
-    for _ in range(100):
-        if not any(Path(f"/proc/{pid}").exists() for pid in pids):
-            return True
-        time.sleep(0.02)
-    return False
+def wait_until_gone(pids: list[int]) -> None:
+    wait_for(lambda: not any(Path(f"/proc/{pid}").exists() for pid in pids), "workers end with their parent")
 
 
 def kill(process: subprocess.Popen[bytes], how: str, rng: random.Random) -> None:
     """Ends a run, or a part of it, in one of three ways."""
-    try:
-        workers = workers_of(process.pid)
-    except FileNotFoundError:
-        return
-    if how == "worker" and workers:
+    if how == "worker":
+        workers = wait_for(lambda: workers_of(process.pid), "there are workers")
         with suppress(ProcessLookupError):
             os.kill(rng.choice(workers), signal.SIGKILL)
         return
+    workers = workers_of(process.pid)
     if how == "group":
         os.killpg(process.pid, signal.SIGKILL)
     process.kill()
     process.communicate()
-    assert gone(workers), "workers outlive their parent"
+    wait_until_gone(workers)
 
 
 def torment(deals: int, moments: int, extra: tuple[object, ...] = ()) -> None:
-    """Plays a run with kills at random moments until it is complete, and compares it with an undisturbed one."""
+    """Kills a run, at first when it has just begun, then at random moments, each some records farther; continues it,
+    and compares it with an undisturbed one."""
     rng = random.Random(moments)
     assert run(*FIELD, *extra, "--deals", deals, "--workers", 0, "--name", "quiet")[0] == 0
-    killed = 0
-    args: list[object] = [*FIELD, *extra, "--deals", deals, "--name", "hard"]
-    while True:
-        process = start(*args, "--workers", rng.choice([1, 2, 3]))
-        args = ["--resume", "results/hard"] if Path("results/hard/run.json").exists() else args
-        if killed >= moments:
-            _, err = process.communicate(timeout=300)
-            assert process.returncode == 0, err.decode()
-            break
-        time.sleep(rng.uniform(0.3, 1.2))
+    farther = written("quiet") // (2 * moments + 1)  # it must not be over when we come to kill it
+    process = start(*FIELD, *extra, "--deals", deals, "--name", "hard")
+    wait_while_it_runs(process, Path("results/hard/run.json").exists, "there is a run")
+    kill(process, "group", rng)
+    for _ in range(moments):
+        if process.returncode is not None:
+            process = start("--resume", "results/hard", "--workers", rng.choice([1, 2, 3]))
+        enough = written("hard") + rng.randint(1, farther)
+        wait_while_it_runs(process, lambda enough=enough: written("hard") >= enough, f"{enough} records are written")
         kill(process, rng.choice(["parent", "group", "worker"]), rng)
-        killed += 1
-        if process.returncode is None:
-            process.communicate(timeout=300)
-        args = ["--resume", "results/hard"] if Path("results/hard/run.json").exists() else args
+    if process.returncode is not None:
+        process = start("--resume", "results/hard", "--workers", rng.choice([1, 2, 3]))
+    _, err = process.communicate(timeout=5 * PATIENCE)
+    assert process.returncode == 0, err.decode()
     assert records("hard") == records("quiet")
     assert table("hard") == table("quiet")
 
 
 @pytest.mark.parametrize("extra", [(), ("--format", "swiss:rounds=3")], ids=["round-robin", "swiss"])
 def test_a_run_killed_at_random_moments_and_resumed_ends_like_an_undisturbed_one(extra):
-    torment(deals=60 if not extra else 20, moments=4, extra=extra)
+    torment(deals=200 if not extra else 60, moments=4, extra=extra)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("extra", [(), ("--format", "swiss:rounds=6"), ("--format", "knockout")])
 def test_ten_kills_in_a_long_run(extra):
-    torment(deals=400 if not extra else 150, moments=10, extra=extra)
+    torment(deals=800 if not extra else 300, moments=10, extra=extra)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_the_first_signal_ends_in_good_order_and_says_how_to_go_on(number):
     process = start(*FIELD, "--deals", 100000, "--name", "a")
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline and not (
-        Path("results/a/games.jsonl").exists() and Path("results/a/games.jsonl").stat().st_size
-    ):
-        time.sleep(0.05)
+    wait_while_it_runs(process, lambda: written("a"), "there is a record")
     workers = workers_of(process.pid)
     process.send_signal(number)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 1  # not complete
     assert b"diehard" in out
     assert b"arena tournament --resume results/a" in err
     assert Path("results/a/leaderboard.md").exists()
     assert not Path("results/a/lock").exists()
-    assert gone(workers)
+    wait_until_gone(workers)
 
 
 def test_the_second_signal_stops_now():
     process = start(*FIELD, "--deals", 100000, "--name", "a", "--bot", _sleeper(), "--move-time", 0, "--workers", 1)
-    while not Path("asleep").exists():
-        time.sleep(0.05)
+    wait_while_it_runs(process, Path("asleep").exists, "a bot is asleep")
     workers = workers_of(process.pid)
     process.send_signal(signal.SIGINT)
-    time.sleep(0.5)
-    assert process.poll() is None  # the sleeper is being waited for
+    wait_while_it_runs(process, says(process, b"once more to stop now"), "the first signal is answered")
+    with pytest.raises(subprocess.TimeoutExpired):  # the sleeper is being waited for
+        process.wait(0.5)
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=10)
+    process.communicate(timeout=PATIENCE)
     assert process.returncode == 128 + signal.SIGINT
-    assert gone(workers)
+    wait_until_gone(workers)
     records("a")
 
 
@@ -161,19 +181,18 @@ def _sleeper() -> str:
 
 def test_two_processes_cannot_write_to_one_run_and_a_dead_one_holds_no_lock():
     process = start(*FIELD, "--deals", 100000, "--name", "a")
-    while not Path("results/a/lock").exists():
-        time.sleep(0.05)
-    time.sleep(0.2)
+    wait_while_it_runs(process, lambda: written("a"), "there is a record")
     code, _, err = run("--resume", "results/a")
     assert code == 2
     assert f"is being written by another process ({process.pid})" in err
     process.kill()
     process.communicate()
     assert Path("results/a/lock").exists()
+    before = written("a")
     with start("--resume", "results/a") as again:
-        time.sleep(1.0)
+        wait_while_it_runs(again, lambda: written("a") > before, "there is one more record")
         again.send_signal(signal.SIGINT)
-        _, said = again.communicate(timeout=60)
+        _, said = again.communicate(timeout=PATIENCE)
     assert again.returncode == 1, said
     assert b"Not complete" in said
 
@@ -182,16 +201,14 @@ def test_a_folder_deleted_while_running_is_noticed():
     import shutil
 
     process = start(*FIELD, "--deals", 100000, "--name", "a")
-    while not Path("results/a/lock").exists():
-        time.sleep(0.05)
-    time.sleep(0.5)
+    wait_while_it_runs(process, lambda: written("a"), "there is a record")
     workers = workers_of(process.pid)
     shutil.rmtree("results/a")
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 2
     assert b"was moved or deleted while the run was being played" in err
     assert b"Traceback" not in err
-    assert gone(workers)
+    wait_until_gone(workers)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="mounting a small disk needs root")

@@ -6,6 +6,7 @@ import os
 import signal
 import threading
 import time
+from contextlib import suppress
 
 import pytest
 
@@ -20,13 +21,17 @@ from harness.match.replay import verify
 from harness.plugins.entrants import enter
 from harness.plugins.registry import Registry
 from tests.support import wild, zoo
+from tests.support.waiting import wait_for, within
 
 REGISTRY = Registry()
 REGISTRY.add(engines, "arena", "1")
 REGISTRY.add(bots, "arena", "1")
 GAMES = {name: offer.cls.configure() for name, offer in REGISTRY.games.items()}
 GOOD = ["random", "skittish", "diehard"]
-LIMITS = Limits(move_time=0.3)
+PATIENT = Limits(move_time=60)
+"""For bots that return: however busy the machine is, none of them is late."""
+HURRIED = Limits(move_time=2)
+"""For tables with a bot that does not return: long enough for the others."""
 MEMORY = 700
 
 
@@ -51,7 +56,7 @@ def plain(played):
 def pool():
     made = []
 
-    def make(*strange, workers=2, limits=LIMITS, **options):
+    def make(*strange, workers=2, limits=PATIENT, **options):
         made.append(LocalPool(table(*strange), limits, workers, MEMORY, sweep=True, **options))
         return made[-1].__enter__()
 
@@ -59,8 +64,7 @@ def pool():
     yield make
     for one in made:
         one.__exit__()
-    time.sleep(0.05)
-    assert system.children() == before, "a process was left behind"
+    wait_for(lambda: system.children() == before, "no process is left behind")
 
 
 @pytest.mark.parametrize("workers", [1, 2, 3])
@@ -87,7 +91,7 @@ def test_a_pool_plays_one_list_after_the_other(pool):
 
 @pytest.mark.parametrize(("bad", "kind"), wild.BLAMED.items(), ids=lambda value: getattr(value, "__name__", value))
 def test_a_bot_that_kills_or_hangs_its_worker_is_blamed_and_the_rest_is_played(pool, bad, kind):
-    some = pool(bad, limits=Limits(move_time=10) if kind == "memory" else LIMITS)
+    some = pool(bad, limits=HURRIED if kind == "timeout" else PATIENT)
     played = list(some.run(jobs(2, "random", bad.name, "diehard")))
     assert len(played) == 2
     for record, _ in played:
@@ -109,7 +113,7 @@ def test_a_rude_bot_that_breaks_no_rule_is_not_blamed(pool, rude):
 
 @pytest.mark.parametrize(("bad", "kind"), zoo.FAULTS.items(), ids=lambda value: getattr(value, "__name__", value))
 def test_faults_that_need_no_worker_are_the_same_as_in_one_process(pool, bad, kind):
-    with LocalPool(table(bad), LIMITS, 1) as some:
+    with LocalPool(table(bad), PATIENT, 1) as some:
         played = [record.without_timing() for record, _ in some.run(jobs(2, "random", bad.name))]
     here = [record.without_timing() for record, _ in SerialExecutor(table(bad)).run(jobs(2, "random", bad.name))]
     for record in played:
@@ -135,18 +139,19 @@ def test_killing_all_workers_again_and_again_loses_nothing(pool):
     some = pool(workers=3)
     stop = threading.Event()
 
+    played = []
+
     def murder():
-        while not stop.wait(0.05):
-            for pid in [worker.pid for worker in list(some._workers.values())]:
-                try:
-                    os.kill(pid, signal.SIGKILL)
-                except ProcessLookupError:
-                    continue
+        """As soon as what was lost has been played: killed twice at the same decision it would be a bot's fault."""
+        while not stop.wait(0.01):
+            if {loss.match for loss in list(some.losses)} <= {record.id for record, _ in list(played)}:
+                for pid in [worker.pid for worker in list(some._workers.values())]:
+                    with suppress(ProcessLookupError):
+                        os.kill(pid, signal.SIGKILL)
 
     killer = threading.Thread(target=murder)
     killer.start()
     try:
-        played = []
         for one in some.run(jobs(150)):
             played.append(one)
             if len(played) > 100:
@@ -161,19 +166,30 @@ def test_killing_all_workers_again_and_again_loses_nothing(pool):
 def test_a_bank_of_time_for_a_match(pool):
     class Slow(wild.Wild):
         def choose(self, view, actions):
-            time.sleep(0.004)
+            time.sleep(0.25)
             return actions[0]
 
-    with LocalPool(table(Slow), Limits(game_time=0.03, margin=0.01), 1) as some:
+    with LocalPool(table(Slow), Limits(game_time=1), 1) as some:
         [(record, _)] = some.run(jobs(1, "random", "slow"))
     [fault] = record.faults
     assert fault.kind == "timeout"
     assert "for the match so far" in fault.detail
 
 
+@pytest.mark.parametrize("move_time", [0, 1000], ids=["no limit for a move", "a long one"])
+def test_a_bot_that_hangs_is_killed_when_its_bank_is_used_up_though_it_has_time_for_the_move(pool, move_time):
+    some = pool(wild.Sleeps, workers=1, limits=Limits(move_time, game_time=2))
+    with within():
+        [(record, _)] = some.run(jobs(1, "random", "sleeps"))
+    [fault] = record.faults
+    assert (record.seats[fault.seat], fault.kind) == ("sleeps", "timeout")
+    assert fault.detail == "did not return in time; its process was killed"
+    assert [loss.what for loss in some.losses] == ["overdue"]
+
+
 def test_stop_ends_with_what_is_being_played():
     stop = threading.Event()
-    with LocalPool(table(), LIMITS, 2, should_stop=stop.is_set) as some:
+    with LocalPool(table(), PATIENT, 2, should_stop=stop.is_set) as some:
         played = []
         for one in some.run(jobs(10**9)):
             played.append(one)

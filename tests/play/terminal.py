@@ -15,9 +15,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from time import monotonic
 
-PROMPT = r"> $"
+from tests.support.waiting import PATIENCE
+
+PROMPT = r"\S> \Z"
+"""Not the mark before a seat of a table, behind which what has come so far may happen to end."""
 CTRL_C, CTRL_D = "\x03", "\x04"
-PATIENCE = 30.0
 
 
 class Terminal:

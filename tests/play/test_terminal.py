@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 from pathlib import Path
-from time import sleep
 
 import msgspec
 import pytest
@@ -14,6 +13,7 @@ from harness.core.types import GameRecord
 from tests.play.support import sit_down
 from tests.play.terminal import CTRL_C, CTRL_D, terminal
 from tests.support.cli import arena
+from tests.support.waiting import wait_for
 
 TABLES = {
     "el-paso": ("skittish", "diehard"),
@@ -121,19 +121,20 @@ def test_leaving_before_the_first_choice_leaves_nothing_behind():
 
 
 SLOW = """
+from pathlib import Path
 from time import sleep
 from harness import Bot
 class Slow(Bot):
     def choose(self, view, actions):
-        open("thinking", "w").close()
-        sleep({seconds})
+        Path("thinking").touch()
+        while not Path("enough").exists():
+            sleep(0.02)
         return actions[0]
 """
 
 
 def wait_until_it_thinks() -> None:
-    while not Path("thinking").exists():
-        sleep(0.02)
+    wait_for(Path("thinking").exists, "the bot is asked")
 
 
 def think(person) -> None:
@@ -144,17 +145,18 @@ def think(person) -> None:
 
 
 def test_ctrl_c_while_a_bot_thinks_lets_it_finish_and_blames_nobody():
-    Path("slow.py").write_text(SLOW.format(seconds=1))
+    Path("slow.py").write_text(SLOW)
     with terminal("play", "el-paso", "--bot", "slow.py", "--name", "a", "--seed", 1) as person:
         think(person)
         person.press(CTRL_C)
+        person.read("Waiting for a bot")
+        Path("enough").touch()
         assert person.end() == 130
-        assert "Waiting for a bot" in person.seen
         assert "Your match is kept" in person.seen
 
 
 def test_ctrl_c_while_a_hint_is_thought_up_ends_the_hint_alone():
-    Path("slow.py").write_text(SLOW.format(seconds=1000))
+    Path("slow.py").write_text(SLOW)
     with terminal("play", "el-paso", "--bot", "skittish", "--hint-bot", "slow.py", "--name", "a") as person:
         person.read()
         person.press("hint\n")
@@ -167,7 +169,7 @@ def test_ctrl_c_while_a_hint_is_thought_up_ends_the_hint_alone():
 
 
 def test_ctrl_c_twice_leaves_a_bot_that_never_returns():
-    Path("slow.py").write_text(SLOW.format(seconds=1000))
+    Path("slow.py").write_text(SLOW)
     with terminal("play", "el-paso", "--bot", "slow.py", "--name", "a", "--seed", 1) as person:
         think(person)
         person.press(CTRL_C)

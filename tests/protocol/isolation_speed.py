@@ -96,7 +96,7 @@ def _one_more(running: Iterator[Played]) -> int:
 
 
 def _rate(step: Callable[[], int], seconds: float) -> float:
-    began, done = perf_counter(), 0
+    began, done = perf_counter(), step()  # one at least, however little of the time is ours
     while (now := perf_counter()) - began < seconds:
         done += step()
     return done / (now - began)

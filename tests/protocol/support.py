@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from time import monotonic, sleep
 
 import bots
 import engines
@@ -15,7 +16,10 @@ from harness.match.referee import Limits
 from harness.plugins.registry import Registry
 
 HOSTILE = Path(__file__).with_name("hostile")
-LIMITS = Limits(move_time=0.5, margin=0.2)
+LIMITS = Limits(move_time=3, margin=0.2)
+"""For tables with a program that does not answer: long enough for the others, however busy the machine is."""
+PATIENT = Limits(move_time=60)
+"""For programs that answer: none of them is late."""
 MEMORY = 700
 BLAMED = {
     "garbage": "illegal",
@@ -64,6 +68,14 @@ def seated(entrants, isolate: str = "on", limits: Limits = LIMITS, logs: str = "
 
 def job(number: int, game: str, *names: str) -> Job:
     return Job(MatchSpec(f"m{number}", number, f"s{number}", game, dict(GAMES[game].settings), 100 + number, names))
+
+
+def left_of(*tokens: str) -> list[str]:
+    """The command lines of processes with one of these tokens that do not end: the dying are given time to die."""
+    until = monotonic() + 30
+    while (found := processes(*tokens)) and monotonic() < until:
+        sleep(0.02)
+    return found
 
 
 def processes(*tokens: str) -> list[str]:

@@ -9,7 +9,7 @@ from harness.executors import Roster
 from harness.executors.serial import SerialExecutor
 from harness.plugins.entrants import enter
 from tests.protocol import spies
-from tests.protocol.support import GAMES, LIMITS, REGISTRY, job, seated
+from tests.protocol.support import GAMES, PATIENT, REGISTRY, job, seated
 
 
 def told(text):
@@ -27,7 +27,7 @@ def play_here(spy, capsys, matches):
 
 def play_isolated(spy, folder, matches):
     entrants = [*REGISTRY.entrants(["random"]), enter(spy, {}, "", "test", "1")]
-    with SerialExecutor(seated(entrants, logs=str(folder)), LIMITS) as executor:
+    with SerialExecutor(seated(entrants, limits=PATIENT, logs=str(folder)), PATIENT) as executor:
         jobs = [job(number, "el-paso", "random", spy.name) for number in range(matches)]
         records = [one.record for one in executor.run(iter(jobs))]
     return records, told((folder / f"{spy.name}.log").read_text())
@@ -73,7 +73,7 @@ def test_an_isolated_bot_is_not_told_the_deal(tmp_path):
         "    def choose(self, view, actions): return actions[0]\n"
         "    def finish(self, record): print('SPY', record.seed or 'null', file=sys.stderr)\n"
     )
-    table = seated(REGISTRY.entrants(["random", str(tmp_path / "diarist.py")]), logs=str(tmp_path))
-    with SerialExecutor(table, LIMITS) as executor:
+    table = seated(REGISTRY.entrants(["random", str(tmp_path / "diarist.py")]), limits=PATIENT, logs=str(tmp_path))
+    with SerialExecutor(table, PATIENT) as executor:
         list(executor.run([job(1, "el-paso", "random", "diarist")]))
     assert told((tmp_path / "diarist.log").read_text()) == [None]

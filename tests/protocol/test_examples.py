@@ -15,7 +15,8 @@ from harness.conformance import check_bot
 from harness.executors.isolation import enter_command, isolate_all
 from harness.executors.remote import IsolationPolicy
 from harness.executors.serial import SerialExecutor
-from tests.protocol.support import GAMES, HOSTILE, LIMITS, REGISTRY, job, seated
+from tests.protocol.support import GAMES, HOSTILE, PATIENT, REGISTRY, job, seated
+from tests.support.waiting import wait_for
 
 BOTS = Path(__file__).parents[2] / "docs" / "examples" / "bots"
 needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
@@ -53,7 +54,7 @@ def mean_ranks(game, entrants, matches):
         turn = number % len(names)
         jobs.append(job(number, game, *names[turn:], *names[:turn]))
     sums = dict.fromkeys(names, 0)
-    with SerialExecutor(seated(entrants, memory=2000), LIMITS) as executor:
+    with SerialExecutor(seated(entrants, limits=PATIENT, memory=2000), PATIENT) as executor:
         for record, _ in executor.run(jobs):
             assert record.faults == ()
             for name, rank in zip(record.seats, record.ranks, strict=True):
@@ -75,9 +76,9 @@ def test_the_c_bot_beats_the_simple_ones_at_x_pasch(xpasch):
 
 @needs_awk
 def test_the_awk_bot_plays_every_game(awk):
-    policy = IsolationPolicy("on", LIMITS, 500)
+    policy = IsolationPolicy("on", PATIENT, 500)
     [entrant] = isolate_all({awk.name: awk}, policy, GAMES).values()
-    report = check_bot(entrant, GAMES.values(), (1,), LIMITS)
+    report = check_bot(entrant, GAMES.values(), (1,), PATIENT)
     assert report.problems == []
     assert set(report.games) == set(GAMES)
 
@@ -108,10 +109,11 @@ def test_the_page_shows_what_is_sent(tmp_path):
         "polite.play()\n"
     )
     scribe = enter_command("scribe", "scribe", "", f"{sys.executable} -S {script}", "off")
-    table = seated([*REGISTRY.entrants(["random"]), scribe], "off")
-    with SerialExecutor(table, LIMITS) as executor:
+    table = seated([*REGISTRY.entrants(["random"]), scribe], "off", PATIENT)
+    with SerialExecutor(table, PATIENT) as executor:
         [(record, _)] = executor.run([job(1, "el-paso", "random", "scribe")])
     assert record.faults == ()
+    wait_for(lambda: '"bye"' in log.read_text(), "the program has heard bye")
     sent = [json.loads(line) for line in log.read_text().splitlines()]
     for message in sent:
         assert list(message) == fields[">", message["type"]]

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from harness.match.faults import BotFault
+from harness.sandbox import process as processes_of_bots
 from harness.sandbox.process import (
     DeadlinePassed,
     Launch,
@@ -23,7 +24,8 @@ from harness.sandbox.process import (
     folders_needed,
     with_absolute_paths,
 )
-from tests.protocol.support import processes
+from tests.protocol.support import left_of, processes
+from tests.support.waiting import PATIENCE, wait_for, within
 
 HERE = Path(__file__).parent
 
@@ -48,10 +50,10 @@ def start():
             process.kill()
     assert list(Path(home).iterdir()) == []
     shutil.rmtree(home)
-    assert processes(home) == []
+    assert left_of(home) == []
 
 
-def soon(seconds=10.0):
+def soon(seconds=PATIENCE):
     return time.perf_counter() + seconds
 
 
@@ -68,11 +70,9 @@ def test_two_lines_at_once_are_taken_one_by_one(start):
 
 
 def test_time_is_up_for_one_that_does_not_read(start):
-    deaf = start("import time; time.sleep(100)")
-    began = time.perf_counter()
-    with pytest.raises(DeadlinePassed):
+    deaf = start("import time; time.sleep(9999)")
+    with pytest.raises(DeadlinePassed), within():
         deaf.ask(b"x" * 1_000_000 + b"\n", soon(0.4))
-    assert time.perf_counter() - began < 3
 
 
 def test_a_line_has_a_longest_length(start):
@@ -84,16 +84,15 @@ def test_the_end_tells_how_and_what_was_said_last(start):
     process = start("import sys; sys.stderr.write('one\\nalas at 0x7f001122\\n'); sys.exit(7)")
     with pytest.raises(ProcessEnded):
         process.ask(b"\n", soon())
-    assert process.kill(1.0) == "exit code 7"
+    assert process.kill(PATIENCE) == "exit code 7"
     assert process.last_stderr_line() == "alas at 0x..."
 
 
 def test_a_program_may_finish_what_it_does_when_it_is_dismissed(start, tmp_path):
     done = tmp_path / "done"
     process = start(f"import time\ninput()\ntime.sleep(0.2)\nopen({str(done)!r}, 'w')", confined=False)
-    began = time.perf_counter()
-    process.dismiss(b"bye\n", 10.0)
-    assert time.perf_counter() - began < 5
+    with within():
+        process.dismiss(b"bye\n", 9999)
     assert done.exists()
     assert not process.running
 
@@ -101,19 +100,19 @@ def test_a_program_may_finish_what_it_does_when_it_is_dismissed(start, tmp_path)
 def test_a_program_that_waits_for_another_line_ends_with_its_stdin(start):
     process = start("import sys\nfor line in sys.stdin: print(line, flush=True)")
     assert process.ask(b"one\n", soon()) == b"one"
-    began = time.perf_counter()
-    process.dismiss(b"bye\n", 10.0)
-    assert time.perf_counter() - began < 5
+    with within():
+        process.dismiss(b"bye\n", 9999)
 
 
 def test_a_program_that_stays_is_ended_after_its_grace(start):
-    process = start("import time\ntime.sleep(999)")
+    process = start("import time\ntime.sleep(9999)")
     began = time.perf_counter()
-    process.dismiss(b"bye\n", 0.3)
-    assert 0.3 <= time.perf_counter() - began < 3
+    with within():
+        process.dismiss(b"bye\n", 0.3)
+    assert time.perf_counter() - began >= 0.3
     assert not process.running
-    process.dismiss(b"bye\n", 9.0)
-    assert time.perf_counter() - began < 5
+    with within():
+        process.dismiss(b"bye\n", 9999)
 
 
 def test_a_function_is_named_by_its_module(start):
@@ -126,8 +125,8 @@ def test_a_function_is_named_by_its_module(start):
 def test_processor_time_ends(start):
     process = start("while True: pass", cpu=1)
     with pytest.raises(ProcessEnded):
-        process.ask(b"\n", soon(30))
-    assert process.kill(1.0) == "SIGKILL"
+        process.ask(b"\n", soon())
+    assert process.kill(PATIENCE) == "SIGKILL"
 
 
 def test_the_environment_is_bare(start, monkeypatch):
@@ -138,7 +137,8 @@ def test_the_environment_is_bare(start, monkeypatch):
 
 
 @pytest.mark.parametrize("confined", [True, False])
-def test_children_do_not_outlive_it(start, confined):
+def test_children_do_not_outlive_it(start, confined, monkeypatch):
+    monkeypatch.setattr(processes_of_bots, "GRACE", PATIENCE)
     scatter = (
         "import os,time\n"
         "for _ in range(5):\n"
@@ -152,8 +152,8 @@ def test_children_do_not_outlive_it(start, confined):
     process.ask(b"\n", soon())
     began = time.perf_counter()
     process.kill()
-    assert time.perf_counter() - began < 2
-    assert processes(scatter) == []
+    assert time.perf_counter() - began < PATIENCE  # the warden has done it, and need not be killed itself
+    assert left_of(scatter) == []
 
 
 @pytest.mark.parametrize("confined", [True, False])
@@ -166,7 +166,7 @@ def test_it_dies_with_the_one_who_started_it(start, confined):
         f"argv = with_absolute_paths([sys.executable, '-S', '-c', {program!r}])\n"
         "launch = Launch(argv, readable=(*folders_needed(argv), sys.base_prefix))\n"
         f"p = Process(launch, sys.argv[2], None, confined={confined})\n"
-        "p.ask(b'\\n', time.perf_counter() + 10)\n"
+        f"p.ask(b'\\n', time.perf_counter() + {PATIENCE})\n"
         "print('ready', flush=True); time.sleep(999)"
     )
     parent = subprocess.Popen(
@@ -176,10 +176,7 @@ def test_it_dies_with_the_one_who_started_it(start, confined):
         assert parent.stdout.readline() == "ready\n"
         assert len(processes(start.home)) >= 2
         parent.kill()
-    until = soon()
-    while processes(start.home) and time.perf_counter() < until:
-        time.sleep(0.02)
-    assert processes(start.home) == []
+    wait_for(lambda: processes(start.home) == [], "no bot is left behind")
     for folder in Path(start.home).iterdir():
         shutil.rmtree(folder)
 

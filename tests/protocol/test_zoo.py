@@ -10,6 +10,7 @@ import pytest
 
 from harness.executors.local import LocalPool
 from harness.match.replay import verify
+from harness.protocol import session
 from harness.sandbox.doctor import probe
 from tests.protocol.support import (
     BLAMED,
@@ -20,7 +21,7 @@ from tests.protocol.support import (
     REGISTRY,
     RUDE,
     job,
-    processes,
+    left_of,
     program,
     seated,
 )
@@ -45,9 +46,11 @@ def zoo(tmp_path_factory):
         table = seated([*REGISTRY.entrants(GOOD), *strangers], logs=str(run / "logs"))
         homes = [entrant.sessions.home for entrant in table.entrants.values()]
         jobs = [job(n, "el-paso", "random", name, "skittish") for n, name in enumerate((*BLAMED, *RUDE))]
-        with LocalPool(table, LIMITS, 2, 2 * MEMORY, sweep=True) as pool:
-            played = [record for record, _ in pool.run(jobs)]
-        left = processes(token, told, *homes)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(session, "PARTING", 2.0)  # an exit code takes its time; more and the pool steps in
+            with LocalPool(table, LIMITS, 2, 2 * MEMORY, sweep=True) as pool:
+                played = [record for record, _ in pool.run(jobs)]
+        left = left_of(token, told, *homes)
         listener.setblocking(False)
         try:
             listener.accept()[0].close()

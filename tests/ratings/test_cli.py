@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from random import Random
+from statistics import median
 from time import process_time
 
 import msgspec
@@ -129,14 +130,17 @@ def test_rating_costs_less_than_a_tenth_of_playing():
     game = registry.game("el-paso").configure()
     random = registry.entrants(["random"])[0]
     seats = ("a", "b", "c", "d")
-    began = process_time()
-    records = [play(MatchSpec(f"m{n}", n, "s", "el-paso", {}, n, seats), game, [random] * 4) for n in range(100)]
-    playing = process_time() - began
-    ratings = Ratings()
-    began = process_time()
-    for record in records:
-        ratings.add(msgspec.structs.replace(record, seats=tuple(Random(record.index).sample("abcdef", 4))))
-    assert process_time() - began < playing / 10
+    ratios = []
+    for _ in range(5):
+        began = process_time()
+        records = [play(MatchSpec(f"m{n}", n, "s", "el-paso", {}, n, seats), game, [random] * 4) for n in range(100)]
+        playing = process_time() - began
+        ratings = Ratings()
+        began = process_time()
+        for record in records:
+            ratings.add(msgspec.structs.replace(record, seats=tuple(Random(record.index).sample("abcdef", 4))))
+        ratios.append((process_time() - began) / playing)
+    assert median(ratios) < 1 / 10
 
 
 def test_the_number_of_workers_changes_nothing():

@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from tests.support.waiting import PATIENCE
+
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 DRIVER = shutil.which("chromedriver")
 
@@ -57,10 +59,12 @@ class Browser:
         return self.driver.execute_script(script, *arguments)
 
     def wait(self, condition: str, *arguments: object) -> None:
-        """Waits until a script says true."""
+        """Waits until a script says true, on a page that is all there."""
         from selenium.webdriver.support.ui import WebDriverWait
 
-        WebDriverWait(self.driver, 10, poll_frequency=0.02).until(lambda _: self.js(condition, *arguments))
+        WebDriverWait(self.driver, PATIENCE, poll_frequency=0.02).until(
+            lambda _: self.js(condition, *arguments) and self.js("return document.readyState === 'complete'")
+        )
 
     def replay(self, match: str) -> None:
         """Opens a match in the viewer."""

@@ -14,10 +14,10 @@ B = TypeVar("B", bound=SearchBot)
 
 def seated(bot: type[B], game: Game[Any], view: View, players: int = 2, seed: int = 1, **options: object) -> B:
     """The bot in the seat of this view, started."""
-    session = enter(bot, options, "", "", "").seat(game, view.seat, players, seed)
-    assert isinstance(session, bot)
-    session.start()
-    return session
+    player = enter(bot, options, "", "", "").seat(game, view.seat, players, seed)
+    assert isinstance(player, bot)
+    player.start()
+    return player
 
 
 def some_states(game: Game[Any], players: int, seed: int, wanted: int) -> list[State[Any]]:

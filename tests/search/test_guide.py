@@ -64,8 +64,8 @@ def test_the_hidden_part_of_the_true_state_changes_nothing(bot: type[SearchBot],
         decisions = set()
         for world in (state, game.imagine(view, rng), game.imagine(view, rng)):
             seen = world.view(state.seat)
-            session = seated(bot, game, seen, game.max_players, iterations=20, guide=QUICK[game.name])
-            decisions.add(session.choose(seen, world.legal))
+            player = seated(bot, game, seen, game.max_players, iterations=20, guide=QUICK[game.name])
+            decisions.add(player.choose(seen, world.legal))
         assert len(decisions) == 1
 
 

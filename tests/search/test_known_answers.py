@@ -22,8 +22,8 @@ BOTS = pytest.mark.parametrize("bot", [FlatMc, Ismcts])
 def taken(bot: type[SearchBot], pile: int, players: int, iterations: int, reward: str = "score") -> int:
     game = Nim.configure()
     view = NimView(0, 0, "take", pile, players, NOBODY)
-    session = seated(bot, game, view, players, iterations=iterations, reward=reward)
-    return session.choose(view, game.actions[:pile]).code + 1
+    player = seated(bot, game, view, players, iterations=iterations, reward=reward)
+    return player.choose(view, game.actions[:pile]).code + 1
 
 
 @BOTS

@@ -25,6 +25,11 @@ def test_texts_become_values():
     assert settings(edition="nl", target="60", fast="yes") == {"edition": "nl", "target": 60, "fast": True, "file": ""}
 
 
+@pytest.mark.parametrize("target", [10, 500])
+def test_the_least_and_the_most_are_allowed_themselves(target):
+    assert settings(target=target)["target"] == target
+
+
 @pytest.mark.parametrize(
     ("given", "said"),
     [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-import time
+from math import inf
 
 import msgspec
 import pytest
@@ -11,7 +11,8 @@ import pytest
 from engines.el_paso import ElPaso
 from harness import Bot
 from harness.core.types import GameRecord, MatchSpec
-from harness.match.referee import Limits, play
+from harness.match import referee
+from harness.match.referee import DEADLINE, SLOTS, Limits, play
 from harness.match.replay import verify
 from harness.plugins.entrants import enter
 from tests.support import zoo
@@ -50,10 +51,26 @@ class GlobalDice(Bot):
         return random.choice(actions)
 
 
-def match(*bots, seed=11, limits=None, game=GAME):
+def match(*bots, seed=11, limits=None, game=GAME, **more):
     entrants = [enter(bot, {}, "", "test", "1") for bot in bots]
     spec = MatchSpec("m", 0, "s", game.name, dict(game.settings), seed, tuple(e.name for e in entrants))
-    return play(spec, game, entrants, limits or Limits())
+    return play(spec, game, entrants, limits or Limits(), **more)
+
+
+class Clock:
+    """Goes on only when a bot takes its time, whatever else the machine has to do."""
+
+    now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    made = Clock()
+    monkeypatch.setattr(referee, "perf_counter", made)
+    return made
 
 
 def test_a_record_holds_the_whole_match():
@@ -112,17 +129,57 @@ def test_the_detail_says_where_the_bot_failed():
     assert "'the queen of hearts', which is not one of: play" in fault.detail
 
 
-def test_too_slow_a_decision_is_a_timeout():
+def test_too_slow_a_decision_is_a_timeout(clock):
     class Sleeper(Bot):
         def choose(self, view, actions):
-            time.sleep(0.03 if view.town == 1 else 0)
+            clock.now += 3 if view.town == 1 else 0
             return actions[0]
 
-    record = match(First, Sleeper, limits=Limits(move_time=0.02, margin=0))
+    record = match(First, Sleeper, limits=Limits(move_time=2.5, margin=0.25))
     [fault] = record.faults
     assert (fault.seat, fault.kind) == (1, "timeout")
-    assert record.slowest[1] >= 0.03
-    assert match(First, Sleeper, limits=Limits(move_time=5)).faults == ()
+    assert fault.detail == "took 3.000 s for one decision; 2.5 s are allowed"
+    assert record.slowest[1] == record.time[1] == 3
+    for limits in (Limits(move_time=2.5, margin=0.5), Limits(move_time=3, margin=0), Limits(margin=0)):
+        assert match(First, Sleeper, limits=limits).faults == ()
+
+
+@pytest.mark.parametrize(
+    ("limits", "left"),
+    [
+        (Limits(move_time=4, game_time=10, margin=0.25), [4.25, 4.25, 4.25, 1.25]),
+        (Limits(game_time=10, margin=0.25), [10.25, 7.25, 4.25, 1.25]),
+        (Limits(game_time=9, margin=0), [9, 6, 3, 0]),
+    ],
+)
+def test_a_bot_is_told_off_when_the_move_or_the_bank_is_used_up_and_the_board_says_when(clock, limits, left):
+    board, seen = [0.0] * SLOTS, []
+
+    class Slow(Bot):
+        def choose(self, view, actions):
+            seen.append(board[DEADLINE] - clock.now)
+            clock.now += 3
+            return actions[0]
+
+    record = match(First, Slow, limits=limits, board=board)
+    assert seen == left
+    [fault] = record.faults
+    assert (fault.seat, fault.kind) == (1, "timeout")
+    assert fault.detail == f"took 12.000 s for the match so far; {limits.game_time:g} s are allowed"
+    assert record.time == (0, 12)
+
+
+def test_without_a_limit_there_is_no_deadline(clock):
+    board, seen = [0.0] * SLOTS, set()
+
+    class Slow(Bot):
+        def choose(self, view, actions):
+            seen.add(board[DEADLINE])
+            clock.now += 1000
+            return actions[0]
+
+    assert match(First, Slow, board=board).faults == ()
+    assert seen == {inf}
 
 
 def test_a_bot_may_follow_what_happens():

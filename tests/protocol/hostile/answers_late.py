@@ -4,4 +4,4 @@ import time
 
 from polite import play
 
-play(lambda _message: time.sleep(2))
+play(lambda _message: time.sleep(5))
