@@ -50,7 +50,7 @@ Paydays = dict[tuple[float, ...], int]
 """My debts in the order in which imagined paydays turn them up, and on how many of them they do so."""
 
 
-class Broker(Bot):
+class Broker(Bot[GnadenlosView]):
     """Buys the adventurers that will earn most for their paper, and spends what the market will not call in."""
 
     games = ("gnadenlos",)

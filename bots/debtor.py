@@ -8,7 +8,7 @@ from engines.gnadenlos import SKILL, Bid, Buy, GnadenlosView, Hire, Lay, Steal
 from harness import Action, Bot
 
 
-class Debtor(Bot):
+class Debtor(Bot[GnadenlosView]):
     """Outbids everybody and spends as if there were no tomorrow, until two vultures say there might be none."""
 
     games = ("gnadenlos",)

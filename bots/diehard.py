@@ -8,7 +8,7 @@ from engines.el_paso import Carry, Draw, ElPasoView, Leave, Play, Stay
 from harness import Action, Bot
 
 
-class Diehard(Bot):
+class Diehard(Bot[ElPasoView]):
     """Goes where the richest tile lies and stays until one die alone is free."""
 
     games = ("el-paso",)

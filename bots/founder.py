@@ -8,7 +8,7 @@ from engines.x_pasch import Draw, Found, Place, XPasch, XPaschView
 from harness import Action, Bot
 
 
-class Founder(Bot):
+class Founder(Bot[XPaschView]):
     """Founds the richest company it can, then packs the boards where it already sits; never moves, never swaps."""
 
     games = ("x-pasch",)

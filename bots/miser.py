@@ -8,7 +8,7 @@ from engines.gnadenlos import SKILL, Buy, GnadenlosView, Hire, Lay, Steal
 from harness import Action, Bot
 
 
-class Miser(Bot):
+class Miser(Bot[GnadenlosView]):
     """Bids the least it can and hoards its gold for payday; only what its debts leave over goes into fame."""
 
     games = ("gnadenlos",)

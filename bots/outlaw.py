@@ -24,7 +24,7 @@ Cards = Sequence[int]
 """What everybody knows of a rival's cards of one site: the value, or 0 where it is hidden (EP-28)."""
 
 
-class Outlaw(Bot):
+class Outlaw(Bot[ElPasoView]):
     """Stays while the next tile is worth the risk to all it holds, and carries on what sells best down the road."""
 
     games = ("el-paso",)

@@ -8,7 +8,7 @@ from engines.x_pasch import Draw, Found, Move, Place, XPasch, XPaschView, leader
 from harness import NOBODY, Action, Bot
 
 
-class Raider(Bot):
+class Raider(Bot[XPaschView]):
     """Packs its members where others collect, to take or spoil the income; founds only while the table is bare."""
 
     games = ("x-pasch",)

@@ -8,7 +8,7 @@ from engines.el_paso import ElPasoView, Leave, Play, Stay
 from harness import Action, Bot, Option
 
 
-class Skittish(Bot):
+class Skittish(Bot[ElPasoView]):
     """Plays its highest cards and leaves town at the second star."""
 
     games = ("el-paso",)

@@ -77,7 +77,7 @@ class Position:
     """The best use of the other dice if nothing more is placed: their faces do not count for that."""
 
 
-class Tycoon(Bot):
+class Tycoon(Bot[XPaschView]):
     """Tries every use of its dice to the end of the turn, and wants majorities that rivals cannot easily break."""
 
     games = ("x-pasch",)

@@ -7,7 +7,7 @@ from time import perf_counter
 from typing import Any, ClassVar
 
 from bots.search.guide import Guide
-from bots.search.habits import Habits
+from bots.search.mast import Mast
 from bots.search.playout import Playout
 from bots.search.rewards import REWARDS, Rewards
 from harness import Bot, Option, State, View, bot_named
@@ -34,7 +34,7 @@ class SearchBot(Bot):
         guide = str(self.settings["guide"])
         self.guide = Guide(bot_named(guide), self.game, self.players, self.rng) if guide else None
         habit = int(self.settings["habit"]) / 100
-        self.playout: Playout = self.guide or Habits(self.players, habit, self.rng.random)
+        self.playout: Playout = self.guide or Mast(self.players, habit, self.rng.random)
 
     def within_budget(self) -> Iterator[None]:
         """One turn for each iteration that the budget allows; at least one."""

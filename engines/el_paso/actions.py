@@ -62,7 +62,7 @@ class Sell(Action):
     kind: ClassVar[str] = "sell"
 
 
-class Table:
+class ElPasoActions:
     """All actions of one set of components, in the order of their codes, with look-ups for the rules."""
 
     def __init__(self, game: ElPaso, figures: Components) -> None:

@@ -7,8 +7,8 @@ from random import Random
 
 import msgspec
 
-from engines.el_paso import telling, text
-from engines.el_paso.actions import Table
+from engines.el_paso import event_text, text
+from engines.el_paso.actions import ElPasoActions
 from engines.el_paso.components import MOST_PLAYERS, SITES, TITLE, Edition, load
 from engines.el_paso.imagine import imagine
 from engines.el_paso.state import ElPasoState
@@ -29,7 +29,7 @@ class ElPaso(Game[ElPasoView]):
         Option("components", "", "another components file (TOML)", kind="file"),
     )
     view_type = ElPasoView
-    rules_behind = telling.RULES_BEHIND
+    rules_behind = event_text.RULES_BEHIND
 
     def __init__(self, settings: Mapping[str, str | int | bool], files: Mapping[str, str]) -> None:
         super().__init__(settings, files)
@@ -45,7 +45,7 @@ class ElPaso(Game[ElPasoView]):
         """Every tile as (site, value, which of its equals)."""
         self.sites_of = tuple(frozenset(int(site) for site in SITES if town.has(site)) for town in self.figures.towns)
         """The sites of each town."""
-        self.table = Table(self, self.figures)
+        self.table = ElPasoActions(self, self.figures)
         self.actions = self.table.all
 
     def new(self, players: int, chance: Chance, log: list[Event] | None = None) -> ElPasoState:
@@ -60,19 +60,19 @@ class ElPaso(Game[ElPasoView]):
         """The view as text for a person."""
         return text.render(self, view)
 
-    def tell(self, event: Event) -> str:
+    def event_text(self, event: Event) -> str:
         """The event as a sentence."""
-        return telling.tell(self, event)
+        return event_text.event_text(self, event)
 
     def rules_text(self) -> str:
         """The rules, as in docs/rules."""
         return bundled("engines.el_paso", "rules.md")
 
-    def drawing(self) -> str:
+    def viewer_script(self) -> str:
         """What draws the table in the replay viewer."""
         return bundled("engines.el_paso", "board.js")
 
-    def describe(self) -> dict[str, object]:
+    def components(self) -> dict[str, object]:
         """All figures of the components file, the edition and the order of sites."""
         figures: dict[str, object] = msgspec.to_builtins(self.figures)
         return {"sites": [site.name.lower() for site in SITES], "edition": self.settings["edition"], **figures}

@@ -95,7 +95,7 @@ class TakePair(Action):
     """Its place in the view's `pairs`."""
 
 
-class Table:
+class GnadenlosActions:
     """All actions of a configured game in the order of their codes, with look-ups for the rules."""
 
     def __init__(self, game: Gnadenlos, figures: Components, pairs: bool) -> None:

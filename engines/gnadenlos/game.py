@@ -7,8 +7,8 @@ from random import Random
 
 import msgspec
 
-from engines.gnadenlos import telling, text
-from engines.gnadenlos.actions import MOST_FAME, MOST_IOUS, MOST_LAST_FAME, Table
+from engines.gnadenlos import event_text, text
+from engines.gnadenlos.actions import MOST_FAME, MOST_IOUS, MOST_LAST_FAME, GnadenlosActions
 from engines.gnadenlos.bids import Bids
 from engines.gnadenlos.cards import CHEATING, COLOURS, GOLD_RUSH, HIGH_NOON, Adventurer, EventCard, Iou
 from engines.gnadenlos.components import TITLE, load
@@ -31,7 +31,7 @@ class Gnadenlos(Game[GnadenlosView]):
         Option("components", "", "another components file (TOML)", kind="file"),
     )
     view_type = GnadenlosView
-    rules_behind = telling.RULES_BEHIND
+    rules_behind = event_text.RULES_BEHIND
 
     def __init__(self, settings: Mapping[str, str | int | bool], files: Mapping[str, str]) -> None:
         super().__init__(settings, files)
@@ -65,7 +65,7 @@ class Gnadenlos(Game[GnadenlosView]):
             for players in range(self.min_players, self.max_players + 1)
         }
         """Number of players -> the seats clockwise from each start player."""
-        self.table = Table(self, self.figures, self.experienced)
+        self.table = GnadenlosActions(self, self.figures, self.experienced)
         self.actions = self.table.all
         self.bids = Bids(self.table.bid.values(), self.table.pay.values(), self.figures.ious.counts)
 
@@ -81,19 +81,19 @@ class Gnadenlos(Game[GnadenlosView]):
         """The view as text for a person."""
         return text.render(self, view)
 
-    def tell(self, event: Event) -> str:
+    def event_text(self, event: Event) -> str:
         """The event as a sentence."""
-        return telling.tell(self, event)
+        return event_text.event_text(self, event)
 
     def rules_text(self) -> str:
         """The rules, as in docs/rules."""
         return bundled("engines.gnadenlos", "rules.md")
 
-    def drawing(self) -> str:
+    def viewer_script(self) -> str:
         """What draws the table in the replay viewer."""
         return bundled("engines.gnadenlos", "board.js")
 
-    def describe(self) -> dict[str, object]:
+    def components(self) -> dict[str, object]:
         """All figures of the components file, the variant, and the figures that the rules fix."""
         figures: dict[str, object] = msgspec.json.decode(msgspec.json.encode(self.figures))
         return {

@@ -7,7 +7,7 @@ from random import Random
 
 import msgspec
 
-from engines.x_pasch import telling, text
+from engines.x_pasch import event_text, text
 from engines.x_pasch.components import MOST_PLAYERS, TITLE, load
 from engines.x_pasch.imagine import imagine
 from engines.x_pasch.state import ROUNDS, XPaschState
@@ -36,7 +36,7 @@ class XPasch(Game[XPaschView]):
         Option("components", "", "another components file (TOML)", kind="file"),
     )
     view_type = XPaschView
-    rules_behind = telling.RULES_BEHIND
+    rules_behind = event_text.RULES_BEHIND
 
     def __init__(self, settings: Mapping[str, str | int | bool], files: Mapping[str, str]) -> None:
         super().__init__(settings, files)
@@ -59,19 +59,19 @@ class XPasch(Game[XPaschView]):
         """The view as text for a person."""
         return text.render(self, view)
 
-    def tell(self, event: Event) -> str:
+    def event_text(self, event: Event) -> str:
         """The event as a sentence."""
-        return telling.tell(self, event)
+        return event_text.event_text(self, event)
 
     def rules_text(self) -> str:
         """The rules, as in docs/rules."""
         return bundled("engines.x_pasch", "rules.md")
 
-    def drawing(self) -> str:
+    def viewer_script(self) -> str:
         """What draws the table in the replay viewer."""
         return bundled("engines.x_pasch", "board.js")
 
-    def describe(self) -> dict[str, object]:
+    def components(self) -> dict[str, object]:
         """The target and the round limit in force, the companies by number, and the blocks of the components file."""
         told = {"target": self.tables.target, "rounds": ROUNDS, "companies": self.companies}
         told |= msgspec.structs.asdict(self.figures)

@@ -181,7 +181,7 @@ class Game(ABC, Generic[V]):
     def render(self, view: V) -> str:
         """The view as text for a person."""
 
-    def tell(self, event: Event) -> str:
+    def event_text(self, event: Event) -> str:
         """The event as a sentence for a person; it never says more than the event does."""
         facts = ", ".join(f"{key} {value}" for key, value in event.data.items())
         return f"{event.kind}: {facts}" if facts else event.kind
@@ -190,11 +190,11 @@ class Game(ABC, Generic[V]):
         """The rules as a page of Markdown in which each numbered rule is a list item; "" if the game brings none."""
         return ""
 
-    def drawing(self) -> str:
+    def viewer_script(self) -> str:
         """JavaScript that draws the table for the replay viewer (docs/report.md); "" to show `render` instead."""
         return ""
 
-    def describe(self) -> dict[str, object]:
+    def components(self) -> dict[str, object]:
         """The figures of the game that never change in a match (components), as JSON-ready data."""
         return {}
 

@@ -16,8 +16,8 @@ ORDINALS = {1: "1st", 2: "2nd", 3: "3rd"}
 def sentences(game: Game[Any], events: Iterable[Event], seat: int | None = None) -> list[str]:
     """The events as sentences: those that a seat could see, or all of them with a note on who could."""
     if seat is None:
-        return [game.tell(event) + _secrecy(event) for event in events]
-    return [game.tell(event) for event in events if event.to is None or seat in event.to]
+        return [game.event_text(event) + _secrecy(event) for event in events]
+    return [game.event_text(event) for event in events if event.to is None or seat in event.to]
 
 
 def _secrecy(event: Event) -> str:

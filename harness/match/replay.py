@@ -97,7 +97,7 @@ def stream(game: Game[Any], record: GameRecord) -> Iterator[dict[str, object]]:
         "seed": record.seed,
         "players": len(record.seats),
         "seats": record.seats,
-        "components": game.describe(),
+        "components": game.components(),
     }
     replay = Replay(game, record)
     told = 0

@@ -14,7 +14,7 @@ from harness.core.format import Plan
 from harness.core.types import GameRecord
 from harness.runs.record_file import RecordFile, lock
 
-RUN, GAMES = "run.json", "games.jsonl"
+RUN, GAMES, PART = "run.json", "games.jsonl", ".part"
 LAYOUT = 2
 """2 keeps the settings of a format together in the plan; 1 had a field for each."""
 
@@ -66,7 +66,9 @@ class RunFolder:
                     f"{folder} holds a run already: continue it with --resume {folder}, or choose another --name."
                 )
             folder.mkdir(parents=True, exist_ok=True)
-            if any(folder.iterdir()):
+            if any(
+                path.name != RUN + PART for path in folder.iterdir()
+            ):  # that one is left by a run killed at its start
                 raise StoreError(f"{folder} is not empty and is no run folder; choose another --name.")
             run = cls(folder, info)
             run._write_info()
@@ -161,7 +163,7 @@ def _is_sound(record: GameRecord) -> bool:
 
 def write_whole(path: Path, data: bytes) -> None:
     """Writes a file so that a reader finds the old one or the new one, never half of it."""
-    part = path.with_name(path.name + ".part")
+    part = path.with_name(path.name + PART)
     with part.open("wb") as file:
         file.write(data)
         file.flush()

@@ -1,4 +1,4 @@
-"""How well bots are told apart, by the ratings of a book; and what telling them apart takes."""
+"""How well bots are told apart, by the ratings; and what telling them apart takes."""
 
 from __future__ import annotations
 

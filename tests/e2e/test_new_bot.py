@@ -100,7 +100,11 @@ def test_templates_are_part_of_an_installed_arena(tmp_path):
     command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation", "--no-compile",
                "--disable-pip-version-check", "--root-user-action=ignore", "--target"]  # fmt: skip
     subprocess.run([*command, str(target), str(source)], check=True, capture_output=True)
-    ours = {path.relative_to(ROOT) for path in (ROOT / "harness" / "templates").rglob("*") if path.is_file()}
-    theirs = {path.relative_to(target) for path in (target / "harness" / "templates").rglob("*") if path.is_file()}
+    ours = {
+        path.relative_to(ROOT) for path in (ROOT / "harness" / "plugins" / "templates").rglob("*") if path.is_file()
+    }
+    theirs = {
+        path.relative_to(target) for path in (target / "harness" / "plugins" / "templates").rglob("*") if path.is_file()
+    }
     assert theirs == ours
     assert {path.parts[2] for path in ours} == set(LANGUAGES)

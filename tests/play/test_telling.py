@@ -35,7 +35,7 @@ def events_of(played: Game) -> list[Event]:
 @pytest.mark.parametrize("played", variants(), ids=label)
 def test_every_event_is_a_sentence(played):
     for event in events_of(played):
-        told = played.tell(event)
+        told = played.event_text(event)
         assert not RAW.search(told), told
         assert told[0].isupper() or told[0].isdigit(), told
         assert told.endswith((".", "!")), told
@@ -47,12 +47,12 @@ def test_every_documented_event_has_its_own_words(name):
     documented = set(re.findall(r"^\| `([a-z -]+)` \|", page.partition("## Events")[2], re.MULTILINE))
     told = {event.kind for event in events_of(game(name))}
     assert told <= documented
-    tellers = import_module(f"engines.{name.replace('-', '_')}.telling")._TELLERS
+    tellers = import_module(f"engines.{name.replace('-', '_')}.event_text")._TELLERS
     assert set(tellers) == documented
 
 
 def test_el_paso_in_words():
-    tell = game().tell
+    event_text = game().event_text
     nothing = [[]] * 6
     for kind, data, words in (
         ("answer", {"seat": 1, "leaves": True}, "Seat 1 leaves."),
@@ -72,11 +72,11 @@ def test_el_paso_in_words():
             "The lookout rolls star, six: 4 stars on the sheriff field.",
         ),
     ):
-        assert tell(Event(kind, data)) == words
+        assert event_text(Event(kind, data)) == words
 
 
 def test_gnadenlos_in_words():
-    tell = game("gnadenlos").tell
+    event_text = game("gnadenlos").event_text
     for kind, data, words in (
         (
             "bid",
@@ -109,7 +109,7 @@ def test_gnadenlos_in_words():
         ),
         ("shown", {"laid": [[2, [1, 2, 3]]]}, "The adventurers are turned up: seat 2 1/2/3."),
     ):
-        assert tell(Event(kind, data)) == words
+        assert event_text(Event(kind, data)) == words
 
 
 def test_x_pasch_in_words():
@@ -130,7 +130,7 @@ def test_x_pasch_in_words():
             f"Seat 1 collects 4 euro (4 from #47 ({requirement})) and has 9 now.",
         ),
     ):
-        assert played.tell(Event(kind, data)) == words
+        assert played.event_text(Event(kind, data)) == words
 
 
 def test_a_seat_is_told_what_it_could_see_and_a_reader_who_could():
@@ -154,5 +154,5 @@ def test_a_person_reads_which_seat_is_theirs():
 
 
 def test_a_game_that_does_not_tell_is_told_plainly():
-    assert Game.tell(game(), Event("rain", {"inches": 3, "where": "here"})) == "rain: inches 3, where here"
-    assert Game.tell(game(), Event("sunset", {})) == "sunset"
+    assert Game.event_text(game(), Event("rain", {"inches": 3, "where": "here"})) == "rain: inches 3, where here"
+    assert Game.event_text(game(), Event("sunset", {})) == "sunset"

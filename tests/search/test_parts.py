@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bots.search.habits import Habits
 from bots.search.knowledge import public_part
+from bots.search.mast import Mast
 from bots.search.rewards import Spread, by_rank, by_score
 from bots.search.tree import harmonic
 from engines.el_paso import ElPaso
@@ -84,42 +84,42 @@ def test_a_card_that_only_its_owner_sees_is_not_public() -> None:
 
 def test_a_playout_stops_at_its_depth_or_at_the_end() -> None:
     game = Nim.configure({"pile": 50})
-    habits = Habits(2, 0.0, Random(1).random)
+    mast = Mast(2, 0.0, Random(1).random)
     state = game.new(2, Chance(1))
-    assert len(habits.play(state, 5)) == 5
+    assert len(mast.play(state, 5)) == 5
     assert state.legal
-    habits.play(state, 0)
+    mast.play(state, 0)
     assert not state.legal
 
 
 def test_habits_repeat_what_has_gone_well() -> None:
     game = Nim.configure({"pile": 50})
-    habits = Habits(2, 1.0, Random(1).random)
+    mast = Mast(2, 1.0, Random(1).random)
     one, two, three = game.actions
-    habits.learn([(0, one), (0, two), (0, three)], [0.0, 0.0])
-    habits.learn([(0, two)], [1.0, 0.0])
-    habits.learn([(1, one), (1, two), (1, three)], [0.0, 0.0])
-    habits.learn([(1, three)], [0.0, 1.0])
-    made = habits.play(game.new(2, Chance(1)), 6)
+    mast.learn([(0, one), (0, two), (0, three)], [0.0, 0.0])
+    mast.learn([(0, two)], [1.0, 0.0])
+    mast.learn([(1, one), (1, two), (1, three)], [0.0, 0.0])
+    mast.learn([(1, three)], [0.0, 1.0])
+    made = mast.play(game.new(2, Chance(1)), 6)
     assert made == [(0, two), (1, three)] * 3
 
 
 def test_habits_fade_and_are_forgotten_when_not_used_again() -> None:
     game = Nim.configure({"pile": 50})
-    habits = Habits(1, 1.0, Random(1).random)
+    mast = Mast(1, 1.0, Random(1).random)
     one, two, three = game.actions
-    habits.learn([(0, one), (0, two), (0, two), (0, three)], [1.0])
-    habits.learn([(0, one)], [3.0])
-    habits.fade()
-    habits.learn([(0, one)], [0.0])  # weighs five times what is left of its better days
-    assert habits.play(game.new(2, Chance(1)), 1) == [(0, two)]
+    mast.learn([(0, one), (0, two), (0, two), (0, three)], [1.0])
+    mast.learn([(0, one)], [3.0])
+    mast.fade()
+    mast.learn([(0, one)], [0.0])  # weighs five times what is left of its better days
+    assert mast.play(game.new(2, Chance(1)), 1) == [(0, two)]
     for _ in range(400):  # a match may be long; nothing may wear down to a division by zero
-        habits.fade()
-    assert habits.play(game.new(2, Chance(1)), 1) == [(0, one)]
+        mast.fade()
+    assert mast.play(game.new(2, Chance(1)), 1) == [(0, one)]
 
 
 def test_a_forced_choice_is_no_decision() -> None:
     game = Nim.configure()
     state = game.imagine(NimView(0, 0, "take", 1, 2, -1), Random(1))
-    assert Habits(2, 0.5, Random(1).random).play(state, 1) == []
+    assert Mast(2, 0.5, Random(1).random).play(state, 1) == []
     assert state.scores() == (1, 0)

@@ -156,3 +156,23 @@ def test_components_of_a_run_are_kept_with_it(tmp_path):
     game = configure_run(reopened, load())["el-paso"]
     assert game.figures == components(text)
     assert game.figures.towns[0].name == "Bedford"
+
+
+def test_a_run_killed_before_it_was_there_is_begun_again(tmp_path):
+    folder = tmp_path / "results" / "a"
+    folder.mkdir(parents=True)
+    (folder / "run.json.part").write_text("{")
+    assert play(RunFolder.create(folder, info_for(setup(), "arena tournament")), setup())
+
+
+def test_a_run_of_the_first_layout_is_read_and_continued(run):
+    path = run.folder / RUN
+    raw = msgspec.json.decode(path.read_bytes())
+    raw["layout"] = 1
+    raw["plan"] |= {"format": "swiss", "rounds": 2, "tables": 0, "until_separated": 0.0, "max_matches": 0}
+    del raw["plan"]["settings"]
+    path.write_bytes(msgspec.json.encode(raw))
+    old = RunFolder.open(run.folder)
+    assert old.info.plan.settings == {"rounds": 2}
+    assert play(old, reopen(old, load()))
+    assert RunFolder.open(run.folder).info.layout == 2

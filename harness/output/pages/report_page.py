@@ -139,7 +139,7 @@ def _viewer(games: Games, shown: Sequence[Scene]) -> Script:
     if not shown:
         return script(asset("page.js"))
     played = {scene.record.game for scene in shown if scene.packed}
-    boards = [f"{{\n{games[name].drawing()}\n}}" for name in sorted(played)]
+    boards = [f"{{\n{games[name].viewer_script()}\n}}" for name in sorted(played)]
     return script(asset("drawing.js"), *boards, asset("viewer.js"), asset("page.js"))
 
 

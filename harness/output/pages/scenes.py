@@ -92,7 +92,7 @@ def scene_data(game: Game[Any], record: GameRecord) -> dict[str, object]:
         "title": game.title,
         "seats": record.seats,
         "figures": head["components"],
-        "drawn": bool(game.drawing()),
+        "drawn": bool(game.viewer_script()),
         "texts": texts,
         "steps": steps,
         "frames": frames,
@@ -107,13 +107,13 @@ def scene_data(game: Game[Any], record: GameRecord) -> dict[str, object]:
 
 def _sentence(game: Game[Any], line: dict[str, Any]) -> str:
     to = None if line["to"] == "all" else tuple(line["to"])
-    return game.tell(Event(line["event"], line["data"], to))
+    return game.event_text(Event(line["event"], line["data"], to))
 
 
 def _views(replay: Replay) -> Frame:
     game, state = replay.game, replay.state
     views = [state.view(seat) for seat in range(state.players)]
-    if game.drawing():
+    if game.viewer_script():
         return [json.loads(game.view_to_json(view)) for view in views]
     return [{"turn": state.seat, "phase": state.phase, "text": game.render(view)} for view in views]
 

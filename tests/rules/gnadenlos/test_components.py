@@ -93,7 +93,7 @@ def test_another_components_file_can_be_played(tmp_path):
 
 
 def test_the_description_is_json_with_all_figures():
-    description = GAME.describe()
+    description = GAME.components()
     assert json.loads(json.dumps(description)) == description
     assert {"road", "zones", "events", "undertaker", "ious", "start", "payday", "adventurers"} <= set(description)
 

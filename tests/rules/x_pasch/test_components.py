@@ -123,7 +123,7 @@ def test_a_box_that_breaks_the_game_is_refused_with_what_is_wrong(
 
 
 def test_the_description_holds_every_figure(game: XPasch) -> None:
-    told = game.describe()
+    told = game.components()
     assert told["target"] == game.tables.target
     assert told["rounds"] == 100
     companies = told["companies"]

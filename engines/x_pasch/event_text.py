@@ -21,7 +21,7 @@ RULES_BEHIND = {
 Data = dict[str, Any]
 
 
-def tell(game: XPasch, event: Event) -> str:
+def event_text(game: XPasch, event: Event) -> str:
     """The event as a sentence."""
     return _TELLERS[event.kind](game, event.data)
 

@@ -22,7 +22,7 @@ RULES_BEHIND = {
 Data = dict[str, Any]
 
 
-def tell(game: ElPaso, event: Event) -> str:
+def event_text(game: ElPaso, event: Event) -> str:
     """The event as a sentence."""
     return _TELLERS[event.kind](game, event.data)
 

@@ -26,7 +26,7 @@ RULES_BEHIND = {
 Data = dict[str, Any]
 
 
-def tell(game: Gnadenlos, event: Event) -> str:
+def event_text(game: Gnadenlos, event: Event) -> str:
     """The event as a sentence."""
     return _TELLERS[event.kind](game, event.data)
 

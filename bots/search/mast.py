@@ -1,4 +1,4 @@
-"""Playouts that learn which actions tend to go well."""
+"""Playouts that learn which actions tend to go well: the move-average sampling technique (MAST)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FAINT = 0.1
 """What an outcome weighs at the next decision."""
 
 
-class Habits(Playout):
+class Mast(Playout):
     """How each action has turned out for each seat so far, wherever in the game it was chosen.
 
     Purely random playouts are poor judges: they run from every risk and use nothing they have kept. Seats that
@@ -28,7 +28,7 @@ class Habits(Playout):
         self._random = random
 
     def pick(self, state: State[Any], legal: tuple[Action, ...]) -> Action:
-        """Mostly by habit."""
+        """Mostly what has gone well for this seat so far."""
         if self._random() < self._strength:
             return _best(legal, self._outcomes[state.seat])
         return legal[int(self._random() * len(legal))]
