@@ -68,8 +68,9 @@ def compare(
     `bots` are the others at the table, for games that need more than two. The answer is "better", "worse", "equal"
     (within `margin`) or "unknown", and wrong in at most 5 of 100 comparisons. `fields` are more of those of RunRequest.
 
-    >>> compare("outlaw", "random", games="el-paso", seed=7, workers=0)["el-paso"].answer
-    'better'
+    Examples:
+        >>> compare("outlaw", "random", games="el-paso", seed=7, workers=0)["el-paso"].answer
+        'better'
     """
     request = RunRequest(
         games=(games,) if isinstance(games, str) else tuple(games),

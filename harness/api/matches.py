@@ -106,11 +106,12 @@ def play_match(
     `bots` sit down in this order: names, classes, or functions `(view, actions) -> action`. The same seed and bots give
     the same match; without a seed one is drawn.
 
-    >>> match = play_match("el-paso", ["outlaw", "diehard"], seed=7)
-    >>> match.bots, match.scores
-    (('outlaw', 'diehard'), (37, 26))
-    >>> match.positions()[0].view.phase
-    'play'
+    Examples:
+        >>> match = play_match("el-paso", ["outlaw", "diehard"], seed=7)
+        >>> match.bots, match.scores
+        (('outlaw', 'diehard'), (37, 26))
+        >>> match.positions()[0].view.phase
+        'play'
     """
     registry = installed(isolate)
     rules = registry.game(game).configure(options or {})

@@ -166,11 +166,12 @@ def tournament(
     `format`, `players`, `name`, `results`, `move_time` ... A `request` made before, or read from a file, counts where
     nothing else is given. `resume` continues the run in that folder; give bots that are classes or functions again.
 
-    >>> run = tournament("el-paso", ["outlaw", "diehard", "random"], deals=2, seed=7, workers=0)
-    >>> len(run), run.complete
-    (6, True)
-    >>> run.leaderboard()["el-paso"].rows[0]["bot"]
-    'outlaw'
+    Examples:
+        >>> run = tournament("el-paso", ["outlaw", "diehard", "random"], deals=2, seed=7, workers=0)
+        >>> len(run), run.complete
+        (6, True)
+        >>> run.leaderboard()["el-paso"].rows[0]["bot"]
+        'outlaw'
     """
     given = {"deals": deals, "workers": workers, "options": options, **fields}
     fields = {name: value for name, value in given.items() if value is not None}
@@ -215,8 +216,9 @@ def _play(folder: RunFolder, setup: RunSetup, limits: Mapping[str, Any], workers
 def open_run(path: str | Path, results: str | Path = "results") -> Run:
     """A run that was played, by its folder or by its name under `results`.
 
-    >>> played = tournament("el-paso", ["skittish", "random"], deals=1, seed=7, workers=0, name="first")
-    >>> open_run("first").table("csv") == played.table("csv")
-    True
+    Examples:
+        >>> played = tournament("el-paso", ["skittish", "random"], deals=1, seed=7, workers=0, name="first")
+        >>> open_run("first").table("csv") == played.table("csv")
+        True
     """
     return Run(RunFolder.open(find(Path(results), str(path))), installed())
