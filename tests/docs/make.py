@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import chdir
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from harness.output.columns import COLUMNS
+from tests.docs import cells
 from tests.docs.fresh import Fresh
 from tests.docs.pages import DOCS, follow, lay_out
 
 ANYTHING = "..."
+COLUMNS_BEGIN = "| column | what it says |\n|---|---|\n"
 
 
 def renew(page: Path) -> None:
@@ -18,17 +22,47 @@ def renew(page: Path) -> None:
         fresh = Fresh(Path(folder))
         lay_out(fresh)
         for command, shown, printed in follow(page, fresh):
-            kept = [*printed[: len(shown) - 1], ANYTHING] if shown[-1:] == [ANYTHING] else printed
-            while kept and not kept[-1].strip():
-                kept.pop()
-            text = text.replace(_block(command, shown), _block(command, kept))
+            text = text.replace(_block(command, shown), _block(command, _kept(shown, printed)))
     page.write_text(text, encoding="utf-8")
+
+
+def _kept(shown: list[str], printed: list[str]) -> list[str]:
+    kept = [*printed[: len(shown) - 1], ANYTHING] if shown[-1:] == [ANYTHING] else list(printed)
+    while kept and not kept[-1].strip():
+        kept.pop()
+    return kept
 
 
 def _block(command: str, lines: list[str]) -> str:
     return "".join(f"{line}\n" for line in (f"$ {command}", *lines))
 
 
+def renew_cells(page: Path) -> None:
+    """Replace what the Python cells of a page show, likewise."""
+    text = page.read_text(encoding="utf-8")
+    with TemporaryDirectory() as folder, chdir(folder):
+        for cell, told, shown in cells.follow(page, Path(folder)):
+            if told is not None:
+                old = f"```python\n{cell.text}```\n\n```text\n{told.text}```\n"
+                new = "".join(f"{line}\n" for line in _kept(told.text.splitlines(), shown))
+                assert text.count(old) == 1, cell.text
+                text = text.replace(old, f"```python\n{cell.text}```\n\n```text\n{new}```\n")
+    page.write_text(text, encoding="utf-8")
+
+
+def columns() -> str:
+    """The table of a leaderboard's columns, for docs/ratings.md."""
+    return COLUMNS_BEGIN + "".join(f"| {column.name} | {column.meaning} |\n" for column in COLUMNS)
+
+
+def renew_columns(page: Path) -> None:
+    """Replace the table of columns."""
+    before, _, rest = page.read_text(encoding="utf-8").partition(COLUMNS_BEGIN)
+    page.write_text(before + columns() + "\n" + rest.partition("\n\n")[2], encoding="utf-8")
+
+
 if __name__ == "__main__":
+    renew_columns(DOCS / "ratings.md")
+    renew_cells(DOCS / "python.md")
     for name in ("tutorial.md", "add-a-game.md"):
         renew(DOCS / name)
