@@ -63,6 +63,7 @@ def renew_columns(page: Path) -> None:
 
 if __name__ == "__main__":
     renew_columns(DOCS / "ratings.md")
-    renew_cells(DOCS / "python.md")
+    for name in ("python.md", "formats.md"):
+        renew_cells(DOCS / name)
     for name in ("tutorial.md", "add-a-game.md"):
         renew(DOCS / name)
