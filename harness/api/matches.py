@@ -21,8 +21,8 @@ from harness.match.narration import tell_match
 from harness.match.positions import Position, positions
 from harness.match.referee import Limits, play
 from harness.match.replay import stream
-from harness.runs.installed import installed
 from harness.runs.request import BotLike, Isolation, draw_seed
+from harness.runs.run_setup import installed
 
 
 class Match:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from harness.core.chance import Chance
 from harness.core.errors import UsageError
 from harness.core.format import DuplicateSet, Format, GamePlan, Outcome, Plan, Rounds
-from harness.schedule.rounds import seated
-from harness.schedule.table_selection import TABLES, check_bots, tables_by_deal, tables_per_deal
+from harness.schedule.table_selection import TABLES, check_bots, seated, tables_by_deal, tables_per_deal
 
 PLACE = "\0"
 """Stands for the candidate while a table's seating is drawn; no bot has this name."""

@@ -10,9 +10,8 @@ from harness.core.chance import Chance
 from harness.core.errors import UsageError
 from harness.core.format import DuplicateSet, Format, GamePlan, Outcome, Plan, Rounds
 from harness.core.types import Option
-from harness.schedule.rounds import seated
 from harness.schedule.stopping import RepeatedLooks, SkillBeliefs, matches_of_round_robin
-from harness.schedule.table_selection import MOST_TABLES_ASKED
+from harness.schedule.table_selection import MOST_TABLES_ASKED, seated
 
 MOST_TIMES = 5
 """How many times as many matches the estimate of a round-robin goes."""

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from harness.core.chance import Chance
 from harness.core.format import DuplicateSet, Format, GamePlan, Outcome, Plan, Rounds
-from harness.schedule.rounds import seated
-from harness.schedule.table_selection import TABLES, check_bots, tables_by_deal, tables_per_deal
+from harness.schedule.table_selection import TABLES, check_bots, seated, tables_by_deal, tables_per_deal
 
 
 def rounds(game: GamePlan, plan: Plan, luck: Chance) -> Rounds:

@@ -9,6 +9,7 @@ from itertools import islice
 from harness.core.chance import Chance
 from harness.core.format import DuplicateSet, GamePlan, Plan
 from harness.core.types import GameRecord
+from harness.schedule.table_selection import seated
 
 PIECE = 1000
 """Matches that an adaptive format asks for at once, about: enough to keep workers busy, few enough to hold."""
@@ -43,11 +44,6 @@ def tally(records: Iterable[GameRecord], into: dict[str, Tally]) -> None:
             mine.most += len(others)
             mine.score += record.scores[seat]
             mine.faults += seat in failed
-
-
-def seated(table: Sequence[str], luck: Chance, game: GamePlan, group: int, number: int) -> tuple[str, ...]:
-    """A seating order of its own for each table and deal, so that over many deals everyone sits beside everyone."""
-    return tuple(luck.shuffled(table, "seating", game.name, group, number))
 
 
 def play_round(

@@ -7,7 +7,9 @@ from itertools import combinations
 from math import comb
 from random import Random
 
+from harness.core.chance import Chance
 from harness.core.errors import UsageError
+from harness.core.format import GamePlan
 from harness.core.types import Option
 from harness.schedule.balanced_design import Sampler
 
@@ -55,13 +57,18 @@ def tables_by_deal(bots: Sequence[str], seats: int, asked: int, deals: int, rng:
     wanted, all_tables = tables_per_deal(len(bots), seats, asked, deals), comb(len(bots), seats)
     # Where more than half of all tables are wanted, those left out are the balanced sample.
     leave_out = 2 * wanted > all_tables
-    sampler = Sampler(len(bots), seats, rng)
     drawn = all_tables - wanted if leave_out else wanted
+    sampler = Sampler(len(bots), seats, rng) if drawn else None
     for deal in range(1, deals + 1):
         last = deal == deals
         effort = min(2000 * drawn, LAST_EFFORT) if last else min(40 * drawn, EFFORT // deals)
-        tables = sampler.draw(drawn, effort)
+        tables = sampler.draw(drawn, effort) if sampler else []
         if leave_out:
             absent = set(tables)
             tables = [table for table in combinations(range(len(bots)), seats) if table not in absent]
         yield [[bots[bot] for bot in table] for table in tables]
+
+
+def seated(table: Sequence[str], luck: Chance, game: GamePlan, group: int, number: int) -> tuple[str, ...]:
+    """A seating order of its own for each table and deal, so that over many deals everyone sits beside everyone."""
+    return tuple(luck.shuffled(table, "seating", game.name, group, number))
