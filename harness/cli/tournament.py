@@ -202,7 +202,7 @@ def _show(run: RunFolder, setup: RunSetup, complete: bool, faults: int, asked: d
 
 
 def _dry_run(setup: RunSetup, request: RunRequest) -> None:
-    from harness.executors.choose import default_workers, isolated
+    from harness.executors.jobs import default_workers, isolated
     from harness.output.terminal import clock
     from harness.runs.estimate import seconds_per_match
     from harness.schedule.balance import report, text

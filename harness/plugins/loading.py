@@ -31,17 +31,52 @@ HOME = Path(__file__).resolve().parents[2]
 """The folder that has `harness` in it, and beside it what is bundled."""
 
 
-def installed_plugins() -> list[EntryPoint]:
-    """The entry points of all plugins: ours first, then the others by name."""
-    return sorted(entry_points(group=hooks.PROJECT), key=_ours_first)
+class PluginOffers(NamedTuple):
+    """What a plugin offers and is fit for use, and what is wrong with the rest."""
+
+    games: list[type[Game[Any]]]
+    bots: list[type[Bot]]
+    formats: list[Format]
+    problems: list[str]
+
+
+class InstalledPlugin(NamedTuple):
+    """A plugin package: where it comes from, and what it offers."""
+
+    source: str
+    version: str
+    offers: PluginOffers
+
+
+def installed_plugins() -> list[InstalledPlugin]:
+    """What all installed plugins offer: ours first, then the others by name.
+
+    A broken one offers a problem and nothing else. One of ours that is missing, or offers nothing, raises PluginError.
+    """
+    found = []
+    for point in sorted(entry_points(group=hooks.PROJECT), key=_ours_first):
+        source, version = _origin(point)
+        bundled = point.dist is not None and point.dist.name == DISTRIBUTION
+        try:
+            plugin = _load_plugin(point, source, bundled)
+        except PluginError as error:
+            if bundled:
+                raise
+            offers = PluginOffers([], [], [], [str(error)])
+        else:
+            offers = offers_of(plugin, source)
+            if bundled and not (offers.games or offers.bots or offers.formats):
+                raise _in_the_way(point.module, Path(plugin.__file__) if plugin.__file__ else None)
+        found.append(InstalledPlugin(source, version, offers))
+    return found
 
 
 def _ours_first(point: EntryPoint) -> tuple[bool, bool, str, str]:
-    name, _ = origin_of(point)
+    name, _ = _origin(point)
     return name != DISTRIBUTION, point.name != "engines", name, point.name
 
 
-def origin_of(point: EntryPoint) -> tuple[str, str]:
+def _origin(point: EntryPoint) -> tuple[str, str]:
     """The package that a plugin comes in, and its version."""
     if point.dist is None:
         return point.name, ""
@@ -50,14 +85,9 @@ def origin_of(point: EntryPoint) -> tuple[str, str]:
     return point.dist.name, point.dist.version
 
 
-def is_bundled(point: EntryPoint) -> bool:
-    """Whether a plugin is one of arena's own."""
-    return point.dist is not None and point.dist.name == DISTRIBUTION
-
-
-def load_plugin(point: EntryPoint) -> ModuleType:
+def _load_plugin(point: EntryPoint, source: str, bundled: bool) -> ModuleType:
     """Imports a plugin. One of ours must be ours: a folder of the same name may stand in the way."""
-    if is_bundled(point):
+    if bundled:
         _check_not_shadowed(point.module)
     try:
         with redirect_stdout(sys.stderr):  # what a plugin prints is not our output
@@ -65,7 +95,7 @@ def load_plugin(point: EntryPoint) -> ModuleType:
     except BaseException as error:  # importing a stranger's module may raise anything
         if isinstance(error, KeyboardInterrupt):
             raise
-        raise PluginError(f"Plugin {origin_of(point)[0]} cannot be loaded: {reason_of(error)}.") from error
+        raise PluginError(f"Plugin {source} cannot be loaded: {reason_of(error)}.") from error
     return plugin
 
 
@@ -76,10 +106,10 @@ def _check_not_shadowed(module: str) -> None:
     places = [] if spec is None else [spec.origin] if spec.origin else list(spec.submodule_search_locations or ())
     found = [Path(place).resolve() for place in places if place]
     if not any(place.is_relative_to(HOME / name) for place in found):
-        raise in_the_way(name, found[0] if found else None)
+        raise _in_the_way(name, found[0] if found else None)
 
 
-def in_the_way(name: str, found: Path | None) -> PluginError:
+def _in_the_way(name: str, found: Path | None) -> PluginError:
     """What to say when a bundled package is not found where it should be."""
     if found is None:
         return PluginError(f"Arena's own package {name!r} is missing: install arena again.")
@@ -148,15 +178,6 @@ def reason_of(error: BaseException) -> str:
     frames: Sequence[traceback.FrameSummary] = traceback.extract_tb(error.__traceback__)
     place = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
     return f"{type(error).__name__}: {error}{place}"
-
-
-class PluginOffers(NamedTuple):
-    """What a plugin offers and is fit for use, and what is wrong with the rest."""
-
-    games: list[type[Game[Any]]]
-    bots: list[type[Bot]]
-    formats: list[Format]
-    problems: list[str]
 
 
 def offers_of(plugin: ModuleType, source: str) -> PluginOffers:

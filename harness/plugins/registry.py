@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cache
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -20,13 +19,9 @@ from harness.plugins.loading import (
     check_bot_class,
     checked,
     file_version,
-    in_the_way,
     installed_plugins,
-    is_bundled,
     load_file,
-    load_plugin,
     offers_of,
-    origin_of,
     source_digest,
 )
 
@@ -159,18 +154,8 @@ def _enter_object(bot: Any) -> Entrant:
 def load() -> Registry:
     """All installed plugins, ours first, then the others by name."""
     registry = Registry()
-    for point in installed_plugins():
-        try:
-            plugin = load_plugin(point)
-        except PluginError as error:
-            if is_bundled(point):
-                raise
-            registry.problems.append(str(error))
-            continue
-        before = len(registry.games) + len(registry.bots) + len(registry.formats)
-        registry.add(plugin, *origin_of(point))
-        if is_bundled(point) and before == len(registry.games) + len(registry.bots) + len(registry.formats):
-            raise in_the_way(point.module, Path(plugin.__file__ or "") if plugin.__file__ else None)
+    for found in installed_plugins():
+        registry._take(found.offers, found.source, found.version)
     if not registry.games:
         raise PluginError("No game is installed: install arena itself (pip install .), its games come as plugins.")
     return registry

@@ -9,7 +9,6 @@ from itertools import islice
 from harness.core.chance import Chance
 from harness.core.format import DuplicateSet, GamePlan, Plan
 from harness.core.types import GameRecord
-from harness.schedule.table_selection import seated
 
 PIECE = 1000
 """Matches that an adaptive format asks for at once, about: enough to keep workers busy, few enough to hold."""
@@ -64,4 +63,4 @@ def _sets(
     for deal in range((number - 1) * plan.deals + 1, number * plan.deals + 1):
         for place, table in enumerate(tables, 1):
             count += 1
-            yield DuplicateSet(number, count, (deal, place), seated(table, luck, game, number, count))
+            yield DuplicateSet(number, count, (deal, place), game.seating(table, luck, number, count))
