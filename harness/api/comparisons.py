@@ -10,13 +10,12 @@ from typing import Any
 
 from harness.core.errors import UnknownName, UsageError
 from harness.core.types import Value
-from harness.output.progress import Progress
+from harness.output.terminal import Progress, StopSignal
 from harness.output.verdict_text import verdict_sentences
 from harness.ratings.comparison import MARGIN, MOST_SETS, Verdict
-from harness.runs.installed import installed
 from harness.runs.questions import answer, questions
 from harness.runs.request import BotLike, RunRequest
-from harness.runs.stop_signal import StopSignal
+from harness.runs.run_setup import installed
 
 
 class Comparison(Sequence[Verdict]):

@@ -15,14 +15,13 @@ from tabulate import tabulate
 from harness.core.errors import UsageError
 from harness.core.game import Game, View
 from harness.core.types import Fault, GameRecord, MatchSpec, Value
-from harness.executors.choose import isolated
-from harness.executors.jobs import Roster
+from harness.executors.jobs import Roster, isolated
 from harness.match.narration import tell_match
 from harness.match.positions import Position, positions
 from harness.match.referee import Limits, play
 from harness.match.replay import stream
-from harness.runs.installed import installed
 from harness.runs.request import BotLike, Isolation, draw_seed
+from harness.runs.run_setup import installed
 
 
 class Match:
@@ -125,15 +124,8 @@ def play_match(
             raise UsageError(f"{entrant.name} does not play {rules.title}.")
     limits = {"move_time": move_time, "game_time": 0.0, "memory": 0, "isolate": isolate}
     roster = isolated(Roster({game: rules}, {entrant.name: entrant for entrant in entrants}), limits)
-    spec = MatchSpec(
-        id=f"{game}-1.1.1",
-        index=0,
-        set=f"{game}-1.1",
-        game=game,
-        options=dict(rules.settings),
-        seed=draw_seed() if seed is None else seed,
-        seats=tuple(entrant.name for entrant in entrants),
-    )
+    names = [entrant.name for entrant in entrants]
+    spec = MatchSpec.single(f"{game}-1.1.1", game, rules.settings, draw_seed() if seed is None else seed, names)
     try:
         with redirect_stdout(sys.stderr), _interruptible() as audit:  # what bots print is not our output
             record = play(spec, rules, roster.seats(spec), Limits(move_time), audit=audit)

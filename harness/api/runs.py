@@ -16,15 +16,12 @@ from harness.core.errors import UnknownName, UsageError
 from harness.core.types import FaultKind, GameRecord, Value
 from harness.output.columns import Fields
 from harness.output.details import pairwise_table, seats_table
-from harness.output.leaderboard_files import write_leaderboard
-from harness.output.progress import Progress
-from harness.output.tables import LeaderboardTables, leaderboard_table, text_of
+from harness.output.tables import LeaderboardTables, leaderboard_table, text_of, write_leaderboard
+from harness.output.terminal import Progress, StopSignal
 from harness.plugins.registry import Registry
 from harness.ratings import leaderboards, rate_records
-from harness.runs.installed import installed
 from harness.runs.request import BotLike, RunRequest
-from harness.runs.run_setup import RunSetup, configure_run, create_run, limits_of_run, reopen
-from harness.runs.stop_signal import StopSignal
+from harness.runs.run_setup import RunSetup, configure_run, create_run, installed, limits_of_run, reopen
 from harness.runs.store import RunFolder, RunInfo, find
 from harness.runs.tournament import play_run
 from harness.runs.verify import Findings, check_run

@@ -90,5 +90,5 @@ UNIFORM = enter(Uniform, {}, "", "", "")
 
 
 def _refereed(game: Game[Any], players: int, seed: int) -> int:
-    spec = MatchSpec("bench", 0, "bench", game.name, {}, seed, ("uniform",) * players)
+    spec = MatchSpec.single("bench", game.name, {}, seed, ("uniform",) * players)
     return len(play(spec, game, [UNIFORM] * players).actions)

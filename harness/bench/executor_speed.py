@@ -49,7 +49,7 @@ def _jobs(game: Game[Any], players: int) -> Iterator[Job]:
     number = 0
     while True:
         number += 1
-        yield Job(MatchSpec(f"bench-{number}", number, "bench", game.name, settings, number, seats))
+        yield Job(MatchSpec.single(f"bench-{number}", game.name, settings, number, seats, index=number))
 
 
 def _bare(game: Game[Any], players: int, seconds: float) -> float:

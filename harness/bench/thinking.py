@@ -19,7 +19,7 @@ def measure_bot(entrant: Entrant, game: Game[Any], players: int, seconds: float)
     while not number or perf_counter() - began < seconds:
         number += 1
         names = tuple(each.name for each in seats)
-        record = play(MatchSpec(f"bench-{number}", number, "bench", game.name, {}, number, names), game, seats)
+        record = play(MatchSpec.single(f"bench-{number}", game.name, {}, number, names), game, seats)
         decisions += record.decisions[0]
         spent += record.time[0]
     return decisions / spent if spent else 0.0

@@ -19,6 +19,7 @@ COMMANDS = {
     "check": "Try a bot at all its games and say whether it is fit to play.",
     "compare": "Find out whether one bot is better than another.",
     "doctor": "Find out what this machine can enforce against a stranger's bot.",
+    "formats": "List the tournament formats that are installed, with their options.",
     "games": "List the games that are installed, with their options.",
     "leaderboard": "Print the leaderboard of a run.",
     "new-bot": "Make a package with a new bot, ready to play.",

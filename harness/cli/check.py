@@ -42,8 +42,7 @@ def command(bot: str, games: tuple[str, ...], as_json: bool, **asked: Any) -> No
     """
     from harness.conformance import check_bot
     from harness.core.errors import UsageError
-    from harness.executors.choose import isolated
-    from harness.executors.jobs import Roster
+    from harness.executors.jobs import Roster, isolated
     from harness.match.referee import Limits
 
     registry = load_plugins(isolate=asked["isolate"])

@@ -11,7 +11,7 @@ import click
 import msgspec
 
 from harness.cli.shared import given, load_plugins, options_option, playing_options, seed_option, strict_option
-from harness.output.progress import Progress
+from harness.output.terminal import Progress
 
 if TYPE_CHECKING:
     from harness.ratings.comparison import Verdict
@@ -53,10 +53,10 @@ def command(**asked: Any) -> None:
     arena compare skittish:stars=3 skittish --game el-paso
     arena compare my_bot.py diehard --bot random --bot skittish
     """
+    from harness.output.terminal import StopSignal
     from harness.output.verdict_text import verdict_sentences
     from harness.runs.questions import answer, questions
     from harness.runs.request import RunRequest
-    from harness.runs.stop_signal import StopSignal
 
     request = RunRequest(bots=asked["company"], **given(asked, "games", "options", "seed", "strict", *PLAYING))
     chosen, setup = questions(

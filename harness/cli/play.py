@@ -81,7 +81,7 @@ def _resumed(registry: Registry, asked: dict[str, Any]) -> tuple[SavedMatch, Ent
 
 
 def _play(console: Console, saved: SavedMatch, adviser: Entrant | None) -> int:
-    from harness.output.leaderboard_files import write_leaderboard
+    from harness.output.tables import write_leaderboard
     from harness.play.dialogue import Left
     from harness.play.interrupts import INTERRUPTED, Interrupts
     from harness.play.play_session import PlaySession

@@ -95,7 +95,7 @@ def load_plugins(strict: bool = False, isolate: Literal["off", "on", "strict"] =
 
     With `isolate`, bots that are named by a file or a command are asked what they are in processes of their own.
     """
-    from harness.runs.installed import installed
+    from harness.runs.run_setup import installed
 
     registry = installed(isolate, strict)
     for problem in registry.problems:

@@ -166,8 +166,7 @@ def _resume(asked: dict[str, Any]) -> tuple[RunFolder, RunSetup, dict[str, Any]]
 def _play(
     run: RunFolder, setup: RunSetup, limits: dict[str, Any], workers: int | None, quiet: bool
 ) -> tuple[bool, int]:
-    from harness.output.progress import Progress
-    from harness.runs.stop_signal import StopSignal
+    from harness.output.terminal import Progress, StopSignal
     from harness.runs.tournament import play_run
 
     with StopSignal() as stop, Progress("matches", setup.schedule.count(), quiet) as progress:
@@ -177,7 +176,7 @@ def _play(
 
 def _show(run: RunFolder, setup: RunSetup, complete: bool, faults: int, asked: dict[str, Any]) -> None:
     from harness.output import text_of
-    from harness.output.leaderboard_files import write_leaderboard
+    from harness.output.tables import write_leaderboard
 
     tables = write_leaderboard(run)
     if asked["as_json"]:
@@ -203,8 +202,8 @@ def _show(run: RunFolder, setup: RunSetup, complete: bool, faults: int, asked: d
 
 
 def _dry_run(setup: RunSetup, request: RunRequest) -> None:
-    from harness.executors.choose import default_workers, isolated
-    from harness.output.progress import clock
+    from harness.executors.jobs import default_workers, isolated
+    from harness.output.terminal import clock
     from harness.runs.estimate import seconds_per_match
     from harness.schedule.balance import report, text
 

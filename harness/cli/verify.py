@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from harness.cli.shared import load_plugins, note, open_folder, results_option
-from harness.output.progress import Progress
+from harness.output.terminal import Progress
 
 SHOWN = 20
 

@@ -122,7 +122,7 @@ def _matches(game: Game[Any], players: int, name: str, seeds: Sequence[int]) -> 
 
 
 def _spec(game: Game[Any], what: str, seed: int, seats: list[str]) -> MatchSpec:
-    return MatchSpec(what, 0, what, game.name, dict(game.settings), seed, tuple(seats))
+    return MatchSpec.single(what, game.name, game.settings, seed, seats)
 
 
 def _play_all(specs: Sequence[MatchSpec], roster: Roster, limits: Limits, report: BotReport) -> dict[str, GameRecord]:

@@ -21,6 +21,10 @@ class GamePlan(Struct, frozen=True):
     players: int
     entrants: tuple[str, ...]
 
+    def seating(self, table: Sequence[str], luck: Chance, group: int, number: int) -> tuple[str, ...]:
+        """An order of its own for each table and deal, so that over many deals everyone sits beside everyone."""
+        return tuple(luck.shuffled(table, "seating", self.name, group, number))
+
 
 class Plan(Struct, frozen=True):
     """What a run is: the same plan gives the same schedule, and with the same bots the same records."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from msgspec import Struct
@@ -67,6 +67,15 @@ class MatchSpec(Struct, frozen=True):
     """The deal."""
     seats: tuple[str, ...]
     """Entrant names, seat by seat."""
+
+    @classmethod
+    def single(
+        cls, name: str, game: str, options: Mapping[str, Value], seed: int, seats: Sequence[str], index: int = 0
+    ) -> MatchSpec:
+        """A match by itself, outside any schedule."""
+        return cls(
+            id=name, index=index, set=name, game=game, options=dict(options), seed=seed, seats=tuple(seats)
+        )  # fmt: skip
 
 
 class GameRecord(Struct, frozen=True):

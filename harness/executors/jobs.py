@@ -1,14 +1,22 @@
-"""What every executor does, and what goes over the pipes between a pool and its workers."""
+"""What every executor does and is told, and the executor that a run asks for.
+
+A new executor is a file of its own and one word in EXECUTORS.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from importlib import import_module
+from pathlib import Path
 from typing import Any, NamedTuple, Protocol, Self
 
 import msgspec
 
 from harness.core.game import Game
 from harness.core.types import Fault, GameRecord, MatchSpec
+from harness.executors.isolation import isolate_all
+from harness.executors.remote import IsolationPolicy
 from harness.match.referee import Limits
 from harness.plugins.entrants import Entrant
 
@@ -28,9 +36,11 @@ class Roster(NamedTuple):
 
     def seats(self, spec: MatchSpec) -> list[Entrant]:
         """The entrants of a match, seat by seat, ready to play it."""
-        for name in spec.seats:
-            self.entrants[name].warm_up(spec.seats.count(name))
-        return [self.entrants[name] for name in spec.seats]
+        seats = [self.entrants[name] for name in spec.seats]
+        for entrant in seats:
+            if entrant.isolated:
+                entrant.warm_up(spec.seats.count(entrant.name))
+        return seats
 
     def close(self) -> None:
         """Ends the processes that entrants have of their own."""
@@ -85,3 +95,47 @@ class Executor(Protocol):
 
 
 encode = msgspec.json.Encoder().encode
+
+
+EXECUTORS = {
+    "serial": "harness.executors.serial:SerialExecutor",
+    "local": "harness.executors.local:LocalPool",
+}
+"""Name -> module and class; the class has a method `open(roster, settings, should_stop)`."""
+
+
+def choose_executor(
+    roster: Roster,
+    limits: Mapping[str, Any],
+    workers: int | None,
+    should_stop: Callable[[], bool] = lambda: False,
+    logs: Path | None = None,
+) -> Executor:
+    """The executor for so many workers (0: this process, None: one for each core) under a run's limits.
+
+    `logs` is where bots in processes of their own write what they print.
+    """
+    settings = ExecutorSettings(
+        limits=Limits(limits["move_time"], limits["game_time"]),
+        workers=default_workers() if workers is None else workers,
+        memory=limits["memory"],
+    )
+    module, _, name = EXECUTORS["local" if settings.workers else "serial"].partition(":")
+    executor: Executor = getattr(import_module(module), name).open(
+        isolated(roster, limits, logs), settings, should_stop
+    )
+    return executor
+
+
+def isolated(roster: Roster, limits: Mapping[str, Any], logs: Path | None = None) -> Roster:
+    """The roster with its bots where a run's limits want them: programs, and isolated bots, in processes."""
+    if limits["isolate"] == "off" and not any(entrant.isolated for entrant in roster.entrants.values()):
+        return roster
+    times = Limits(limits["move_time"], limits["game_time"])
+    policy = IsolationPolicy(limits["isolate"], times, limits["memory"], logs=str(logs or ""))
+    return roster._replace(entrants=isolate_all(roster.entrants, policy, roster.games))
+
+
+def default_workers() -> int:
+    """One worker for each core that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

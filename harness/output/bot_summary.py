@@ -10,7 +10,7 @@ from harness.output.columns import Fields
 from harness.output.details import pairwise_table
 from harness.output.tables import leaderboard_table
 from harness.ratings import Leaderboard, RatingSet, by_game, by_option, by_players, in_schedule_order, leaderboards
-from harness.ratings.evidence import shares_ahead
+from harness.ratings.ratings import shares_ahead
 
 MOST_FAULTS = 100
 """A bot that fails in every match need not have them all listed."""

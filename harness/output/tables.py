@@ -14,11 +14,14 @@ from tabulate import tabulate, tabulate_formats
 
 from harness.core.errors import UnknownName
 from harness.output.columns import COLUMNS, Fields
-from harness.ratings import OVERALL, Leaderboard
+from harness.ratings import OVERALL, Leaderboard, leaderboards, rate_records
+from harness.runs.store import RunFolder, write_whole
 
 FORMATS = ("csv", "json", *sorted(tabulate_formats))
 
 EMPTY = "No matches yet."
+FILES = {"md": "github", "json": "json", "csv": "csv"}
+"""Ending -> table format."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +75,14 @@ def leaderboard_table(board: Leaderboard) -> DataTable:
         board.notes,
         " ".join(column.legend for column in COLUMNS if column.legend),
     )
+
+
+def write_leaderboard(run: RunFolder) -> list[DataTable]:
+    """Rates all records and writes the leaderboard beside them; its tables, one for each game and one over all."""
+    tables = [leaderboard_table(board) for board in leaderboards(rate_records(run.records()))]
+    for ending, table_format in FILES.items():
+        write_whole(run.folder / f"leaderboard.{ending}", text_of(tables, table_format).encode() + b"\n")
+    return tables
 
 
 def text_of(tables: Sequence[DataTable], table_format: str) -> str:

@@ -19,10 +19,9 @@ from harness.core.types import GameRecord, MatchSpec
 from harness.play.advice import opponents
 from harness.play.human import HUMAN, Human
 from harness.plugins.registry import Offer, Registry
-from harness.runs.record_file import LOCK
 from harness.runs.request import RunRequest
 from harness.runs.run_setup import RunSetup, info_for, now, prepare, reopen, run_folder
-from harness.runs.store import GAMES, RUN, RunFolder, write_whole
+from harness.runs.store import GAMES, LOCK, RUN, RunFolder, write_whole
 from harness.schedule import Schedule
 
 UNFINISHED = "unfinished.json"

@@ -1,40 +1,82 @@
-"""Imports plugins: installed packages (entry-point group `arena`), and single files. Nothing broken gets out."""
+"""Imports plugins, installed packages and single files, and checks what they offer. Nothing broken gets out."""
 
 from __future__ import annotations
 
 import importlib.util
+import re
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import redirect_stdout
 from importlib.metadata import EntryPoint, entry_points
-from inspect import getsource
+from inspect import getsource, isabstract
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple, get_args
+
+import pluggy
 
 from harness._version import VERSION
-from harness.core.bot import Bot
+from harness.core.bot import Bot, kebab
 from harness.core.errors import PluginError, UsageError
+from harness.core.format import Format
+from harness.core.game import Game
 from harness.core.options import digest_of
+from harness.core.types import Option, OptionKind
 from harness.plugins import hooks
 
 DISTRIBUTION = "arena-harness"
+_NAME = re.compile(r"[^\s:,=/\\|<>\x00-\x1f\x7f]{1,300}")
 HOME = Path(__file__).resolve().parents[2]
 """The folder that has `harness` in it, and beside it what is bundled."""
 
 
-def installed_plugins() -> list[EntryPoint]:
-    """The entry points of all plugins: ours first, then the others by name."""
-    return sorted(entry_points(group=hooks.PROJECT), key=_ours_first)
+class PluginOffers(NamedTuple):
+    """What a plugin offers and is fit for use, and what is wrong with the rest."""
+
+    games: list[type[Game[Any]]]
+    bots: list[type[Bot]]
+    formats: list[Format]
+    problems: list[str]
+
+
+class InstalledPlugin(NamedTuple):
+    """A plugin package: where it comes from, and what it offers."""
+
+    source: str
+    version: str
+    offers: PluginOffers
+
+
+def installed_plugins() -> list[InstalledPlugin]:
+    """What all installed plugins offer: ours first, then the others by name.
+
+    A broken one offers a problem and nothing else. One of ours that is missing, or offers nothing, raises PluginError.
+    """
+    found = []
+    for point in sorted(entry_points(group=hooks.PROJECT), key=_ours_first):
+        source, version = _origin(point)
+        bundled = point.dist is not None and point.dist.name == DISTRIBUTION
+        try:
+            plugin = _load_plugin(point, source, bundled)
+        except PluginError as error:
+            if bundled:
+                raise
+            offers = PluginOffers([], [], [], [str(error)])
+        else:
+            offers = offers_of(plugin, source)
+            if bundled and not (offers.games or offers.bots or offers.formats):
+                raise _in_the_way(point.module, Path(plugin.__file__) if plugin.__file__ else None)
+        found.append(InstalledPlugin(source, version, offers))
+    return found
 
 
 def _ours_first(point: EntryPoint) -> tuple[bool, bool, str, str]:
-    name, _ = origin_of(point)
+    name, _ = _origin(point)
     return name != DISTRIBUTION, point.name != "engines", name, point.name
 
 
-def origin_of(point: EntryPoint) -> tuple[str, str]:
+def _origin(point: EntryPoint) -> tuple[str, str]:
     """The package that a plugin comes in, and its version."""
     if point.dist is None:
         return point.name, ""
@@ -43,14 +85,9 @@ def origin_of(point: EntryPoint) -> tuple[str, str]:
     return point.dist.name, point.dist.version
 
 
-def is_bundled(point: EntryPoint) -> bool:
-    """Whether a plugin is one of arena's own."""
-    return point.dist is not None and point.dist.name == DISTRIBUTION
-
-
-def load_plugin(point: EntryPoint) -> ModuleType:
+def _load_plugin(point: EntryPoint, source: str, bundled: bool) -> ModuleType:
     """Imports a plugin. One of ours must be ours: a folder of the same name may stand in the way."""
-    if is_bundled(point):
+    if bundled:
         _check_not_shadowed(point.module)
     try:
         with redirect_stdout(sys.stderr):  # what a plugin prints is not our output
@@ -58,7 +95,7 @@ def load_plugin(point: EntryPoint) -> ModuleType:
     except BaseException as error:  # importing a stranger's module may raise anything
         if isinstance(error, KeyboardInterrupt):
             raise
-        raise PluginError(f"Plugin {origin_of(point)[0]} cannot be loaded: {reason_of(error)}.") from error
+        raise PluginError(f"Plugin {source} cannot be loaded: {reason_of(error)}.") from error
     return plugin
 
 
@@ -69,10 +106,10 @@ def _check_not_shadowed(module: str) -> None:
     places = [] if spec is None else [spec.origin] if spec.origin else list(spec.submodule_search_locations or ())
     found = [Path(place).resolve() for place in places if place]
     if not any(place.is_relative_to(HOME / name) for place in found):
-        raise in_the_way(name, found[0] if found else None)
+        raise _in_the_way(name, found[0] if found else None)
 
 
-def in_the_way(name: str, found: Path | None) -> PluginError:
+def _in_the_way(name: str, found: Path | None) -> PluginError:
     """What to say when a bundled package is not found where it should be."""
     if found is None:
         return PluginError(f"Arena's own package {name!r} is missing: install arena again.")
@@ -141,3 +178,88 @@ def reason_of(error: BaseException) -> str:
     frames: Sequence[traceback.FrameSummary] = traceback.extract_tb(error.__traceback__)
     place = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
     return f"{type(error).__name__}: {error}{place}"
+
+
+def offers_of(plugin: ModuleType, source: str) -> PluginOffers:
+    """What a plugin module offers through its hooks; a file without hooks offers the bots it defines."""
+    manager = pluggy.PluginManager(hooks.PROJECT)
+    manager.add_hookspecs(hooks)
+    try:
+        manager.register(plugin, source)
+        manager.check_pending()
+        games = [cls for offered in manager.hook.arena_games() for cls in offered]
+        bots = [cls for offered in manager.hook.arena_bots() for cls in offered]
+        formats = [each for offered in manager.hook.arena_formats() for each in offered]
+    except BaseException as error:  # a plugin may raise anything, SystemExit included; it must not end arena
+        if isinstance(error, KeyboardInterrupt):
+            raise
+        return PluginOffers([], [], [], [f"Plugin {source} is skipped: {reason_of(error)}."])
+    return checked(source, games, bots if has_hooks(plugin) else bots_defined_in(plugin), formats)
+
+
+def checked(
+    source: str, games: Iterable[Any] = (), bots: Iterable[Any] = (), formats: Iterable[Any] = ()
+) -> PluginOffers:
+    """These offers without those that are unfit, each of which becomes a problem."""
+    found = PluginOffers([], [], [], [])
+    for check, offered, kept in (
+        (check_game_class, games, found.games),
+        (check_bot_class, bots, found.bots),
+        (check_format, formats, found.formats),
+    ):
+        for each in offered:
+            try:
+                check(each)
+            except PluginError as error:
+                found.problems.append(f"Plugin {source}: {error}")
+            else:
+                kept.append(each)
+    return found
+
+
+def check_bot_class(cls: Any) -> None:
+    """A bot is a subclass of harness.Bot with a choose() method and a name that can be typed."""
+    if not (isinstance(cls, type) and issubclass(cls, Bot)):
+        raise PluginError(f"arena_bots() offers {cls!r}, which is not a subclass of harness.Bot.")
+    if cls.choose is Bot.choose:
+        raise PluginError(f"bot {cls.__name__} has no choose() method.")
+    name: object = cls.name
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise PluginError(
+            f"bot {cls.__name__} is called {name!r}: a name has no spaces, colons, commas, equals signs, "
+            f"slashes, bars or angle brackets, like {kebab(cls.__name__)!r}."
+        )
+    if isinstance(cls.games, str):
+        raise PluginError(f'bot {cls.name}: games is a string; write games = ("{cls.games}",).')
+    _check_options(f"bot {cls.name}", cls.options)
+
+
+def check_game_class(cls: Any) -> None:
+    """A game is a complete subclass of harness.Game that says what it is."""
+    if not (isinstance(cls, type) and issubclass(cls, Game)):
+        raise PluginError(f"arena_games() offers {cls!r}, which is not a subclass of harness.Game.")
+    if isabstract(cls):
+        missing = ", ".join(sorted(cls.__abstractmethods__))
+        raise PluginError(f"game {cls.__name__} does not define {missing}.")
+    for attribute in ("name", "title", "version", "min_players", "max_players", "view_type"):
+        if not hasattr(cls, attribute):
+            raise PluginError(f"game {cls.__name__} does not say its {attribute}.")
+    if not _NAME.fullmatch(str(cls.name)):
+        raise PluginError(f"game {cls.__name__} is called {cls.name!r}: choose a name like {kebab(cls.__name__)!r}.")
+    _check_options(f"game {cls.name}", cls.options)
+
+
+def check_format(offered: Any) -> None:
+    """A format is a harness.Format with a name that can be typed."""
+    if not isinstance(offered, Format):
+        raise PluginError(f"arena_formats() offers {offered!r}, which is not a harness.Format.")
+    if not _NAME.fullmatch(offered.name):
+        raise PluginError(f"a format is called {offered.name!r}: choose a plain word.")
+    _check_options(f"format {offered.name}", offered.options)
+
+
+def _check_options(owner: str, options: Iterable[Option]) -> None:
+    for option in options:
+        if option.kind not in get_args(OptionKind):
+            kinds = ", ".join(get_args(OptionKind))
+            raise PluginError(f"{owner}: option {option.name} is of kind {option.kind!r}; choose from: {kinds}.")

@@ -3,35 +3,27 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cache
-from pathlib import Path
 from types import ModuleType
 from typing import Any
-
-import pluggy
 
 from harness.core.bot import Bot, function_bot
 from harness.core.errors import PluginError, UnknownName, UsageError
 from harness.core.format import Format
 from harness.core.game import Game
-from harness.plugins import hooks
-from harness.plugins.checks import check_bot_class, check_format, check_game_class
 from harness.plugins.entrants import Entrant, OutsideBots, enter, split_options
 from harness.plugins.loading import (
-    bots_defined_in,
+    PluginOffers,
+    check_bot_class,
+    checked,
     file_version,
-    has_hooks,
-    in_the_way,
     installed_plugins,
-    is_bundled,
     load_file,
-    load_plugin,
-    origin_of,
-    reason_of,
+    offers_of,
     source_digest,
-)  # fmt: skip
+)
 
 _COMMAND = re.compile(r"(?:([^\s:,=/\\]{1,300})(?::(.*?))?=)?cmd:(.*)", re.DOTALL)
 _IN_FILE = re.compile(r"(.+?\.py)(?:::([^:]+))?(?::(?!:)(.*))?")
@@ -122,8 +114,7 @@ class Registry:
             if self.outside is None or self.outside.loads_files_here:
                 self.add(load_file(path), path, file_version(path))
             else:
-                for cls in self.outside.bots_in(path).values():
-                    self._offer(self.bots, "bot", cls, check_bot_class, path, file_version(path))
+                self._take(checked(path, bots=self.outside.bots_in(path).values()), path, file_version(path))
             if len(self.problems) > problems:
                 raise PluginError(" ".join(self.problems[problems:]))
         bots = {name: offer for name, offer in self.bots.items() if offer.source == path}
@@ -133,54 +124,24 @@ class Registry:
 
     def add(self, plugin: ModuleType, source: str, version: str) -> None:
         """Take in what a plugin module offers; what is wrong with it goes to `problems`."""
-        manager = pluggy.PluginManager(hooks.PROJECT)
-        manager.add_hookspecs(hooks)
-        try:
-            manager.register(plugin, source)
-            manager.check_pending()
-            games = [cls for offered in manager.hook.arena_games() for cls in offered]
-            bots = [cls for offered in manager.hook.arena_bots() for cls in offered]
-            formats = [each for offered in manager.hook.arena_formats() for each in offered]
-        except BaseException as error:  # a plugin may raise anything, SystemExit included; it must not end arena
-            if isinstance(error, KeyboardInterrupt):
-                raise
-            self.problems.append(f"Plugin {source} is skipped: {reason_of(error)}.")
-            return
-        if not has_hooks(plugin):
-            bots = bots_defined_in(plugin)
-        for cls in games:
-            self._offer(self.games, "game", cls, check_game_class, source, version)
-        for cls in bots:
-            self._offer(self.bots, "bot", cls, check_bot_class, source, version)
-        for each in formats:
-            self._offer_format(each, source)
+        self._take(offers_of(plugin, source), source, version)
 
-    def _offer_format(self, offered: Any, source: str) -> None:
-        try:
-            check_format(offered)
-        except PluginError as error:
-            self.problems.append(f"Plugin {source}: {error}")
-            return
-        if offered.name in self.formats:
-            self.problems.append(f"Plugin {source}: its format {offered.name!r} is skipped, there is one of that name.")
-            return
-        self.formats[offered.name] = offered
-
-    def _offer(
-        self, taken: dict[str, Offer], what: str, cls: Any, check: Callable[[Any], None], source: str, version: str
-    ) -> None:
-        try:
-            check(cls)
-        except PluginError as error:
-            self.problems.append(f"Plugin {source}: {error}")
-            return
-        if cls.name in taken:
-            other = taken[cls.name].source
-            self.problems.append(
-                f"Plugin {source}: its {what} {cls.name!r} is skipped, {other} has that name already; rename it."
-            )
-            return
-        taken[cls.name] = Offer(cls, source, getattr(cls, "version", "") or version)
+    def _take(self, offered: PluginOffers, source: str, version: str) -> None:
+        self.problems += offered.problems
+        for what, taken, classes in (("game", self.games, offered.games), ("bot", self.bots, offered.bots)):
+            for cls in classes:
+                if cls.name in taken:
+                    self.problems.append(
+                        f"Plugin {source}: its {what} {cls.name!r} is skipped, {taken[cls.name].source} has that name "
+                        f"already; rename it."
+                    )
+                else:
+                    taken[cls.name] = Offer(cls, source, getattr(cls, "version", "") or version)
+        for each in offered.formats:
+            if each.name in self.formats:
+                self.problems.append(f"Plugin {source}: its format {each.name!r} is skipped, there is one already.")
+            else:
+                self.formats[each.name] = each
 
 
 def _enter_object(bot: Any) -> Entrant:
@@ -193,18 +154,8 @@ def _enter_object(bot: Any) -> Entrant:
 def load() -> Registry:
     """All installed plugins, ours first, then the others by name."""
     registry = Registry()
-    for point in installed_plugins():
-        try:
-            plugin = load_plugin(point)
-        except PluginError as error:
-            if is_bundled(point):
-                raise
-            registry.problems.append(str(error))
-            continue
-        before = len(registry.games) + len(registry.bots) + len(registry.formats)
-        registry.add(plugin, *origin_of(point))
-        if is_bundled(point) and before == len(registry.games) + len(registry.bots) + len(registry.formats):
-            raise in_the_way(point.module, Path(plugin.__file__ or "") if plugin.__file__ else None)
+    for found in installed_plugins():
+        registry._take(found.offers, found.source, found.version)
     if not registry.games:
         raise PluginError("No game is installed: install arena itself (pip install .), its games come as plugins.")
     return registry

@@ -91,7 +91,15 @@ def specs(question: Question) -> Iterator[MatchSpec]:
         for turn, order in enumerate(_seatings(places), 1):
             where = ("deal", question.game, number) if question.shared else ("deal", question.game, number, turn)
             seats = tuple((question.one, question.other, *question.company)[place] for place in order)
-            yield MatchSpec(f"{name}.{turn}", index, name, question.game, question.settings, luck.derive(*where), seats)
+            yield MatchSpec(
+                id=f"{name}.{turn}",
+                index=index,
+                set=name,
+                game=question.game,
+                options=question.settings,
+                seed=luck.derive(*where),
+                seats=seats,
+            )
             index += 1
 
 
@@ -132,9 +140,18 @@ def compare(question: Question, play: Play, seen: Callable[[GameRecord], None] =
         raise UsageError("No set was finished: there is nothing to compare.")
     low, high = bets.interval(LEVEL)
     return Verdict(
-        question, answer, ahead.sets, ahead.sets * question.set_size, ahead.mean, low, high,
-        _fixed_size(ahead, question.set_size), ahead.gain(), points.gain(), dict(faults),
-    )  # fmt: skip
+        question=question,
+        answer=answer,
+        sets=ahead.sets,
+        matches=ahead.sets * question.set_size,
+        ahead=ahead.mean,
+        low=low,
+        high=high,
+        fixed_size=_fixed_size(ahead, question.set_size),
+        ahead_gain=ahead.gain(),
+        score_gain=points.gain(),
+        faults=dict(faults),
+    )
 
 
 def _answer(bets: Bets, margin: float) -> Answer:

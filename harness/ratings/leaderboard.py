@@ -6,10 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import log
 
-from harness.ratings.evidence import AHEAD, MATCHES, SCORE
 from harness.ratings.intervals import Interval, mean, share
 from harness.ratings.plackett_luce import Strengths, fit
-from harness.ratings.ratings import BotRating, Ratings
+from harness.ratings.ratings import AHEAD, MATCHES, SCORE, BotRating, Ratings
 from harness.ratings.significance import bands, confidence, reach, told_apart
 
 ELO = 400 / log(10)
@@ -78,8 +77,8 @@ def leaderboard(ratings: Ratings, title: str = "") -> Leaderboard:
                 sure=None
                 if below is None or not evidence.have_met(number, below)
                 else confidence(strengths, number, below),
-                score=mean((one[MATCHES], one[SCORE]) for one in sums),
-                ahead=share((one[MATCHES], one[AHEAD]) for one in sums),
+                score=mean([(one[MATCHES], one[SCORE]) for one in sums]),
+                ahead=share([(one[MATCHES], one[AHEAD]) for one in sums]),
                 strength=ELO * strengths.values[number],
                 strength_rank=by_strength.index(number) + 1,
             )

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from math import exp, sqrt
 
-from harness.ratings.evidence import CHOSEN, Deal
+from harness.ratings.ratings import CHOSEN, Deal
 
 PRIOR = 1.0
 """Each bot wins and loses this many imaginary matches against a bot of average strength: nobody is infinitely good."""

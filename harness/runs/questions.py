@@ -9,8 +9,7 @@ from msgspec.structs import replace
 
 from harness.core.errors import UsageError
 from harness.core.types import GameRecord, MatchSpec
-from harness.executors.choose import choose_executor
-from harness.executors.jobs import Job
+from harness.executors.jobs import Job, choose_executor
 from harness.plugins.entrants import Entrant
 from harness.plugins.registry import Registry
 from harness.ratings.comparison import MARGIN, MOST_SETS, Question, Verdict, compare

@@ -11,14 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from harness._version import VERSION
-from harness.core.errors import StoreError, UsageError
+from harness.core.errors import PluginError, StoreError, UsageError
 from harness.core.format import GamePlan, Plan
 from harness.core.game import Game
 from harness.core.types import Value
+from harness.executors.isolation import OutsideProcesses
 from harness.executors.jobs import Roster
 from harness.plugins.entrants import Entrant, check_distinct, split_options
-from harness.plugins.registry import Registry
-from harness.runs.request import LIMITS, RunRequest, draw_seed
+from harness.plugins.registry import Registry, load
+from harness.runs.request import LIMITS, Isolation, RunRequest, draw_seed
 from harness.runs.store import EntrantInfo, RunFolder, RunInfo
 from harness.schedule import Schedule
 
@@ -42,6 +43,18 @@ class RunSetup:
     def roster(self) -> Roster:
         """What executors need of it."""
         return Roster(self.games, self.entrants)
+
+
+def installed(isolate: Isolation = "off", strict: bool = False) -> Registry:
+    """All plugins; a broken one is named in `problems`, or raised if `strict`.
+
+    With `isolate`, bots that are named by a file or a command are asked what they are in processes of their own.
+    """
+    registry = load()
+    registry.outside = OutsideProcesses(isolate)
+    if registry.problems and strict:
+        raise PluginError(" ".join(registry.problems))
+    return registry
 
 
 def prepare(request: RunRequest, registry: Registry) -> RunSetup:

@@ -10,8 +10,7 @@ from msgspec.structs import replace
 
 from harness.core.errors import StoreError
 from harness.core.types import Fault, GameRecord, MatchSpec
-from harness.executors.choose import choose_executor
-from harness.executors.jobs import Executor, Job
+from harness.executors.jobs import Executor, Job, choose_executor
 from harness.runs.run_setup import RunSetup, now
 from harness.runs.store import GAMES, RunFolder
 
@@ -66,9 +65,9 @@ class Tournament:
         return complete
 
     def _static(self, executor: Executor) -> bool:
-        known = self._check_known()
-        missing = (spec for spec in self.schedule.matches() if spec.id not in known)
-        played = sum(1 for _ in self._played(executor, missing))
+        known, played = self._check_known(), 0
+        for _ in self._played(executor, (spec for spec in self.schedule.matches() if spec.id not in known)):
+            played += 1
         return len(known) + played == self.schedule.count()
 
     def _check_known(self) -> set[str]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from harness.core.chance import Chance
 from harness.core.errors import UsageError
 from harness.core.format import DuplicateSet, Format, GamePlan, Outcome, Plan, Rounds
-from harness.schedule.rounds import seated
-from harness.schedule.table_selection import TABLES, check_bots, tables_by_deal, tables_per_deal
+from harness.schedule.round_robin import TABLES, check_bots, tables_by_deal, tables_per_deal
 
 PLACE = "\0"
 """Stands for the candidate while a table's seating is drawn; no bot has this name."""
@@ -19,7 +18,7 @@ def rounds(game: GamePlan, plan: Plan, luck: Chance) -> Rounds:
     for deal, tables in enumerate(choice, 1):
         played: list[DuplicateSet] = []
         for number, table in enumerate(tables, 1):
-            seating = seated([PLACE, *table], luck, game, deal, number)
+            seating = game.seating([PLACE, *table], luck, deal, number)
             for candidate in candidates:
                 bots = tuple(candidate if name == PLACE else name for name in seating)
                 played.append(DuplicateSet(deal, len(played) + 1, (deal, number), bots))

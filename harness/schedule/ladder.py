@@ -10,9 +10,8 @@ from harness.core.chance import Chance
 from harness.core.errors import UsageError
 from harness.core.format import DuplicateSet, Format, GamePlan, Outcome, Plan, Rounds
 from harness.core.types import Option
-from harness.schedule.rounds import seated
+from harness.schedule.round_robin import MOST_TABLES_ASKED
 from harness.schedule.stopping import RepeatedLooks, SkillBeliefs, matches_of_round_robin
-from harness.schedule.table_selection import MOST_TABLES_ASKED
 
 MOST_TIMES = 5
 """How many times as many matches the estimate of a round-robin goes."""
@@ -31,7 +30,7 @@ def rounds(game: GamePlan, plan: Plan, luck: Chance) -> Rounds:
         for table in most_telling(skills, seats, min(room, tables_per_round(game, plan)), luck, game.name, number):
             deal += 1
             tables.append(
-                DuplicateSet(number, len(tables) + 1, (deal,), seated(table, luck, game, number, len(tables) + 1))
+                DuplicateSet(number, len(tables) + 1, (deal,), game.seating(table, luck, number, len(tables) + 1))
             )
         for record in (yield tables):
             skills.add(record)

@@ -2,10 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from math import comb
+from random import Random
+
 from harness.core.chance import Chance
+from harness.core.errors import UsageError
 from harness.core.format import DuplicateSet, Format, GamePlan, Outcome, Plan, Rounds
-from harness.schedule.rounds import seated
-from harness.schedule.table_selection import TABLES, check_bots, tables_by_deal, tables_per_deal
+from harness.core.types import Option
+from harness.schedule.balanced_design import Sampler
+
+MOST_TABLES = 1000
+"""Tables of one deal that are played without being asked for; where there are more, a sample is taken."""
+MOST_BOTS = 2000
+"""Bots in a sample: who met whom is held in memory."""
+MOST_TABLES_ASKED = 100_000
+"""The tables of a deal or a round are held in memory."""
+TABLES = Option(
+    "tables", 0, "tables of each deal, a balanced sample; 0 is all of them, if there are not too many",
+    kind="int", minimum=0, maximum=MOST_TABLES_ASKED,
+)  # fmt: skip
+EFFORT = 100_000
+"""Exchanges tried to even out all deals but the last, together: resuming a long run draws its samples again."""
+LAST_EFFORT = 300_000
+"""Exchanges tried for the last deal, where the balance of the whole run is settled: a second or two at most."""
 
 
 def rounds(game: GamePlan, plan: Plan, luck: Chance) -> Rounds:
@@ -15,7 +36,7 @@ def rounds(game: GamePlan, plan: Plan, luck: Chance) -> Rounds:
     )
     for deal, tables in enumerate(choice, 1):
         yield [
-            DuplicateSet(deal, number, (deal, number), seated(table, luck, game, deal, number))
+            DuplicateSet(deal, number, (deal, number), game.seating(table, luck, deal, number))
             for number, table in enumerate(tables, 1)
         ]
     return Outcome()
@@ -31,6 +52,46 @@ def count(game: GamePlan, plan: Plan) -> int:
 def check(game: GamePlan, _plan: Plan) -> None:
     """Refuses a field that is too large to balance."""
     check_bots(len(game.entrants), game.players)
+
+
+def tables_per_deal(bots: int, seats: int, asked: int, deals: int) -> int:
+    """How many tables each deal has; `asked` 0 means all, or a sample that meets everyone at least once or so."""
+    all_tables = comb(bots, seats)
+    if asked or all_tables <= MOST_TABLES:
+        return min(asked or all_tables, all_tables)
+    pairs, at_a_table = bots * (bots - 1), seats * (seats - 1)
+    once = -(-pairs // at_a_table) if at_a_table else bots
+    if once >= MOST_TABLES:
+        return MOST_TABLES
+
+    def evenness(tables: int) -> tuple[float, int]:
+        # Meetings come out within one most easily when their mean at the end of the run is a number and a half.
+        return max(0.03, abs(deals * tables * at_a_table % pairs / pairs - 0.5)), tables
+
+    return min(range(once, min(MOST_TABLES, once * 3 // 2) + 1), key=evenness)
+
+
+def check_bots(bots: int, seats: int) -> None:
+    """Refuses a field whose meetings would not fit into memory."""
+    if bots > MOST_BOTS and comb(bots, seats) > MOST_TABLES:
+        raise UsageError(f"{bots:,} bots are too many to balance who meets whom; {MOST_BOTS:,} are the most.")
+
+
+def tables_by_deal(bots: Sequence[str], seats: int, asked: int, deals: int, rng: Random) -> Iterator[list[list[str]]]:
+    """The tables of each deal, deal by deal; samples are balanced over all deals so far."""
+    wanted, all_tables = tables_per_deal(len(bots), seats, asked, deals), comb(len(bots), seats)
+    # Where more than half of all tables are wanted, those left out are the balanced sample.
+    leave_out = 2 * wanted > all_tables
+    drawn = all_tables - wanted if leave_out else wanted
+    sampler = Sampler(len(bots), seats, rng) if drawn else None
+    for deal in range(1, deals + 1):
+        last = deal == deals
+        effort = min(2000 * drawn, LAST_EFFORT) if last else min(40 * drawn, EFFORT // deals)
+        tables = sampler.draw(drawn, effort) if sampler else []
+        if leave_out:
+            absent = set(tables)
+            tables = [table for table in combinations(range(len(bots)), seats) if table not in absent]
+        yield [[bots[bot] for bot in table] for table in tables]
 
 
 ROUND_ROBIN = Format(

@@ -45,11 +45,6 @@ def tally(records: Iterable[GameRecord], into: dict[str, Tally]) -> None:
             mine.faults += seat in failed
 
 
-def seated(table: Sequence[str], luck: Chance, game: GamePlan, group: int, number: int) -> tuple[str, ...]:
-    """A seating order of its own for each table and deal, so that over many deals everyone sits beside everyone."""
-    return tuple(luck.shuffled(table, "seating", game.name, group, number))
-
-
 def play_round(
     number: int, tables: Sequence[Sequence[str]], game: GamePlan, plan: Plan, luck: Chance
 ) -> Generator[list[DuplicateSet], Sequence[GameRecord], dict[str, Tally]]:
@@ -68,4 +63,4 @@ def _sets(
     for deal in range((number - 1) * plan.deals + 1, number * plan.deals + 1):
         for place, table in enumerate(tables, 1):
             count += 1
-            yield DuplicateSet(number, count, (deal, place), seated(table, luck, game, number, count))
+            yield DuplicateSet(number, count, (deal, place), game.seating(table, luck, number, count))

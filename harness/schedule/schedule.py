@@ -12,13 +12,27 @@ from harness.core.errors import UnknownName, UsageError
 from harness.core.format import DuplicateSet, Format, GamePlan, Outcome, Plan, Rounds
 from harness.core.options import resolve
 from harness.core.types import GameRecord, MatchSpec
+from harness.plugins.hooks import hookimpl
+from harness.schedule.gauntlet import GAUNTLET
+from harness.schedule.knockout import KNOCKOUT
+from harness.schedule.ladder import LADDER
+from harness.schedule.round_robin import ROUND_ROBIN
 from harness.schedule.simulation import simulated_record
+from harness.schedule.swiss import SWISS
 
+FORMATS = {each.name: each for each in (ROUND_ROBIN, GAUNTLET, SWISS, KNOCKOUT, LADDER)}
+"""The bundled formats. They come in by the same door as a plugin's: the hook `arena_formats`."""
 MOST_SEED = 2**128 - 1
 """Luck is keyed with sixteen bytes."""
 
 Results = Callable[[Sequence[MatchSpec]], Sequence[GameRecord] | None]
 """Gives the records of a round, in its order; None if it cannot be finished."""
+
+
+@hookimpl
+def arena_formats() -> list[Format]:
+    """Round-robin, gauntlet, swiss, knockout and ladder."""
+    return list(FORMATS.values())
 
 
 class Schedule:

@@ -16,6 +16,17 @@ def simulated_record(spec: MatchSpec, strengths: Mapping[str, float], luck: Chan
     rng = luck.rng("rehearsal", spec.id)
     scores = tuple(round(SCALE * rng.gauss(strengths.get(name, 0.0), 1.0)) for name in spec.seats)
     return GameRecord(
-        spec.id, spec.index, spec.set, spec.game, "", spec.options, spec.seed, spec.seats,
-        scores, ranks_of(scores), "made up", (), (0,) * len(spec.seats),
-    )  # fmt: skip
+        id=spec.id,
+        index=spec.index,
+        set=spec.set,
+        game=spec.game,
+        rules="",
+        options=spec.options,
+        seed=spec.seed,
+        seats=spec.seats,
+        scores=scores,
+        ranks=ranks_of(scores),
+        ending="made up",
+        actions=(),
+        decisions=(0,) * len(spec.seats),
+    )

@@ -128,7 +128,7 @@ def _pretended(game: GamePlan, plan: Plan, strengths: Mapping[str, float], most:
             for turn in range(game.players):
                 seats = table.seating[turn:] + table.seating[:turn]
                 name = f"{table.group}.{table.number}"
-                spec = MatchSpec(f"{name}.{turn}", played, name, game.name, {}, played - turn, seats)
+                spec = MatchSpec.single(f"{name}.{turn}", game.name, {}, played - turn, seats)
                 skills.add(simulated_record(spec, strengths, luck))
                 played += 1
         if played > most:

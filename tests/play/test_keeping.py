@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from harness.cli import main
 from harness.core.types import GameRecord
 from harness.play.dialogue import Dialogue
-from harness.runs.record_file import lock
+from harness.runs.store import lock
 from tests.play.support import sit_down
 from tests.support.cli import arena
 

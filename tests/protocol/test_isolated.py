@@ -10,7 +10,7 @@ import pytest
 
 from harness.core.errors import UsageError
 from harness.executors import Roster
-from harness.executors.choose import default_workers
+from harness.executors.jobs import default_workers
 from harness.executors.local import LocalPool
 from harness.executors.serial import SerialExecutor
 from harness.match.referee import Limits

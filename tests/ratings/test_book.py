@@ -7,7 +7,7 @@ import pytest
 from harness.core.errors import StoreError
 from harness.core.types import Fault
 from harness.ratings import OVERALL, Ratings, RatingSet, certainty, in_schedule_order, leaderboard, rate_records
-from harness.ratings.evidence import MATCHES, MOST_DEALS, SCORE
+from harness.ratings.ratings import MATCHES, MOST_DEALS, SCORE
 from tests.ratings.simulate import World, record, tournament
 
 
@@ -133,7 +133,7 @@ def test_memory_is_bounded_and_nothing_is_lost_when_deals_are_put_together():
 def test_putting_deals_together_hardly_changes_the_intervals(monkeypatch):
     records = list(tournament(World([0.0, 0.3], 2), 480, Random(11)))
     whole = leaderboard(rate_records(records)["sim"])
-    monkeypatch.setattr("harness.ratings.evidence.MOST_DEALS", 128)
+    monkeypatch.setattr("harness.ratings.ratings.MOST_DEALS", 128)
     merged = rate_records(records)["sim"]
     assert len(merged.evidence.deals) == 120
     for one, other in zip(whole.standings, leaderboard(merged).standings, strict=True):

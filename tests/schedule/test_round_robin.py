@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.core.format import Plan
-from harness.schedule.table_selection import MOST_TABLES, tables_per_deal
+from harness.schedule.round_robin import MOST_TABLES, tables_per_deal
 
 from .support import game, meetings, names, pairs, plan, scheduled, sets_of, spread
 

@@ -1,13 +1,15 @@
-"""Progress on stderr: a line that renews itself on a terminal, a plain line now and then elsewhere."""
+"""The person at the terminal: progress on stderr, and Ctrl-C."""
 
 from __future__ import annotations
 
 import os
 import shutil
+import signal
 import sys
+import threading
 from time import monotonic
-from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from types import FrameType, TracebackType
+from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
     from harness.core.types import GameRecord
@@ -19,7 +21,10 @@ TOP = 3
 
 
 class Progress:
-    """Counts steps and shows them; quiet for anything that is over in a second."""
+    """Counts steps and shows them on stderr: one line that renews itself on a terminal, one now and then elsewhere.
+
+    It says nothing of what is over in a second.
+    """
 
     def __init__(self, what: str, total: int | None, quiet: bool = False) -> None:
         self.what, self.total, self.quiet = what, total, quiet
@@ -97,3 +102,36 @@ def clock(seconds: float) -> str:
     minutes, rest = divmod(int(seconds + 0.5), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+class StopSignal:
+    """Ctrl-C and SIGTERM: the first one ends a run in good order, the second one at once.
+
+    While it is entered, `stopped` says whether somebody asked to stop. Outside the main thread nobody can.
+    """
+
+    def __init__(self) -> None:
+        self.stopped = False
+        self._before: dict[int, Any] = {}
+
+    def __enter__(self) -> Self:
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGINT, signal.SIGTERM):
+                self._before[number] = signal.signal(number, self._asked)
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def __call__(self) -> bool:
+        """Whether somebody asked to stop."""
+        return self.stopped
+
+    def _asked(self, number: int, _frame: FrameType | None) -> None:
+        if self.stopped:
+            # Not an exception: the bot whose code is running could catch it. Records are on disk already.
+            os._exit(128 + number)
+        self.stopped = True
+        sys.stderr.write("\nFinishing what is being played; once more to stop now.\n")
+        sys.stderr.flush()

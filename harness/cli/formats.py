@@ -1,0 +1,47 @@
+"""arena formats."""
+
+from __future__ import annotations
+
+import json
+
+import click
+from msgspec import to_builtins
+from tabulate import tabulate
+
+from harness.cli.shared import load_plugins, strict_option
+from harness.core.options import allowed
+
+
+@click.command("formats", short_help="List the tournament formats that are installed, with their options.")
+@click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
+@strict_option
+def command(as_json: bool, strict: bool) -> None:
+    """List the tournament formats that are installed, with their options.
+
+    \b
+    arena formats
+    arena tournament --format swiss:rounds=5
+    """
+    formats = load_plugins(strict).formats.values()
+    if as_json:
+        data = [
+            {
+                "name": each.name,
+                "summary": each.summary,
+                "adaptive": each.adaptive,
+                "candidates": each.candidates,
+                "options": [to_builtins(option) for option in each.options],
+            }
+            for each in formats
+        ]
+        click.echo(json.dumps(data, indent=2))
+        return
+    rows = [(each.name, each.summary) for each in formats]
+    click.echo(tabulate(rows, headers=("format", "who meets whom"), disable_numparse=True))
+    options = [
+        (f"{each.name}:{option.name}=...", str(option.default), allowed(option), option.help)
+        for each in formats
+        for option in each.options
+    ]
+    click.echo("\nOptions (arena tournament --format name:option=value):\n")
+    click.echo(tabulate(options, headers=("option", "default", "allowed", "what it is"), disable_numparse=True))
