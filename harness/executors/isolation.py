@@ -146,7 +146,7 @@ def python_launch(entry: str, request: Mapping[str, object], readable: tuple[str
     """A launch of Python that calls our function `entry` with `request`, and can import what this process can."""
     folders = {sys.prefix, sys.base_prefix, sys.exec_prefix, *readable}
     folders |= {path for path in sys.path if path and Path(path).is_dir()}
-    folders |= {str(ROOT / "harness")}
+    folders |= {str(ROOT / ours) for ours in ("harness", "engines", "bots")}  # an editable install is in no such folder
     return Launch(entry=entry, request=request, readable=tuple(sorted(folders)))
 
 
