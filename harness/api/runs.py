@@ -27,7 +27,7 @@ from harness.runs.tournament import play_run
 from harness.runs.verify import Findings, check_run
 
 if TYPE_CHECKING:
-    import pandas as pd
+    import pandas as pd  # type: ignore[import-untyped]  # likewise in skill_update.py
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from itertools import pairwise
 from math import erfc, exp, pi, sqrt
 from statistics import NormalDist
 
-import trueskill
+import trueskill  # type: ignore[import-untyped]  # here and not in our settings: authors' checkers read this too
 
 # The library's constants, with the types that it does not publish.
 MU: float = trueskill.MU
