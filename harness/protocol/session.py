@@ -175,7 +175,7 @@ _described: dict[Game[Any], Raw] = {}
 
 
 def _components(game: Game[Any]) -> Raw:
-    """What `describe` tells, encoded once: it is the same in every match."""
+    """What `components` tells, encoded once: it is the same in every match."""
     if game not in _described:
         _described[game] = Raw(msgspec.json.encode(game.components()))
     return _described[game]

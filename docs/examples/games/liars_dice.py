@@ -6,12 +6,13 @@ higher than the last, until somebody calls "liar". If the bid was true the calle
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass
 from random import Random
 from typing import ClassVar
 
-from harness import NOBODY, Action, Chance, Event, Game, Option, State, View, hookimpl
+from harness import NOBODY, Action, Chance, Event, Game, Option, State, Value, View, hookimpl
 
 Dice = tuple[int, ...]
 CUP = 2
@@ -118,7 +119,7 @@ class LiarsDice(Game[DiceView]):
     options = (Option("rounds", 6, "how many rounds are played", kind="int", minimum=1, maximum=100),)
     view_type = DiceView
 
-    def __init__(self, settings: dict[str, str | int | bool], files: dict[str, str]) -> None:
+    def __init__(self, settings: Mapping[str, Value], files: Mapping[str, str]) -> None:
         super().__init__(settings, files)
         table: list[Action] = []
         highest = CUP * self.max_players
