@@ -47,11 +47,11 @@ class Terminal:
 
     def read(self, pattern: str = PROMPT) -> str:
         """What is printed from now on until it ends with the pattern."""
-        begin, until = len(self.seen), monotonic() + PATIENCE
-        while not re.search(pattern, self.seen[begin:]):
+        new_match, until = len(self.seen), monotonic() + PATIENCE
+        while not re.search(pattern, self.seen[new_match:]):
             assert monotonic() < until, f"{pattern!r} did not come; the terminal says:\n{self.seen[-3000:]}"
             assert self._more(), f"{pattern!r} did not come before the end:\n{self.seen[-3000:]}"
-        return self.seen[begin:]
+        return self.seen[new_match:]
 
     def _more(self) -> bool:
         ready, _, _ = select.select([self.fd], [], [], 1.0)
@@ -82,12 +82,12 @@ class Terminal:
 
     def play_on(self, choices: str = "1!") -> str:
         """Makes the same choice at every prompt until the match is over; what was printed last."""
-        begin = len(self.seen)
-        while "Recorded in" not in self.seen[begin:]:
-            begin = len(self.seen)
+        new_match = len(self.seen)
+        while "Recorded in" not in self.seen[new_match:]:
+            new_match = len(self.seen)
             self.press(choices + "\n")
             self.read(rf"{PROMPT}|Another deal at this table: .*\n")
-        return self.seen[begin:]
+        return self.seen[new_match:]
 
 
 @contextmanager
