@@ -95,12 +95,12 @@ class Terminal:
 
     def play_on(self, choices: str = "1!") -> str:
         """Makes the same choice at every prompt until the match is over; what was printed last."""
-        new_match = len(self.seen)
-        while "Recorded in" not in self.seen[new_match:]:
-            new_match = len(self.seen)
+        begin = len(self.seen)
+        while "Recorded in" not in self.seen[begin:]:
+            begin = len(self.seen)
             self.press(choices + "\n")
             self.read(rf"{PROMPT}|Another deal at this table: .*\n")
-        return self.seen[new_match:]
+        return self.seen[begin:]
 
 
 @contextmanager
