@@ -103,5 +103,9 @@ def run() -> None:
         # Bots that go through a set of texts do so in an order that Python shuffles at its start, unless it is told
         # not to. The same run must give the same records.
         os.environ["PYTHONHASHSEED"] = "0"
+        if os.name == "nt":  # there execv comes back to the shell at once
+            import subprocess
+
+            sys.exit(subprocess.run(sys.orig_argv, executable=sys.executable).returncode)  # noqa: S603 - likewise
         os.execv(sys.executable, sys.orig_argv)  # noqa: S606 - this very program again
     main()

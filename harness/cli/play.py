@@ -56,7 +56,7 @@ def command(**asked: Any) -> None:
 
 def _new(registry: Registry, asked: dict[str, Any]) -> tuple[SavedMatch, Entrant | None]:
     from harness.play.advice import hint_bot
-    from harness.play.saves import begin
+    from harness.play.saves import new_match
     from harness.runs.request import RunRequest
 
     if not asked["game"]:
@@ -64,12 +64,12 @@ def _new(registry: Registry, asked: dict[str, Any]) -> tuple[SavedMatch, Entrant
     adviser = hint_bot(registry, registry.game(asked["game"]).name, asked["hint_bot"])
     fields = given(asked, "bots", "options", "seed", "name")
     request = RunRequest(games=(asked["game"],), results=str(asked["results"]), **fields)
-    return begin(request, registry, asked["seat"], join(["arena", *sys.argv[1:]])), adviser
+    return new_match(request, registry, asked["seat"], join(["arena", *sys.argv[1:]])), adviser
 
 
 def _resumed(registry: Registry, asked: dict[str, Any]) -> tuple[SavedMatch, Entrant | None]:
     from harness.play.advice import hint_bot
-    from harness.play.saves import go_on
+    from harness.play.saves import continue_match
 
     named = {"game": "GAME", "bots": "--bot", "options": "--option", "seed": "--seed", "name": "--name"}
     fixed = [name for key, name in named.items() if asked[key] not in (None, ())]
@@ -77,12 +77,12 @@ def _resumed(registry: Registry, asked: dict[str, Any]) -> tuple[SavedMatch, Ent
         raise click.UsageError(f"--resume goes on at the same table; leave out {', '.join(fixed)}.")
     run = open_folder(asked["results"], asked["resume"])
     adviser = hint_bot(registry, run.info.plan.games[0].name, asked["hint_bot"])
-    return go_on(run, registry, asked["seat"], asked["force"]), adviser
+    return continue_match(run, registry, asked["seat"], asked["force"]), adviser
 
 
 def _play(console: Console, saved: SavedMatch, adviser: Entrant | None) -> int:
     from harness.output.tables import write_leaderboard
-    from harness.play.dialogue import Left
+    from harness.play.dialogue import PersonLeft
     from harness.play.interrupts import INTERRUPTED, Interrupts
     from harness.play.play_session import PlaySession
 
@@ -92,7 +92,7 @@ def _play(console: Console, saved: SavedMatch, adviser: Entrant | None) -> int:
         session.greet()
         try:
             record = session.play()
-        except (Left, KeyboardInterrupt) as leaving:
+        except (PersonLeft, KeyboardInterrupt) as leaving:
             code = INTERRUPTED if isinstance(leaving, KeyboardInterrupt) else 0
             console.say(saved.goodbye())
         else:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Protocol, Self
 
 import msgspec
 
+from harness.core.errors import UsageError
 from harness.core.game import Game
 from harness.core.types import Fault, GameRecord, MatchSpec
 from harness.executors.isolation import isolate_all
@@ -97,6 +98,8 @@ class Executor(Protocol):
 encode = msgspec.json.Encoder().encode
 
 
+CAN_FORK = hasattr(os, "fork")
+"""Whether this system has what worker processes, and bots in processes of their own, are built on."""
 EXECUTORS = {
     "serial": "harness.executors.serial:SerialExecutor",
     "local": "harness.executors.local:LocalPool",
@@ -115,6 +118,8 @@ def choose_executor(
 
     `logs` is where bots in processes of their own write what they print.
     """
+    if workers and not CAN_FORK:
+        raise UsageError("Worker processes need Linux, macOS or another Unix; play in this process with --workers 0.")
     settings = ExecutorSettings(
         limits=Limits(limits["move_time"], limits["game_time"]),
         workers=default_workers() if workers is None else workers,
@@ -131,11 +136,15 @@ def isolated(roster: Roster, limits: Mapping[str, Any], logs: Path | None = None
     """The roster with its bots where a run's limits want them: programs, and isolated bots, in processes."""
     if limits["isolate"] == "off" and not any(entrant.isolated for entrant in roster.entrants.values()):
         return roster
+    if not CAN_FORK:
+        raise UsageError("Bots in processes of their own, programs too, need Linux, macOS or another Unix.")
     times = Limits(limits["move_time"], limits["game_time"])
     policy = IsolationPolicy(limits["isolate"], times, limits["memory"], logs=str(logs or ""))
     return roster._replace(entrants=isolate_all(roster.entrants, policy, roster.games))
 
 
 def default_workers() -> int:
-    """One worker for each core that this process may use."""
+    """One worker for each core that this process may use; none where there are no workers."""
+    if not CAN_FORK:
+        return 0
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

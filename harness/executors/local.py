@@ -1,7 +1,8 @@
 """Plays matches in worker processes that may die or hang at any moment; no match is lost, and the right bot is blamed.
 
-Each worker has a pipe for jobs, a pipe for finished lines and a noticeboard. The parent waits on all line pipes at
-once. A dead worker's pipe ends, so its death is noticed at once, after everything it had finished has been read.
+Each worker has a pipe for jobs, a pipe for finished lines, and its status in shared memory. The parent waits on all
+line pipes at once. A dead worker's pipe ends, so its death is noticed at once, after everything it had finished has
+been read.
 """
 
 from __future__ import annotations
@@ -23,14 +24,14 @@ from harness.executors import system
 from harness.executors.jobs import ExecutorSettings, Job, Played, Roster, WorkerLoss
 from harness.executors.verdicts import Verdicts
 from harness.executors.worker import FULL, SHORT, main
-from harness.executors.worker_status import STOP, WorkerStatus, new_board
+from harness.executors.worker_status import STOP, WorkerStatus, new_status
 from harness.match.referee import Limits
 
 AHEAD = 0.1
 """Seconds of work that a worker has waiting: its pauses between two batches are nothing beside it."""
 MOST_AHEAD = 500
 TICK = 0.1
-"""Seconds between two looks at the noticeboards."""
+"""Seconds between two looks at what the workers are doing."""
 KILL_AFTER = 1.0
 """Seconds past its time after which a bot that does not return is killed."""
 CHUNK = 1 << 20
@@ -50,10 +51,10 @@ class WorkerHandle:
     def __init__(self, context: Any, args: tuple[Any, ...], stopped: bool) -> None:
         jobs, self.jobs = context.Pipe(duplex=False)
         self.lines, lines = context.Pipe(duplex=False)
-        self.board = new_board(context)
-        self.board[STOP] = stopped
+        self.status = new_status(context)
+        self.status[STOP] = stopped
         self.process = context.Process(
-            target=main, args=(jobs, lines, self.board, os.getpid(), *args), daemon=False, name="arena-worker"
+            target=main, args=(jobs, lines, self.status, os.getpid(), *args), daemon=False, name="arena-worker"
         )
         self.process.start()
         jobs.close()
@@ -133,12 +134,12 @@ class LocalPool:
             system.adopt_strays(True)
             self._others = system.children()
         for _ in range(self.size):
-            self._hire()
+            self._start_worker()
         return self
 
     def __exit__(self, *_error: object) -> None:
         for worker in list(self._workers.values()):
-            self._dismiss(worker)
+            self._stop_worker(worker)
         self._selector.close()
         self._args[0].close()
         if self.sweep:
@@ -155,7 +156,7 @@ class LocalPool:
                     yield from self._collect(self._workers[key.fd], waiting)
             if monotonic() >= self._next_look:
                 self._next_look = monotonic() + TICK
-                yield from self._look_after(waiting)
+                yield from self._check_workers(waiting)
                 if not self._stopped and self.should_stop():
                     self._stop()
 
@@ -163,16 +164,16 @@ class LocalPool:
         """Workers leave when they have finished what they play."""
         self._stopped = True
         for worker in self._workers.values():
-            worker.board[STOP] = 1
+            worker.status[STOP] = 1
             worker.jobs.close()
 
-    def _hire(self) -> WorkerHandle:
+    def _start_worker(self) -> WorkerHandle:
         worker = WorkerHandle(self._context, self._args, self._stopped)
         self._workers[worker.fd] = worker
         self._selector.register(worker.fd, selectors.EVENT_READ)
         return worker
 
-    def _dismiss(self, worker: WorkerHandle) -> None:
+    def _stop_worker(self, worker: WorkerHandle) -> None:
         self._selector.unregister(worker.fd)
         del self._workers[worker.fd]
         worker.terminate()
@@ -214,7 +215,7 @@ class LocalPool:
     def _lost(self, worker: WorkerHandle, waiting: Iterator[Job]) -> None:
         """A worker has died, or was killed because a bot did not return."""
         if worker.pending and not self._stopped:
-            asking = WorkerStatus(worker.board)
+            asking = WorkerStatus(worker.status)
             job = worker.pending.popleft()
             seat = asking.seat if asking.match == job.spec.index else None
             system.kill_group(worker.pid)
@@ -229,18 +230,18 @@ class LocalPool:
 
     def _replace(self, worker: WorkerHandle, waiting: Iterator[Job]) -> None:
         self._retry.extendleft(reversed(worker.pending))
-        self._dismiss(worker)
+        self._stop_worker(worker)
         if not self._stopped:
-            self._feed(self._hire(), waiting)
+            self._feed(self._start_worker(), waiting)
 
-    def _look_after(self, waiting: Iterator[Job]) -> Iterator[Played]:
+    def _check_workers(self, waiting: Iterator[Job]) -> Iterator[Played]:
         """Finds workers that died while a child of theirs holds the pipe open, and kills those past their time.
 
         Seen twice at the same question, a worker is not where it is by chance.
         """
         now = perf_counter()
         for worker in list(self._workers.values()):
-            asking = WorkerStatus(worker.board)
+            asking = WorkerStatus(worker.status)
             if not worker.process.is_alive():
                 yield from self._collect(worker, waiting)
                 if worker.fd in self._workers and self._workers[worker.fd] is worker:

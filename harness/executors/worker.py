@@ -24,12 +24,12 @@ FULL_AT = 0.7
 """Share of its memory at which a worker gives way between two matches."""
 
 
-def main(jobs: Any, lines: Any, board: Any, parent: int, roster: Roster, limits: Limits, memory: int) -> None:
+def main(jobs: Any, lines: Any, status: Any, parent: int, roster: Roster, limits: Limits, memory: int) -> None:
     """Plays until there are no more jobs. Runs in a process and a session of its own."""
     me = os.getpid()
     try:
         _settle(parent, memory, keep={jobs.fileno(), lines.fileno()})
-        _MatchLoop(jobs, lines.fileno(), slots(board), roster, limits, memory).work()
+        _MatchLoop(jobs, lines.fileno(), slots(status), roster, limits, memory).work()
         roster.close()
     except BaseException:
         if os.getpid() == me:  # else it is a child that a bot has forked: it has no business here

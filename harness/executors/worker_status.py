@@ -1,4 +1,4 @@
-"""The noticeboard: a worker writes in shared memory whom it is asking, and until when; the parent reads it.
+"""A worker's status: it writes in shared memory whom it is asking, and until when; the parent reads it.
 
 It is written at every decision, so it is a handful of numbers and no lock. The parent takes nothing on it for
 certain before it has seen it twice.
@@ -14,16 +14,16 @@ STOP = SLOTS
 """The parent sets this slot to ask the worker to begin no further match."""
 
 
-def new_board(context: Any) -> Any:
+def new_status(context: Any) -> Any:
     """Shared memory for one worker."""
-    board = context.RawArray("d", SLOTS + 1)
-    board[ASKING] = IDLE
-    return board
+    status = context.RawArray("d", SLOTS + 1)
+    status[ASKING] = IDLE
+    return status
 
 
-def slots(board: Any) -> memoryview[float]:
+def slots(status: Any) -> memoryview[float]:
     """The same memory in the form that is quickest to write."""
-    return memoryview(board).cast("B").cast("d")
+    return memoryview(status).cast("B").cast("d")
 
 
 class WorkerStatus:
@@ -31,10 +31,10 @@ class WorkerStatus:
 
     __slots__ = ("deadline", "decision", "match", "seat")
 
-    def __init__(self, board: Any) -> None:
-        code = int(board[ASKING])
-        self.match = int(board[MATCH])
-        self.deadline = float(board[DEADLINE])
+    def __init__(self, status: Any) -> None:
+        code = int(status[ASKING])
+        self.match = int(status[MATCH])
+        self.deadline = float(status[DEADLINE])
         self.decision, seat = divmod(code, 64)
         self.seat: int | None = None if code == IDLE else seat
 

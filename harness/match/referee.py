@@ -21,7 +21,7 @@ from harness.match.faults import BotFault, detail_of, illegal_answer, kind_of, w
 from harness.plugins.entrants import Entrant
 
 MATCH, ASKING, DEADLINE, SLOTS = 0, 1, 2, 3
-"""Slots of the noticeboard that a referee keeps: its match, whom it is asking (decision * 64 + seat), until when."""
+"""Slots of the status that a referee keeps: its match, whom it is asking (decision * 64 + seat), until when."""
 IDLE = -1
 """ASKING when no bot is being asked."""
 
@@ -72,15 +72,15 @@ def play(
     entrants: Sequence[Entrant],
     limits: Limits = NO_LIMITS,
     forfeits: Sequence[Fault] = (),
-    board: MutableSequence[float] | memoryview[float] | None = None,
+    status: MutableSequence[float] | memoryview[float] | None = None,
     audit: Callable[[], None] | None = None,
 ) -> GameRecord:
     """Plays the match with these entrants, seat by seat, to its end.
 
     A seat of `forfeits` is not asked from that decision on: its bot is known to kill or hang the process. Whom the
-    referee is asking is noted on `board`; `audit` is called after each answer, before the note is taken away.
+    referee is asking is noted in `status`; `audit` is called after each answer, before the note is taken away.
     """
-    match = _Match(spec, game, entrants, limits, forfeits, board, audit)
+    match = _Match(spec, game, entrants, limits, forfeits, status, audit)
     match.run()
     return match.record()
 
@@ -93,11 +93,11 @@ class _Match:
         entrants: Sequence[Entrant],
         limits: Limits,
         forfeits: Sequence[Fault],
-        board: MutableSequence[float] | memoryview[float] | None,
+        status: MutableSequence[float] | memoryview[float] | None,
         audit: Callable[[], None] | None,
     ) -> None:
         self.spec, self.game, self.limits, self.audit = spec, game, limits, audit
-        self.board: Any = [0.0] * SLOTS if board is None else board
+        self.status: Any = [0.0] * SLOTS if status is None else status
         self.forfeits = {fault.seat: fault for fault in forfeits}
         self.faults: list[Fault] = []
         self.actions: list[int] = []
@@ -129,13 +129,13 @@ class _Match:
 
     def _ask(self, number: int, allowed: float) -> None:
         """Notes that this bot has the word, for at most so many seconds."""
-        self.board[DEADLINE] = perf_counter() + (allowed + self.limits.margin if allowed else inf)
-        self.board[ASKING] = len(self.actions) * 64 + number
+        self.status[DEADLINE] = perf_counter() + (allowed + self.limits.margin if allowed else inf)
+        self.status[ASKING] = len(self.actions) * 64 + number
 
     def _asked(self) -> None:
         if self.audit:
             self.audit()
-        self.board[ASKING] = IDLE
+        self.status[ASKING] = IDLE
 
     def _blame(self, number: int, kind: FaultKind, detail: str) -> None:
         self.faults.append(Fault(number, kind, len(self.actions), whole_characters(detail)))
@@ -143,11 +143,11 @@ class _Match:
     def run(self) -> None:  # noqa: C901 - one flat loop: every call saved here is saved at each decision
         """Every decision of the match: this loop is the hot path of a tournament."""
         state, seats, actions, now = self.state, self.seats, self.actions, perf_counter
-        board, forfeits, audit, limits = self.board, self.forfeits, self.audit, self.limits
+        status, forfeits, audit, limits = self.status, self.forfeits, self.audit, self.limits
         limited = bool(limits.move_time or limits.game_time)
         move_time, margin = limits.move_time or inf, limits.margin
         bank = limits.game_time or inf
-        board[DEADLINE] = inf
+        status[DEADLINE] = inf
         while True:
             legal = state.legal
             if len(legal) < 2:
@@ -167,8 +167,8 @@ class _Match:
                 view = state.view(number)
                 began = now()
                 if limited:
-                    board[DEADLINE] = began + margin + min(move_time, bank - seat.time)
-                board[ASKING] = len(actions) * 64 + number
+                    status[DEADLINE] = began + margin + min(move_time, bank - seat.time)
+                status[ASKING] = len(actions) * 64 + number
                 try:
                     if seat.listens:
                         self._tell(number, seat)
@@ -184,7 +184,7 @@ class _Match:
                         action = self._illegal(number, legal, answer)
                 if audit is not None:
                     audit()
-                board[ASKING] = IDLE
+                status[ASKING] = IDLE
                 seat.time += took
                 if took > seat.slowest:
                     seat.slowest = took

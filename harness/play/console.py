@@ -31,8 +31,8 @@ class Console:
 
     def paragraph(self, text: str, indent: str = "", first: str | None = None) -> None:
         """Prints one text, wrapped; `first` stands before its first line instead of the indent."""
-        begin = indent if first is None else first
-        self.say(fill(text, self.width - 1, initial_indent=begin, subsequent_indent=indent))
+        new_match = indent if first is None else first
+        self.say(fill(text, self.width - 1, initial_indent=new_match, subsequent_indent=indent))
 
     def listed(self, items: Iterable[str], most_lines: int = 10) -> None:
         """Prints items one a line; in columns, read downwards, when that would be too many lines."""

@@ -32,7 +32,7 @@ COMMANDS = (
 )
 
 
-class Left(Exception):
+class PersonLeft(Exception):
     """The person has left the table."""
 
 
@@ -73,7 +73,7 @@ class Dialogue:
                 typed = self.console.ask(prompt)
             except EOFError:
                 self.console.say()
-                raise Left from None
+                raise PersonLeft from None
             if held is not None and not typed:
                 return held
             word, _, rest = typed.lower().partition(" ")
@@ -151,4 +151,4 @@ class Dialogue:
         self.console.say(f"{name} would choose {turn.actions.index(action) + 1}: {action}")
 
     def _quit(self, _turn: Turn, _rest: str) -> None:
-        raise Left
+        raise PersonLeft

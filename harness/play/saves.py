@@ -83,7 +83,7 @@ class SavedMatch:
         (self.run.folder / UNFINISHED).unlink(missing_ok=True)
 
 
-def invite(registry: Registry) -> None:
+def enter_person(registry: Registry) -> None:
     """Lets the person be entered under a name, as bots are."""
     if HUMAN in registry.bots:
         source = registry.bots[HUMAN].source
@@ -91,11 +91,11 @@ def invite(registry: Registry) -> None:
     registry.bots[HUMAN] = Offer(Human, "a person", "")
 
 
-def begin(request: RunRequest, registry: Registry, seat: int | None, command: str) -> SavedMatch:
+def new_match(request: RunRequest, registry: Registry, seat: int | None, command: str) -> SavedMatch:
     """A new run with the first match of a person: at one game, against the request's bots and who else is needed."""
     [game] = request.games
     company = opponents(registry, registry.game(game), request.bots)
-    invite(registry)
+    enter_person(registry)
     players = 1 + len(registry.entrants(company))
     setup = prepare(replace(request, bots=(HUMAN, *company), players=players, deals=1), registry)
     spec = _next_match(setup, (), seat)
@@ -103,9 +103,9 @@ def begin(request: RunRequest, registry: Registry, seat: int | None, command: st
     return SavedMatch(run, setup, Unfinished(spec), fresh=True)
 
 
-def go_on(run: RunFolder, registry: Registry, seat: int | None, force: bool = False) -> SavedMatch:
+def continue_match(run: RunFolder, registry: Registry, seat: int | None, force: bool = False) -> SavedMatch:
     """The match that was left in this run, or else another deal at the same table."""
-    invite(registry)
+    enter_person(registry)
     folder, setup = run.folder, reopen(run, registry, force)
     if HUMAN not in setup.entrants:
         raise UsageError(f"{folder} is a run of bots; continue it with: arena tournament --resume {folder}")

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from math import exp, sqrt
 
-from harness.ratings.ratings import CHOSEN, Deal
+from harness.ratings.ratings import CHOSEN, DealSums
 
 PRIOR = 1.0
 """Each bot wins and loses this many imaginary matches against a bot of average strength: nobody is infinitely good."""
@@ -42,7 +42,7 @@ class Strengths:
         return self.values[one] - self.values[other], sqrt(max(variance, 0.0))
 
 
-def fit(deals: Sequence[Deal], bots: int, prior: float = PRIOR) -> Strengths:
+def fit(deals: Sequence[DealSums], bots: int, prior: float = PRIOR) -> Strengths:
     """The strengths of bots 0 .. bots - 1, centred on 0."""
     stages: dict[int, float] = {}
     chosen = [prior] * bots
@@ -91,7 +91,7 @@ def _expected(
     return expected, curvature
 
 
-def _sandwich(values: Sequence[float], inverse: Matrix, deals: Sequence[Deal], prior: float) -> Matrix:
+def _sandwich(values: Sequence[float], inverse: Matrix, deals: Sequence[DealSums], prior: float) -> Matrix:
     """The covariance of the strengths from how far each deal, alone, would move them."""
     bots = len(values)
     weights = [exp(value) for value in values]

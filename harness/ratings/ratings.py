@@ -31,7 +31,7 @@ DRAW_PAIRS = 10
 """The draw probability starts as if it had been seen in this many pairs; from there the records say what it is."""
 
 
-class Deal:
+class DealSums:
     """The sums of one deal, or of neighbouring deals put together."""
 
     __slots__ = ("bots", "seats", "stages")
@@ -43,7 +43,7 @@ class Deal:
         self.stages: dict[int, float] = {}
         """A stage is "who is the best of these?"; the key has a bit for each bot left. See plackett_luce.py."""
 
-    def absorb(self, other: Deal) -> None:
+    def absorb(self, other: DealSums) -> None:
         """Takes in the sums of another deal."""
         _absorb(self.bots, other.bots)
         _absorb(self.seats, other.seats)
@@ -62,20 +62,20 @@ class Evidence:
     __slots__ = ("_numbers", "_shift", "ahead", "deals", "met")
 
     def __init__(self) -> None:
-        self.deals: list[Deal] = []
+        self.deals: list[DealSums] = []
         self.ahead: dict[tuple[int, int], float] = {}
         self.met: dict[tuple[int, int], int] = {}
         self._numbers: dict[int, int] = {}
         self._shift = 0
 
-    def deal(self, seed: int) -> Deal:
+    def deal(self, seed: int) -> DealSums:
         """The sums of the deal with this seed."""
         number = self._numbers.setdefault(seed, len(self._numbers))
         if number >> self._shift >= len(self.deals):
             if len(self.deals) == MOST_DEALS:
                 self._halve()
             if number >> self._shift == len(self.deals):
-                self.deals.append(Deal())
+                self.deals.append(DealSums())
         return self.deals[number >> self._shift]
 
     def _halve(self) -> None:
@@ -114,7 +114,7 @@ class Evidence:
         """Whether these two have ever sat at one table."""
         return (one, other) in self.met or (other, one) in self.met
 
-    def _add_stages(self, deal: Deal, bots: Sequence[int], ranks: tuple[int, ...]) -> None:
+    def _add_stages(self, deal: DealSums, bots: Sequence[int], ranks: tuple[int, ...]) -> None:
         """Best of all, best of the rest, ...; tied bots count as every order of them, with equal weights."""
         stages, sums = deal.stages, deal.bots
         seats, ties = order(ranks)

@@ -82,6 +82,11 @@ class RunRequest(Struct, frozen=True, kw_only=True, rename="kebab", forbid_unkno
         return {name: getattr(self, name) for name in LIMITS}
 
     @classmethod
+    def from_file(cls, path: str | Path, **given: Any) -> RunRequest:
+        """The request that a TOML file makes; what is `given` here counts instead of what the file says."""
+        return cls(**{**cls.read(Path(path)), **given})
+
+    @classmethod
     def read(cls, path: Path) -> dict[str, Any]:
         """The fields that a TOML file gives; they are named like the options of `arena tournament`."""
         try:

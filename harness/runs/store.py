@@ -193,7 +193,7 @@ class RecordFile:
         self.path = path
         self.warnings: list[str] = []
         try:
-            self._fd = os.open(path, os.O_RDWR | os.O_APPEND)
+            self._fd = os.open(path, os.O_RDWR | os.O_APPEND | getattr(os, "O_BINARY", 0))
         except OSError as error:
             raise StoreError(f"Cannot write to {path}: {error.strerror or error}.") from error
         size = os.fstat(self._fd).st_size
@@ -208,7 +208,8 @@ class RecordFile:
         at = size
         while at > 0:
             step = min(65536, at)
-            newline = os.pread(self._fd, step, at - step).rfind(b"\n")
+            os.lseek(self._fd, at - step, os.SEEK_SET)  # appending does not look at this
+            newline = os.read(self._fd, step).rfind(b"\n")
             if newline >= 0:
                 return at - step + newline + 1
             at -= step

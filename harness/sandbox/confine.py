@@ -11,11 +11,11 @@ import signal
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from harness.sandbox import jail, kernel, landlock
+from harness.sandbox.limits import SandboxLimits
 
 UNLIMITED = resource.RLIM_INFINITY
 MEGABYTE = 1 << 20
@@ -23,28 +23,6 @@ FIRST_BOT_USER = 60_000_000
 """User ids from here on belong to nobody: each bot of a root's run gets one of its own."""
 NOBODY = 65534
 _NAMESPACES = kernel.CLONE_NEWNS | kernel.CLONE_NEWPID | kernel.CLONE_NEWNET | kernel.CLONE_NEWIPC | kernel.CLONE_NEWUTS
-
-
-@dataclass(frozen=True, slots=True)
-class SandboxLimits:
-    """What a bot's process may have. Everything here can be written as JSON."""
-
-    folder: str
-    """An empty folder that belongs to this process alone."""
-    readable: Sequence[str] = ()
-    """What it needs to run; the system's programs and libraries come on top."""
-    confined: bool = True
-    """Whether to take away more than memory, processor time and open files."""
-    strict: bool = False
-    """Whether to refuse to go on when something could not be taken away."""
-    memory: int = 4096
-    """Megabytes of address space; 0 is no limit."""
-    cpu: int = 3600
-    """Seconds of processor time in the whole life of the process."""
-    processes: int = 64
-    open_files: int = 256
-    file_size: int = 64
-    """Megabytes that it may write: for one file, and for its scratch folder where that has a size."""
 
 
 def enter_namespaces() -> bool:

@@ -21,7 +21,7 @@ from typing import Any
 
 from harness.core.types import FaultKind
 from harness.match.faults import BotFault, without_addresses
-from harness.sandbox.confine import SandboxLimits
+from harness.sandbox.limits import SandboxLimits
 
 ROOT = Path(__file__).parents[2]
 """The folder that has `harness` in it."""

@@ -25,7 +25,8 @@ _started: list[int] = []
 def main(orders: dict[str, Any]) -> None:
     """Starts the program and stays until it is over."""
     from harness.sandbox import kernel
-    from harness.sandbox.confine import FIRST_BOT_USER, SandboxLimits, enter_namespaces
+    from harness.sandbox.confine import FIRST_BOT_USER, enter_namespaces
+    from harness.sandbox.limits import SandboxLimits
 
     limits = SandboxLimits(**orders["limits"])
     namespaces = limits.confined and enter_namespaces()

@@ -18,7 +18,7 @@ from harness.ratings.skill_update import BETA, MU, SIGMA
 from harness.schedule.round_robin import rounds as round_robin
 from harness.schedule.simulation import simulated_record
 
-PRETENCES = 3
+SIMULATIONS = 3
 _NORMAL = NormalDist()
 
 
@@ -113,12 +113,12 @@ def matches_of_round_robin(skills: SkillBeliefs, game: GamePlan, plan: Plan, mos
     It is played with made-up results of bots as strong as they were found to be, a few times over.
     """
     strengths = {name: skills.mu(name) / BETA for name in skills.names}
-    tries = [_pretended(game, plan, strengths, most, number) for number in range(PRETENCES)]
+    tries = [_simulated_length(game, plan, strengths, most, number) for number in range(SIMULATIONS)]
     known = [taken for taken in tries if taken is not None]
     return sum(known) // len(known) if len(known) == len(tries) else None
 
 
-def _pretended(game: GamePlan, plan: Plan, strengths: Mapping[str, float], most: int, number: int) -> int | None:
+def _simulated_length(game: GamePlan, plan: Plan, strengths: Mapping[str, float], most: int, number: int) -> int | None:
     luck = Chance(Chance(plan.seed).derive("round-robin instead", game.name, number))
     skills, looks = SkillBeliefs(game.entrants), RepeatedLooks(plan.number("until-separated"), len(game.entrants))
     endless = replace(plan, deals=10**9, format="round-robin", settings={"tables": 0})

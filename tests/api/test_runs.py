@@ -118,8 +118,9 @@ def test_a_file_asks_for_the_same_run(tmp_path):
         'games = ["el-paso"]\nbots = ["outlaw", "skittish", "random"]\ndeals = 9\nseed = 3\nformat = "swiss:rounds=2"\n'
         'players = 3\nmove-time = 2.5\n[options]\nedition = "nl"\n'
     )
-    request = harness.RunRequest(**harness.RunRequest.read(file))
+    request = harness.RunRequest.from_file(file)
     assert (request.deals, request.move_time, request.options) == (9, 2.5, {"edition": "nl"})
+    assert harness.RunRequest.from_file(str(file), deals=3).deals == 3
     run = harness.tournament(request=request, deals=2, workers=0, name="here")
     arena("tournament", "--config", file, "--deals", 2, "--workers", 0, "--name", "there")
     other = harness.open_run("there")
@@ -163,7 +164,7 @@ def test_a_file_with_mistakes_is_refused_by_name(tmp_path, text, said):
     file = tmp_path / "run.toml"
     file.write_text(text)
     with pytest.raises(harness.UsageError, match=said):
-        harness.RunRequest.read(file)
+        harness.RunRequest.from_file(file)
     assert str(file) in arena("tournament", "--config", file, code=2).stderr
 
 

@@ -248,3 +248,19 @@ def test_a_bot_that_is_different_each_time_is_put_off_the_table():
     assert once.forfeits[0].decision == 30
     [fault] = verdicts.after_death(once, 1, 20, True, -9).job.forfeits
     assert fault.decision == 0
+
+
+def test_a_system_without_fork_plays_in_one_process(monkeypatch):
+    from harness.core.errors import UsageError
+    from harness.executors import jobs
+    from harness.runs.request import RunRequest
+
+    monkeypatch.setattr(jobs, "CAN_FORK", False)
+    limits = RunRequest().limits
+    roster = Roster({}, {})
+    assert jobs.default_workers() == 0
+    assert isinstance(jobs.choose_executor(roster, limits, None), SerialExecutor)
+    with pytest.raises(UsageError, match="--workers 0"):
+        jobs.choose_executor(roster, limits, 2)
+    with pytest.raises(UsageError, match="processes of their own"):
+        jobs.choose_executor(roster, {**limits, "isolate": "on"}, 0)

@@ -7,15 +7,17 @@ import os
 import pty
 import re
 import select
+import signal
 import struct
 import subprocess
 import sys
 import termios
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from time import monotonic
 
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import PATIENCE, wait_for
 
 PROMPT = r"\S> \Z"
 """Not the mark before a seat of a table, behind which what has come so far may happen to end."""
@@ -31,6 +33,7 @@ class Terminal:
 
         def own_the_terminal() -> None:  # so that Ctrl-C reaches the program, and it alone
             fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+            signal.signal(signal.SIGINT, signal.SIG_DFL)  # ignored in what a script starts in the background
 
         self.process = subprocess.Popen(
             [sys.executable, "-c", "from harness.cli import run; run()", *map(str, args)],
@@ -46,12 +49,22 @@ class Terminal:
         """All that was printed so far."""
 
     def read(self, pattern: str = PROMPT) -> str:
-        """What is printed from now on until it ends with the pattern."""
+        """What is printed from now on until it ends with the pattern; after a prompt the program is listening."""
         begin, until = len(self.seen), monotonic() + PATIENCE
         while not re.search(pattern, self.seen[begin:]):
             assert monotonic() < until, f"{pattern!r} did not come; the terminal says:\n{self.seen[-3000:]}"
             assert self._more(), f"{pattern!r} did not come before the end:\n{self.seen[-3000:]}"
+        if pattern == PROMPT:
+            wait_for(self._listens, "the program listens")
         return self.seen[begin:]
+
+    def _listens(self) -> bool:
+        """Whether it is asleep over its prompt. A Ctrl-C in the moment before is noticed only after the next line."""
+        try:
+            state = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()[0]
+        except FileNotFoundError:  # not on Linux
+            return True
+        return state in "SZ"
 
     def _more(self) -> bool:
         ready, _, _ = select.select([self.fd], [], [], 1.0)

@@ -11,7 +11,7 @@ import pytest
 from harness import Bot
 from harness.play.advice import NoHint, hint, hint_bot, opponents
 from harness.play.console import Console
-from harness.play.dialogue import COMMANDS, Left
+from harness.play.dialogue import COMMANDS, PersonLeft
 from harness.plugins.entrants import enter
 from harness.plugins.registry import load
 from tests.play.support import first_turn, game, talk
@@ -59,7 +59,7 @@ def test_help_names_every_command():
 
 @pytest.mark.parametrize("lines", [(), ("2",), ("quit",), ("2", "QUIT"), ("99", "?")])
 def test_quit_and_the_end_of_input_leave_the_table(lines):
-    with pytest.raises(Left):
+    with pytest.raises(PersonLeft):
         talk(*lines)
 
 
