@@ -8,6 +8,7 @@ from contextlib import redirect_stdout
 from html import escape
 from typing import Any
 
+from harness.api.matches import installed_here
 from harness.core.errors import UnknownName, UsageError
 from harness.core.types import Value
 from harness.output.terminal import Progress, StopSignal
@@ -15,7 +16,6 @@ from harness.output.verdict_text import verdict_sentences
 from harness.ratings.comparison import MARGIN, MOST_SETS, Verdict
 from harness.runs.questions import answer, questions
 from harness.runs.request import BotLike, RunRequest
-from harness.runs.run_setup import installed
 
 
 class Comparison(Sequence[Verdict]):
@@ -71,6 +71,9 @@ def compare(
         >>> compare("outlaw", "random", games="el-paso", seed=7, workers=0)["el-paso"].answer
         'better'
     """
+    unknown = sorted(set(fields) - set(RunRequest.__struct_fields__))
+    if unknown:
+        raise UnknownName("field of a run", unknown[0], RunRequest.__struct_fields__)
     request = RunRequest(
         games=(games,) if isinstance(games, str) else tuple(games),
         bots=tuple(bots),
@@ -83,14 +86,14 @@ def compare(
         one,
         other,
         request,
-        installed(request.isolate, request.strict),
+        installed_here(request.isolate, request.strict),
         most=most,
         margin=margin,
         shared=not own_deals,
         thorough=thorough,
     )
     verdicts = []
-    with StopSignal() as stop, redirect_stdout(sys.stderr):
+    with StopSignal(softly=True) as stop, redirect_stdout(sys.stderr):
         for question in asked:
             if stop():
                 break

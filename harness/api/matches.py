@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from html import escape
@@ -20,6 +21,7 @@ from harness.match.narration import tell_match
 from harness.match.positions import Position, positions
 from harness.match.referee import Limits, play
 from harness.match.replay import stream
+from harness.plugins.registry import Registry
 from harness.runs.request import BotLike, Isolation, draw_seed
 from harness.runs.run_setup import installed
 
@@ -91,6 +93,14 @@ class Match:
         return f"<h4>{escape(self.game.title)}, {escape(self.id)}</h4>{self._table('html')}"
 
 
+def installed_here(isolate: Isolation = "off", strict: bool = False) -> Registry:
+    """What is installed, with a warning for each broken plugin."""
+    registry = installed(isolate, strict)
+    for problem in registry.problems:
+        warnings.warn(problem, stacklevel=3)
+    return registry
+
+
 def play_match(
     game: str,
     bots: Sequence[BotLike],
@@ -112,7 +122,7 @@ def play_match(
         >>> match.positions()[0].view.phase
         'play'
     """
-    registry = installed(isolate)
+    registry = installed_here(isolate)
     rules = registry.game(game).configure(options or {})
     if not rules.min_players <= len(bots) <= rules.max_players:
         raise UsageError(f"{rules.title} is for {rules.min_players} to {rules.max_players} players, not {len(bots)}.")

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
-from harness.api.matches import Match
+from harness.api.matches import Match, installed_here
 from harness.core.errors import UnknownName, UsageError
 from harness.core.types import FaultKind, GameRecord, Value
 from harness.output.columns import Fields
@@ -21,13 +21,17 @@ from harness.output.terminal import Progress, StopSignal
 from harness.plugins.registry import Registry
 from harness.ratings import leaderboards, rate_records
 from harness.runs.request import BotLike, RunRequest
-from harness.runs.run_setup import RunSetup, configure_run, create_run, installed, limits_of_run, reopen
+from harness.runs.run_setup import RunSetup, configure_run, create_run, limits_of_run, reopen, seeded
 from harness.runs.store import RunFolder, RunInfo, find
 from harness.runs.tournament import play_run
 from harness.runs.verify import Findings, check_run
 
 if TYPE_CHECKING:
     import pandas as pd  # type: ignore[import-untyped]  # likewise in skill_update.py
+
+
+MAY_CHANGE = {"bots", "results", "strict", "workers"}
+"""What may be given when a run is continued: how it is played, and classes for the names of its bots."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,20 +176,42 @@ def tournament(
     """
     given = {"deals": deals, "workers": workers, "options": options, **fields}
     fields = {name: value for name, value in given.items() if value is not None}
-    fields |= {"games": (games,) if isinstance(games, str) else tuple(games)} if games else {}
-    fields |= {"bots": tuple(bots)} if bots else {}
+    fields |= {"games": _several(games)} if games else {}
+    fields |= {"bots": _several(bots)} if bots else {}
     unknown = sorted(set(fields) - set(RunRequest.__struct_fields__))
     if unknown:
         raise UnknownName("field of a run", unknown[0], RunRequest.__struct_fields__)
     asked = replace(request, **fields) if request else RunRequest(**fields)
-    registry = installed(asked.isolate, asked.strict)
+    registry = installed_here(asked.isolate, asked.strict)
     if resume is None:
-        folder, setup = create_run(asked, registry, "harness.tournament(...)")
+        asked = seeded(asked)
+        folder, setup = create_run(asked, registry, _call(asked))
         limits: Mapping[str, Any] = asked.limits
     else:
+        if fixed := sorted(fields.keys() - MAY_CHANGE):
+            raise UsageError(f"A run is continued as it was asked for; leave out {', '.join(fixed)}.")
         folder, setup, limits = _reopened(Path(resume), asked, registry, force)
     _play(folder, setup, limits, asked.workers, quiet)
     return Run(folder, registry)
+
+
+def _several(given: Any) -> tuple[Any, ...]:
+    """One thing, or several."""
+    return tuple(given) if isinstance(given, list | tuple) else (given,)
+
+
+def _call(asked: RunRequest) -> str:
+    """What was called, for run.json; bots that are classes or functions go by their names."""
+    given = {name: value for name, value in asdict(asked).items() if value != getattr(RunRequest(), name)}
+    shown = [
+        f"{name}=[{', '.join(_named(bot) for bot in value)}]" if name in ("bots", "candidates") else f"{name}={value!r}"
+        for name, value in given.items()
+    ]
+    return f"harness.tournament({', '.join(shown)})"
+
+
+def _named(bot: BotLike) -> str:
+    return repr(bot) if isinstance(bot, str) else getattr(bot, "__name__", type(bot).__name__)
 
 
 def _reopened(
@@ -200,7 +226,7 @@ def _reopened(
 
 def _play(folder: RunFolder, setup: RunSetup, limits: Mapping[str, Any], workers: int | None, quiet: bool) -> None:
     with (
-        StopSignal() as stop,
+        StopSignal(softly=True) as stop,
         Progress("matches", setup.schedule.count(), quiet) as progress,
         redirect_stdout(sys.stderr),  # what bots print is not our output
     ):
@@ -218,4 +244,4 @@ def open_run(path: str | Path, results: str | Path = "results") -> Run:
         >>> open_run("first").table("csv") == played.table("csv")
         True
     """
-    return Run(RunFolder.open(find(Path(results), str(path))), installed())
+    return Run(RunFolder.open(find(Path(results), str(path))), installed_here())

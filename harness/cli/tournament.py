@@ -105,7 +105,7 @@ def command(**asked: Any) -> None:
     arena tournament --resume results/first
     """
     from harness.output import FORMATS
-    from harness.runs.run_setup import create_run
+    from harness.runs.run_setup import create_run, seeded
 
     if asked["table_format"] not in FORMATS:
         raise click.UsageError(f"Unknown table format {asked['table_format']!r}; choose from: {', '.join(FORMATS)}.")
@@ -119,7 +119,8 @@ def command(**asked: Any) -> None:
             from harness.runs.run_setup import prepare
 
             return _dry_run(prepare(request, registry), request)
-        run, setup = create_run(request, registry, join(["arena", *sys.argv[1:]]))
+        drawn = [] if request.seed is not None else ["--seed", str((request := seeded(request)).seed)]
+        run, setup = create_run(request, registry, join(["arena", *sys.argv[1:], *drawn]))
         limits, workers = request.limits, request.workers
     # What bots print goes to stderr: stdout belongs to the leaderboard.
     with redirect_stdout(sys.stderr):

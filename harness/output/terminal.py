@@ -110,8 +110,9 @@ class StopSignal:
     While it is entered, `stopped` says whether somebody asked to stop. Outside the main thread nobody can.
     """
 
-    def __init__(self) -> None:
-        self.stopped = False
+    def __init__(self, softly: bool = False) -> None:
+        """`softly`: the second one raises KeyboardInterrupt, for a notebook, whose process must go on."""
+        self.stopped, self.softly = False, softly
         self._before: dict[int, Any] = {}
 
     def __enter__(self) -> Self:
@@ -129,6 +130,8 @@ class StopSignal:
         return self.stopped
 
     def _asked(self, number: int, _frame: FrameType | None) -> None:
+        if self.stopped and self.softly:
+            raise KeyboardInterrupt
         if self.stopped:
             # Not an exception: the bot whose code is running could catch it. Records are on disk already.
             os._exit(128 + number)

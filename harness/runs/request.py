@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import isfinite
 from pathlib import Path
+from types import NoneType
 from typing import Any, Literal
 
 import msgspec
@@ -66,6 +67,9 @@ class RunRequest(Struct, frozen=True, kw_only=True, rename="kebab", forbid_unkno
     """Whether a broken plugin is an error, instead of a warning."""
 
     def __post_init__(self) -> None:
+        for field, kinds, what in _KINDS:
+            if not isinstance(getattr(self, field), kinds):
+                raise UsageError(f"The field {field} of a run is {what}, not {getattr(self, field)!r}.")
         for field, least in (("deals", 1), ("move_time", 0), ("game_time", 0), ("memory", 0), ("max_faults", 0)):
             _check_number(field, getattr(self, field), least)
         if self.workers is not None:
@@ -100,6 +104,24 @@ class RunRequest(Struct, frozen=True, kw_only=True, rename="kebab", forbid_unkno
             raise UsageError(f"{path} does not ask for a run that can be played: {error}.") from error
         fields = dict(zip(cls.__struct_encode_fields__, cls.__struct_fields__, strict=True))
         return {fields[name]: getattr(asked, fields[name]) for name in given}
+
+
+_KINDS: tuple[tuple[str, tuple[type, ...], str], ...] = (
+    ("games", (tuple, list), "a list of names"),
+    ("bots", (tuple, list), "a list of bots"),
+    ("candidates", (tuple, list), "a list of bots"),
+    ("options", (Mapping,), "a mapping of names to values"),
+    ("players", (int, NoneType), "a whole number"),
+    ("deals", (int,), "a whole number"),
+    ("seed", (int, NoneType), "a whole number"),
+    ("format", (str,), "a text like 'swiss:rounds=5'"),
+    ("memory", (int,), "a whole number of megabytes"),
+    ("max_faults", (int,), "a whole number"),
+    ("workers", (int, NoneType), "a whole number"),
+    ("name", (str, NoneType), "a text"),
+    ("results", (str, Path), "a folder"),
+)
+"""What fields must be that Python callers may get wrong."""
 
 
 def _check_number(name: str, value: Any, least: int, most: int | None = None) -> None:

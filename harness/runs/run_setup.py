@@ -10,6 +10,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from harness._version import VERSION
 from harness.core.errors import PluginError, StoreError, UsageError
 from harness.core.format import GamePlan, Plan
@@ -119,11 +121,14 @@ def seats_for(game: Game[Any], asked: int | None, field: Sequence[str]) -> int:
     return players
 
 
+def seeded(request: RunRequest) -> RunRequest:
+    """The request with a seed: its own, or one that is drawn."""
+    return replace(request, seed=draw_seed()) if request.seed is None else request
+
+
 def create_run(request: RunRequest, registry: Registry, command: str) -> tuple[RunFolder, RunSetup]:
-    """A new run folder for what was asked, and what is needed to play it."""
+    """A new run folder for what was asked, and what is needed to play it; `command` says how to ask for it again."""
     setup = prepare(request, registry)
-    if request.seed is None:
-        command += f" --seed {setup.plan.seed}"
     folder = run_folder(Path(request.results), request.name)
     return RunFolder.create(folder, info_for(setup, command, request.limits)), setup
 

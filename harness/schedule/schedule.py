@@ -8,7 +8,7 @@ from itertools import count
 from msgspec.structs import replace
 
 from harness.core.chance import Chance
-from harness.core.errors import UnknownName, UsageError
+from harness.core.errors import PluginError, UnknownName, UsageError
 from harness.core.format import DuplicateSet, Format, GamePlan, Outcome, Plan, Rounds
 from harness.core.options import resolve
 from harness.core.types import GameRecord, MatchSpec
@@ -73,7 +73,12 @@ class Schedule:
         running = self._started(luck)
         for _ in range(self.plan.deals):
             for game, rounds in running.values():
-                for duplicates in next(rounds):
+                sets = next(rounds, None)
+                if sets is None:
+                    raise PluginError(
+                        f"The format {self.plan.format} has no tables for all of its deals: mend its rounds."
+                    )
+                for duplicates in sets:
                     yield from _rotated(game, duplicates, luck, index)
 
     def _started(self, luck: Chance) -> dict[str, tuple[GamePlan, Rounds]]:

@@ -134,7 +134,11 @@ def test_a_file_asks_for_the_same_run(tmp_path):
     ("fields", "said"),
     [
         ({"deals": 0}, "at least one deal"),
-        ({"deals": "many"}, "at least one deal"),
+        ({"deals": "many"}, "deals of a run is a whole number, not 'many'"),
+        ({"deals": 2.5}, "deals of a run is a whole number"),
+        ({"players": "3"}, "players of a run is a whole number"),
+        ({"format": 3}, "format of a run is a text"),
+        ({"options": ["edition"]}, "options of a run is a mapping"),
         ({"workers": -1}, "Workers must be at least 0"),
         ({"workers": 5000}, "1024 at most"),
         ({"move_time": float("nan")}, "Move time must be at least 0"),
@@ -166,6 +170,40 @@ def test_a_file_with_mistakes_is_refused_by_name(tmp_path, text, said):
     with pytest.raises(harness.UsageError, match=said):
         harness.RunRequest.from_file(file)
     assert str(file) in arena("tournament", "--config", file, code=2).stderr
+
+
+def test_a_run_is_continued_as_it_was_asked_for():
+    harness.tournament("el-paso", FIELD, deals=1, seed=1, workers=0, name="here")
+    with pytest.raises(harness.UsageError, match="leave out deals, seed"):
+        harness.tournament(resume="here", deals=5, seed=3)
+
+
+def test_the_call_is_kept_with_the_run():
+    run = harness.tournament("el-paso", [First, "random"], deals=1, workers=0, name="here")
+    asked = "games=('el-paso',), bots=[First, 'random'], deals=1, seed=1, workers=0, name='here'"
+    assert run.info.command == f"harness.tournament({asked})"
+    again = harness.tournament(("el-paso",), [First, "random"], deals=1, workers=0, seed=run.info.plan.seed)
+    assert plain(again) == plain(run)
+
+
+def test_one_bot_may_be_given_alone():
+    with pytest.raises(harness.UsageError, match="needs at least 2 bots that play it; 1 entered"):
+        harness.tournament("el-paso", "outlaw", deals=1)
+
+
+def test_a_broken_plugin_is_a_warning(monkeypatch):
+    from harness.plugins import loading
+
+    class Point:
+        name, dist = "bad", None
+
+        def load(self):
+            raise RuntimeError("not today")
+
+    real = loading.entry_points
+    monkeypatch.setattr(loading, "entry_points", lambda group: [*real(group=group), Point()])
+    with pytest.warns(UserWarning, match="Plugin bad cannot be loaded"):
+        harness.tournament("el-paso", FIELD, deals=1, workers=0)
 
 
 def test_a_request_cannot_be_changed():

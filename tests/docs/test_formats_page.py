@@ -64,9 +64,9 @@ def test_real_bots_play_it(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     from harness.api import runs
 
-    whole = runs.installed()
+    whole = runs.installed_here()
     whole.formats |= registry.formats
-    monkeypatch.setattr(runs, "installed", lambda *_args: whole)
+    monkeypatch.setattr(runs, "installed_here", lambda *_args: whole)
     run = harness.tournament(
         "el-paso", ["outlaw", "diehard", "random"], players=2, deals=3, format="king-of-the-hill", workers=0, seed=1
     )

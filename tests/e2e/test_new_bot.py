@@ -107,4 +107,4 @@ def test_templates_are_part_of_an_installed_arena(tmp_path):
         path.relative_to(target) for path in (target / "harness" / "plugins" / "templates").rglob("*") if path.is_file()
     }
     assert theirs == ours
-    assert {path.parts[2] for path in ours} == set(LANGUAGES)
+    assert {path.parts[3] for path in ours} == set(LANGUAGES)

@@ -161,7 +161,7 @@ def test_a_bot_is_told_off_when_the_move_or_the_bank_is_used_up_and_the_board_sa
             clock.now += 3
             return actions[0]
 
-    record = match(First, Slow, limits=limits, board=board)
+    record = match(First, Slow, limits=limits, status=board)
     assert seen == left
     [fault] = record.faults
     assert (fault.seat, fault.kind) == (1, "timeout")
@@ -178,7 +178,7 @@ def test_without_a_limit_there_is_no_deadline(clock):
             clock.now += 1000
             return actions[0]
 
-    assert match(First, Slow, board=board).faults == ()
+    assert match(First, Slow, status=board).faults == ()
     assert seen == {inf}
 
 
