@@ -8,9 +8,9 @@ from harness.core.types import MatchSpec
 from harness.match.referee import play as play_match
 from harness.output.pages import installed_games, publish, write_report
 from harness.plugins.registry import load
+from tests.output.browser import browser
+from tests.output.support import HOSTILE, LONG, play, recorded, rename
 from tests.ratings.simulate import record
-from tests.report.browser import browser
-from tests.report.support import HOSTILE, LONG, play, recorded, rename
 from tests.search.nim import Nim
 from tests.support.games import REGISTRY
 

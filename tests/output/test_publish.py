@@ -12,9 +12,9 @@ from msgspec.structs import replace
 from harness.output.pages import publish
 from harness.output.pages.display_names import file_name
 from harness.plugins.registry import Registry
+from tests.output.support import NASTY, recorded
+from tests.output.test_page import Reader
 from tests.ratings.simulate import record
-from tests.report.support import NASTY, recorded
-from tests.report.test_page import Reader
 from tests.support.cli import arena
 
 

@@ -16,8 +16,8 @@ from msgspec.structs import replace
 from harness.core.types import Fault
 from harness.output.pages import installed_games, write_report
 from harness.plugins.registry import load
+from tests.output.support import HOSTILE, LONG, NASTY, play, recorded
 from tests.ratings.simulate import record
-from tests.report.support import HOSTILE, LONG, NASTY, play, recorded
 from tests.support.cli import arena
 
 

@@ -12,8 +12,8 @@ from harness.output.pages.charts import charts
 from harness.output.pages.facts import gather
 from harness.output.pages.figure import FAINT, INK
 from harness.ratings import leaderboards
+from tests.output.support import NASTY
 from tests.ratings.simulate import World, record, tournament
-from tests.report.support import NASTY
 
 SVG = "{http://www.w3.org/2000/svg}"
 KINDS = ["ratings", "curves", "pairs", "seats", "scores", "pace"]

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.output.pages.display_names import LONGEST_FILE_NAME, SHORT, file_name, short, visible
-from tests.report.support import NASTY
+from tests.output.support import NASTY
 
 
 @given(st.text(min_size=1, max_size=400))
