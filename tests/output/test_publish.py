@@ -13,7 +13,7 @@ from harness.output.pages import publish
 from harness.output.pages.display_names import file_name
 from harness.plugins.registry import Registry
 from tests.output.support import NASTY, recorded
-from tests.output.test_page import Reader
+from tests.output.test_report_page import Reader
 from tests.ratings.simulate import record
 from tests.support.cli import arena
 
