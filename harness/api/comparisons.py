@@ -17,6 +17,9 @@ from harness.ratings.comparison import MARGIN, MOST_SETS, Verdict
 from harness.runs.questions import answer, questions
 from harness.runs.request import BotLike, RunRequest
 
+MORE = {"game_time", "isolate", "memory", "move_time", "strict"}
+"""Fields of RunRequest that count in a comparison too."""
+
 
 class Comparison(Sequence[Verdict]):
     """The verdicts on two bots, one for each game that both play; shown as sentences."""
@@ -65,18 +68,21 @@ def compare(
     """Plays duplicate sets until it is known whether one bot is better than the other, or `most` of them.
 
     `bots` are the others at the table, for games that need more than two. The answer is "better", "worse", "equal"
-    (within `margin`) or "unknown", and wrong in at most 5 of 100 comparisons. `fields` are more of those of RunRequest.
+    (within `margin`) or "unknown", and wrong in at most 5 of 100 comparisons. `fields` are `move_time`,
+    `game_time`, `memory`, `isolate` and `strict`, as in RunRequest.
 
     Examples:
         >>> compare("outlaw", "random", games="el-paso", seed=7, workers=0)["el-paso"].answer
         'better'
     """
-    unknown = sorted(set(fields) - set(RunRequest.__struct_fields__))
+    unknown = sorted(fields.keys() - MORE)
     if unknown:
-        raise UnknownName("field of a run", unknown[0], RunRequest.__struct_fields__)
+        raise UnknownName("field of a comparison", unknown[0], MORE)
+    if type(most) is not int or most < 1 or not 0 <= margin < 0.5:
+        raise UsageError(f"There is at least 1 set, and a margin from 0 to below 0.5; not {most!r} and {margin!r}.")
     request = RunRequest(
         games=(games,) if isinstance(games, str) else tuple(games),
-        bots=tuple(bots),
+        bots=(bots,) if isinstance(bots, str) else tuple(bots),
         options=dict(options or {}),
         seed=seed,
         workers=workers,

@@ -22,7 +22,7 @@ from harness.match.positions import Position, positions
 from harness.match.referee import Limits, play
 from harness.match.replay import stream
 from harness.plugins.registry import Registry
-from harness.runs.request import BotLike, Isolation, draw_seed
+from harness.runs.request import BotLike, Isolation, RunRequest, draw_seed
 from harness.runs.run_setup import installed
 
 
@@ -59,6 +59,7 @@ class Match:
 
     def story(self, seat: int | None = None) -> str:
         """The match in words; with a seat also its table at each of its decisions."""
+        self._check_seat(seat)
         return "\n".join(tell_match(self.game, self.record, seat))
 
     def replay(self) -> Iterator[dict[str, object]]:
@@ -67,7 +68,12 @@ class Match:
 
     def positions(self, seat: int | None = None) -> list[Position]:
         """The decisions of the match, or of one seat: view, legal actions, and what was chosen."""
+        self._check_seat(seat)
         return [one for one in positions(self.game, self.record) if seat in (None, one.seat)]
+
+    def _check_seat(self, seat: int | None) -> None:
+        if seat is not None and seat not in range(len(self.bots)):
+            raise UsageError(f"{self.id} has seats 0 to {len(self.bots) - 1}, not {seat}.")
 
     def view(self, decision: int) -> View:
         """What the seat knew that made this decision."""
@@ -122,18 +128,26 @@ def play_match(
         >>> match.positions()[0].view.phase
         'play'
     """
+    if isinstance(bots, str) or not isinstance(bots, Sequence):
+        raise UsageError(f"The bots of a match are a list, one for each seat, not {bots!r}.")
+    asked = RunRequest(
+        games=(game,), bots=tuple(bots), options=dict(options or {}), seed=seed, move_time=move_time, isolate=isolate
+    )
     registry = installed_here(isolate)
-    rules = registry.game(game).configure(options or {})
+    rules = registry.game(game).configure(asked.options)
     if not rules.min_players <= len(bots) <= rules.max_players:
         raise UsageError(f"{rules.title} is for {rules.min_players} to {rules.max_players} players, not {len(bots)}.")
     entrants = registry.entrants(bots)
     if len(entrants) > len(bots):
         raise UsageError("One of the files has several bots; say which one is meant: path/to/bot.py::NAME.")
+    by_name = {entrant.name: entrant for entrant in entrants}
     for entrant in entrants:
         if not entrant.plays(game):
             raise UsageError(f"{entrant.name} does not play {rules.title}.")
+        if by_name[entrant.name].bot is not entrant.bot:
+            raise UsageError(f"Two different bots are called {entrant.name}: give one of them another name.")
     limits = {"move_time": move_time, "game_time": 0.0, "memory": 0, "isolate": isolate}
-    roster = isolated(Roster({game: rules}, {entrant.name: entrant for entrant in entrants}), limits)
+    roster = isolated(Roster({game: rules}, by_name), limits)
     names = [entrant.name for entrant in entrants]
     spec = MatchSpec.single(f"{game}-1.1.1", game, rules.settings, draw_seed() if seed is None else seed, names)
     try:

@@ -19,10 +19,10 @@ from harness.output.details import pairwise_table, seats_table
 from harness.output.tables import LeaderboardTables, leaderboard_table, text_of, write_leaderboard
 from harness.output.terminal import Progress, StopSignal
 from harness.plugins.registry import Registry
-from harness.ratings import leaderboards, rate_records
+from harness.ratings import Leaderboard, leaderboards, rate_records
 from harness.runs.request import BotLike, RunRequest
 from harness.runs.run_setup import RunSetup, configure_run, create_run, limits_of_run, reopen, seeded
-from harness.runs.store import RunFolder, RunInfo, find
+from harness.runs.store import GAMES, RunFolder, RunInfo, find
 from harness.runs.tournament import play_run
 from harness.runs.verify import Findings, check_run
 
@@ -50,6 +50,7 @@ class Run:
 
     def __init__(self, folder: RunFolder, registry: Registry) -> None:
         self._folder, self._registry = folder, registry
+        self._fitted: tuple[int, list[Leaderboard]] = (-1, [])
 
     @property
     def folder(self) -> Path:
@@ -79,7 +80,7 @@ class Run:
 
     def leaderboard(self) -> LeaderboardTables:
         """The leaderboards: a table for each game, and one over all if there are several."""
-        return LeaderboardTables(leaderboard_table(board) for board in leaderboards(rate_records(self)))
+        return LeaderboardTables(leaderboard_table(board) for board in self._boards())
 
     def table(self, table_format: str = "simple") -> str:
         """The leaderboards as text: "github", "csv", "json", "html", "latex" and more."""
@@ -87,11 +88,18 @@ class Run:
 
     def pairs(self) -> LeaderboardTables:
         """How often each bot finishes ahead of each other."""
-        return LeaderboardTables(pairwise_table(board) for board in leaderboards(rate_records(self)))
+        return LeaderboardTables(pairwise_table(board) for board in self._boards())
 
     def seats(self) -> LeaderboardTables:
         """What a seat is worth."""
-        return LeaderboardTables(seats_table(board) for board in leaderboards(rate_records(self)))
+        return LeaderboardTables(seats_table(board) for board in self._boards())
+
+    def _boards(self) -> list[Leaderboard]:
+        """Fitted once, and again when there are more records."""
+        size = (self.folder / GAMES).stat().st_size
+        if self._fitted[0] != size:
+            self._fitted = size, leaderboards(rate_records(self))
+        return self._fitted[1]
 
     def to_pandas(self) -> pd.DataFrame:
         """The results as a DataFrame with a line for each seat of each match (needs pandas)."""
@@ -188,7 +196,9 @@ def tournament(
         folder, setup = create_run(asked, registry, _call(asked))
         limits: Mapping[str, Any] = asked.limits
     else:
-        if fixed := sorted(fields.keys() - MAY_CHANGE):
+        fixed = sorted(fields.keys() - MAY_CHANGE) + (["request"] if request else [])
+        fixed += [repr(bot) for bot in asked.bots if isinstance(bot, str)]
+        if fixed:
             raise UsageError(f"A run is continued as it was asked for; leave out {', '.join(fixed)}.")
         folder, setup, limits = _reopened(Path(resume), asked, registry, force)
     _play(folder, setup, limits, asked.workers, quiet)

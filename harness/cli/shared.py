@@ -23,7 +23,10 @@ results_option = click.option(
     help="The folder that holds runs.",
 )
 strict_option = click.option(
-    "--strict", is_flag=True, help="Fail when a plugin is broken or a bot commits a fault, instead of warning."
+    "--strict",
+    is_flag=True,
+    default=None,
+    help="Fail when a plugin is broken or a bot commits a fault, instead of warning.",
 )
 seed_option = click.option(
     "--seed", type=click.IntRange(min=0, max=2**63), help="The luck of the run. Default: drawn, and kept."

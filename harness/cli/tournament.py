@@ -111,7 +111,7 @@ def command(**asked: Any) -> None:
         raise click.UsageError(f"Unknown table format {asked['table_format']!r}; choose from: {', '.join(FORMATS)}.")
     if asked["resume"]:
         run, setup, limits = _resume(asked)
-        workers = asked["workers"]
+        workers, strict = asked["workers"], asked["strict"]
     else:
         request = _request(asked)
         registry = load_plugins(request.strict, request.isolate)
@@ -121,12 +121,12 @@ def command(**asked: Any) -> None:
             return _dry_run(prepare(request, registry), request)
         drawn = [] if request.seed is not None else ["--seed", str((request := seeded(request)).seed)]
         run, setup = create_run(request, registry, join(["arena", *sys.argv[1:], *drawn]))
-        limits, workers = request.limits, request.workers
+        limits, workers, strict = request.limits, request.workers, request.strict
     # What bots print goes to stderr: stdout belongs to the leaderboard.
     with redirect_stdout(sys.stderr):
         complete, faults = _play(run, setup, limits, workers, asked["quiet"])
     _show(run, setup, complete, faults, asked)
-    if not complete or (faults and asked["strict"]):
+    if not complete or (faults and strict):
         click.get_current_context().exit(1)
     return None
 
@@ -136,7 +136,8 @@ def _request(asked: dict[str, Any]) -> RunRequest:
 
     fields = RunRequest.read(asked["config"]) if asked["config"] else {}
     fields |= given(asked, *REQUESTED)
-    if not (asked["config"] and "results" in fields and asked["results"] == Path("results")):
+    source = click.get_current_context().get_parameter_source("results")
+    if source is not click.core.ParameterSource.DEFAULT or "results" not in fields:
         fields["results"] = str(asked["results"])
     if asked["until_separated"] is not None:
         with_options = fields.get("format", "round-robin")

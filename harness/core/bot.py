@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from random import Random
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self
 
@@ -81,6 +81,7 @@ class Bot(Generic[ViewType]):
         """Called once, when the match is over; the record does not say which deal it was."""
 
 
+@cache
 def function_bot(choose: Callable[[Any, Sequence[Action]], Action]) -> type[Bot]:
     """A bot that chooses by a plain function; the function names it. It says what it plays by an attribute `games`."""
     name = getattr(choose, "__name__", type(choose).__name__)

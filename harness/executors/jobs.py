@@ -85,6 +85,14 @@ class Executor(Protocol):
     given_up: list[str]
     """Matches that no worker survived, though no bot could be blamed."""
 
+    @classmethod
+    def open(cls, roster: Roster, settings: ExecutorSettings, should_stop: Callable[[], bool]) -> Self:
+        """The executor that a run with these settings asks for."""
+
+    @staticmethod
+    def serves(settings: ExecutorSettings) -> bool:
+        """Whether a run with these settings is for this executor."""
+
     def __enter__(self) -> Self: ...
     def __exit__(self, *_error: object) -> None: ...
 
@@ -100,11 +108,8 @@ encode = msgspec.json.Encoder().encode
 
 CAN_FORK = hasattr(os, "fork")
 """Whether this system has what worker processes, and bots in processes of their own, are built on."""
-EXECUTORS = {
-    "serial": "harness.executors.serial:SerialExecutor",
-    "local": "harness.executors.local:LocalPool",
-}
-"""Name -> module and class; the class has a method `open(roster, settings, should_stop)`."""
+EXECUTORS = ("harness.executors.serial:SerialExecutor", "harness.executors.local:LocalPool")
+"""Module and class of each; the first that `serves` a run's settings is given it by `open(roster, settings, stop)`."""
 
 
 def choose_executor(
@@ -125,11 +130,13 @@ def choose_executor(
         workers=default_workers() if workers is None else workers,
         memory=limits["memory"],
     )
-    module, _, name = EXECUTORS["local" if settings.workers else "serial"].partition(":")
-    executor: Executor = getattr(import_module(module), name).open(
-        isolated(roster, limits, logs), settings, should_stop
-    )
-    return executor
+    placed = isolated(roster, limits, logs)
+    for place in EXECUTORS:
+        module, _, name = place.partition(":")
+        executor: type[Executor] = getattr(import_module(module), name)
+        if executor.serves(settings):
+            return executor.open(placed, settings, should_stop)
+    raise AssertionError(f"no executor serves {settings}")
 
 
 def isolated(roster: Roster, limits: Mapping[str, Any], logs: Path | None = None) -> Roster:

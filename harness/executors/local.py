@@ -129,6 +129,11 @@ class LocalPool:
         """The pool that a run asks for: nothing that bots have forked outlives it."""
         return cls(roster, settings.limits, settings.workers, settings.memory, sweep=True, should_stop=should_stop)
 
+    @staticmethod
+    def serves(settings: ExecutorSettings) -> bool:
+        """Whether a run with these settings is for this executor."""
+        return settings.workers > 0
+
     def __enter__(self) -> Self:
         if self.sweep:
             system.adopt_strays(True)

@@ -13,8 +13,14 @@ class SerialExecutor:
     """No workers. A bot that never returns hangs it, and one that kills its process ends it."""
 
     def __init__(
-        self, roster: Roster, limits: Limits = NO_LIMITS, should_stop: Callable[[], bool] = lambda: False
+        self,
+        roster: Roster,
+        limits: Limits = NO_LIMITS,
+        should_stop: Callable[[], bool] = lambda: False,
+        audit: Callable[[], None] | None = None,
     ) -> None:
+        """`audit` is called after each answer of a bot; what it raises ends the match, and is nobody's fault."""
+        self.audit = audit
         self.losses: list[WorkerLoss] = []
         self.given_up: list[str] = []
         self.roster, self.limits, self.should_stop = roster, limits, should_stop
@@ -22,7 +28,12 @@ class SerialExecutor:
     @classmethod
     def open(cls, roster: Roster, settings: ExecutorSettings, should_stop: Callable[[], bool]) -> Self:
         """The executor that a run asks for when it wants no workers."""
-        return cls(roster, settings.limits, should_stop)
+        return cls(roster, settings.limits, should_stop, getattr(should_stop, "audit", None))
+
+    @staticmethod
+    def serves(settings: ExecutorSettings) -> bool:
+        """Whether a run with these settings is for this executor."""
+        return settings.workers == 0
 
     def __enter__(self) -> Self:
         return self
@@ -37,5 +48,5 @@ class SerialExecutor:
             if self.should_stop():
                 return
             spec = job.spec
-            record = play(spec, roster.games[spec.game], roster.seats(spec), limits, job.forfeits)
+            record = play(spec, roster.games[spec.game], roster.seats(spec), limits, job.forfeits, audit=self.audit)
             yield Played(record, encode(record))

@@ -74,6 +74,7 @@ def leaderboard_table(board: Leaderboard) -> DataTable:
         [[column.text(one) for column in COLUMNS] for one in standings],
         board.notes,
         " ".join(column.legend for column in COLUMNS if column.legend),
+        frozenset(column.name for column in COLUMNS if column.word),
     )
 
 

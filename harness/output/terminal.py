@@ -112,7 +112,9 @@ class StopSignal:
 
     def __init__(self, softly: bool = False) -> None:
         """`softly`: the second one raises KeyboardInterrupt, for a notebook, whose process must go on."""
-        self.stopped, self.softly = False, softly
+        self.stopped = self.interrupted = False
+        self.softly = softly
+        self.audit = self._raise_if_interrupted if softly else None
         self._before: dict[int, Any] = {}
 
     def __enter__(self) -> Self:
@@ -129,8 +131,14 @@ class StopSignal:
         """Whether somebody asked to stop."""
         return self.stopped
 
+    def _raise_if_interrupted(self) -> None:
+        """Ends a match from outside the bot in whose code the interrupt was raised, and which must not be blamed."""
+        if self.interrupted:
+            raise KeyboardInterrupt
+
     def _asked(self, number: int, _frame: FrameType | None) -> None:
         if self.stopped and self.softly:
+            self.interrupted = True
             raise KeyboardInterrupt
         if self.stopped:
             # Not an exception: the bot whose code is running could catch it. Records are on disk already.

@@ -1,4 +1,4 @@
-"""One match with a person in it: the referee leads it, a dialogue asks the person, a keeper keeps it."""
+"""One match with a person in it: the referee leads it, a dialogue asks the person, a file keeps it."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ def split_options(text: str, rest: str) -> dict[str, str]:
     for part in filter(None, rest.split(",")):
         key, equals, value = part.partition("=")
         if not equals or not key:
-            raise BadOption(f"In {text!r}, {part!r} is not an option: write bot:key=value,key=value.")
+            raise BadOption(f"In {text!r}, {part!r} is not an option: write NAME:key=value,key=value.")
         if key in options:
             raise BadOption(f"In {text!r} the option {key} is set twice.")
         options[key] = value

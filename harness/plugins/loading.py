@@ -9,9 +9,9 @@ import traceback
 from collections.abc import Iterable, Sequence
 from contextlib import redirect_stdout
 from importlib.metadata import EntryPoint, entry_points
-from inspect import getsource, isabstract
+from inspect import getsource, isabstract, isfunction, signature
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any, NamedTuple, get_args
 
 import pluggy
@@ -147,11 +147,17 @@ def file_version(path: str) -> str:
 
 
 def source_digest(thing: Any) -> str:
-    """A digest of the source of a class or function; empty where Python does not know it."""
+    """A digest of the source of a class or function, or of its code where Python does not know the source."""
     try:
         return digest_of(getsource(thing))
     except (OSError, TypeError):
-        return ""
+        functions = [thing] if isfunction(thing) else [each for each in vars(thing).values() if isfunction(each)]
+        return digest_of("\n".join(_code_text(each.__code__) for each in functions))
+
+
+def _code_text(code: CodeType) -> str:
+    constants = [_code_text(one) if isinstance(one, CodeType) else repr(one) for one in code.co_consts]
+    return " ".join([code.co_name, code.co_code.hex(), *code.co_names, *constants])
 
 
 def has_hooks(plugin: ModuleType) -> bool:
@@ -212,6 +218,8 @@ def checked(
                 check(each)
             except PluginError as error:
                 found.problems.append(f"Plugin {source}: {error}")
+            except Exception as error:  # an offer may be anything, and raise anything when it is looked at
+                found.problems.append(f"Plugin {source}: {each!r} is skipped: {reason_of(error)}.")
             else:
                 kept.append(each)
     return found
@@ -221,6 +229,12 @@ def check_bot_class(cls: Any) -> None:
     """A bot is a subclass of harness.Bot with a choose() method and a name that can be typed."""
     if not (isinstance(cls, type) and issubclass(cls, Bot)):
         raise PluginError(f"arena_bots() offers {cls!r}, which is not a subclass of harness.Bot.")
+    try:
+        signature(cls).bind()
+    except TypeError:
+        raise PluginError(f"bot {cls.__name__} needs arguments: arena makes its objects, without any.") from None
+    except ValueError:  # Python does not know what it takes
+        pass
     if cls.choose is Bot.choose:
         raise PluginError(f"bot {cls.__name__} has no choose() method.")
     name: object = cls.name
@@ -253,7 +267,7 @@ def check_format(offered: Any) -> None:
     """A format is a harness.Format with a name that can be typed."""
     if not isinstance(offered, Format):
         raise PluginError(f"arena_formats() offers {offered!r}, which is not a harness.Format.")
-    if not _NAME.fullmatch(offered.name):
+    if not _NAME.fullmatch(str(offered.name)):
         raise PluginError(f"a format is called {offered.name!r}: choose a plain word.")
     _check_options(f"format {offered.name}", offered.options)
 

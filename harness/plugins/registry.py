@@ -146,6 +146,9 @@ class Registry:
 
 def _enter_object(bot: Any) -> Entrant:
     """An entrant for a class, an object of one, or a function `(view, actions) -> action`: what a notebook has."""
+    if isinstance(bot, Bot) and vars(bot):
+        kept = ", ".join(vars(bot))
+        raise UsageError(f"{bot!r} has set {kept}, but each match gets an object of its own: give options, or a class.")
     cls: Any = bot if isinstance(bot, type) else type(bot) if isinstance(bot, Bot) else function_bot(bot)
     check_bot_class(cls)
     return enter(cls, {}, "", cls.__module__, cls.version or source_digest(bot if callable(bot) else cls))

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import force_setattr
 
 from harness.core.bot import Bot
 from harness.core.errors import UnknownName, UsageError
@@ -25,6 +26,8 @@ DEALS = 10
 MOVE_TIME = 10.0
 MEMORY = 4096
 MOST_WORKERS = 1024
+MOST_SEED = 2**128 - 1
+"""Luck is keyed with sixteen bytes."""
 LIMITS = ("move_time", "game_time", "memory", "isolate", "max_faults")
 """What bots may use and how they are kept: part of what a run is, kept in its run.json."""
 
@@ -67,15 +70,24 @@ class RunRequest(Struct, frozen=True, kw_only=True, rename="kebab", forbid_unkno
     """Whether a broken plugin is an error, instead of a warning."""
 
     def __post_init__(self) -> None:
+        for field in ("games", "bots", "candidates"):
+            if isinstance(getattr(self, field), list):
+                force_setattr(self, field, tuple(getattr(self, field)))
+        if isinstance(self.options, Mapping):
+            force_setattr(self, "options", dict(self.options))  # nobody else's, who might change it
         for field, kinds, what in _KINDS:
             if not isinstance(getattr(self, field), kinds):
                 raise UsageError(f"The field {field} of a run is {what}, not {getattr(self, field)!r}.")
-        for field, least in (("deals", 1), ("move_time", 0), ("game_time", 0), ("memory", 0), ("max_faults", 0)):
-            _check_number(field, getattr(self, field), least)
-        if self.workers is not None:
-            _check_number("workers", self.workers, 0, MOST_WORKERS)
+        self._check_values()
+
+    def _check_values(self) -> None:
+        for field, least, most in _RANGES:
+            if getattr(self, field) is not None:
+                _check_number(field, getattr(self, field), least, most)
         if self.isolate not in ("off", "on", "strict"):
             raise UnknownName("isolation", str(self.isolate), ("off", "on", "strict"))
+        if not all(isinstance(game, str) for game in self.games):
+            raise UsageError(f"The games of a run are names, not {self.games!r}.")
         for bot in (*self.bots, *self.candidates):
             if not (isinstance(bot, str | Bot) or callable(bot)):
                 raise UsageError(f"{bot!r} is no bot: give a name, a class, or a function (view, actions) -> action.")
@@ -107,9 +119,9 @@ class RunRequest(Struct, frozen=True, kw_only=True, rename="kebab", forbid_unkno
 
 
 _KINDS: tuple[tuple[str, tuple[type, ...], str], ...] = (
-    ("games", (tuple, list), "a list of names"),
-    ("bots", (tuple, list), "a list of bots"),
-    ("candidates", (tuple, list), "a list of bots"),
+    ("games", (tuple,), "a list of names"),
+    ("bots", (tuple,), "a list of bots"),
+    ("candidates", (tuple,), "a list of bots"),
     ("options", (Mapping,), "a mapping of names to values"),
     ("players", (int, NoneType), "a whole number"),
     ("deals", (int,), "a whole number"),
@@ -120,8 +132,20 @@ _KINDS: tuple[tuple[str, tuple[type, ...], str], ...] = (
     ("workers", (int, NoneType), "a whole number"),
     ("name", (str, NoneType), "a text"),
     ("results", (str, Path), "a folder"),
+    ("strict", (bool, NoneType), "true or false"),
+    ("move_time", (int, float), "a number of seconds"),
+    ("game_time", (int, float), "a number of seconds"),
 )
 """What fields must be that Python callers may get wrong."""
+_RANGES: tuple[tuple[str, int, int | None], ...] = (
+    ("deals", 1, None),
+    ("seed", 0, MOST_SEED),
+    ("move_time", 0, None),
+    ("game_time", 0, None),
+    ("memory", 0, None),
+    ("max_faults", 0, None),
+    ("workers", 0, MOST_WORKERS),
+)
 
 
 def _check_number(name: str, value: Any, least: int, most: int | None = None) -> None:

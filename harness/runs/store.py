@@ -53,7 +53,7 @@ _decoder = msgspec.json.Decoder(GameRecord)
 
 
 class RunFolder:
-    """A run folder. `Run.create` and `Run.open` give one; records are appended as matches end."""
+    """A run folder. `RunFolder.create` and `RunFolder.open` give one; records are appended as matches end."""
 
     def __init__(self, folder: Path, info: RunInfo) -> None:
         self.folder, self.info = folder, info

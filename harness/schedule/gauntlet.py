@@ -43,7 +43,7 @@ def check(game: GamePlan, plan: Plan) -> None:
     """Refuses a gauntlet without a candidate, or with too small a field."""
     field, candidates = sides(game, plan)
     if not plan.candidates:
-        raise UsageError("A gauntlet is about one or more candidates; name them.")
+        raise UsageError("A gauntlet is about one or more candidates; name them with --candidate.")
     if not candidates:
         raise UsageError(f"None of the candidates ({', '.join(plan.candidates)}) plays {game.name}.")
     if len(field) < game.players - 1:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from itertools import count
+from typing import Any
 
 from msgspec.structs import replace
 
 from harness.core.chance import Chance
-from harness.core.errors import PluginError, UnknownName, UsageError
+from harness.core.errors import ArenaError, PluginError, UnknownName, UsageError
 from harness.core.format import DuplicateSet, Format, GamePlan, Outcome, Plan, Rounds
 from harness.core.options import resolve
 from harness.core.types import GameRecord, MatchSpec
@@ -22,6 +23,8 @@ from harness.schedule.swiss import SWISS
 
 FORMATS = {each.name: each for each in (ROUND_ROBIN, GAUNTLET, SWISS, KNOCKOUT, LADDER)}
 """The bundled formats. They come in by the same door as a plugin's: the hook `arena_formats`."""
+NO_SET = (-1, -1)
+"""Comes before every set."""
 MOST_SEED = 2**128 - 1
 """Luck is keyed with sixteen bytes."""
 
@@ -71,18 +74,22 @@ class Schedule:
     def _flat(self) -> Iterator[MatchSpec]:
         luck, index = Chance(self.plan.seed), count()
         running = self._started(luck)
+        last = dict.fromkeys(running, NO_SET)
         for _ in range(self.plan.deals):
-            for game, rounds in running.values():
-                sets = next(rounds, None)
-                if sets is None:
-                    raise PluginError(
-                        f"The format {self.plan.format} has no tables for all of its deals: mend its rounds."
-                    )
+            for name, (game, rounds) in running.items():
+                sets = self._next_sets(rounds)
+                if isinstance(sets, Outcome):
+                    raise self._broken("it ends before its deals do")
                 for duplicates in sets:
+                    last[name] = self._check_set(game, duplicates, last[name])
                     yield from _rotated(game, duplicates, luck, index)
 
     def _started(self, luck: Chance) -> dict[str, tuple[GamePlan, Rounds]]:
-        return {game.name: (game, self.format.rounds(game, self.plan, luck)) for game in self.plan.games}
+        running = {game.name: (game, self.format.rounds(game, self.plan, luck)) for game in self.plan.games}
+        for _, rounds in running.values():
+            if not isinstance(rounds, Generator):
+                raise self._broken(f"its rounds are {rounds!r}, not a generator")
+        return running
 
     def follow(self, results: Results) -> Generator[list[MatchSpec], None, dict[str, Outcome]]:
         """The matches of any plan, round by round; `results` is asked for the records of each round after it is given.
@@ -108,23 +115,56 @@ class Schedule:
         luck, index = Chance(self.plan.seed), count()
         outcomes: dict[str, Outcome] = {}
         running = self._started(luck)
+        last = dict.fromkeys(running, NO_SET)
         results: dict[str, Sequence[GameRecord]] = {}
         while True:
             asked: dict[str, list[MatchSpec]] = {}
             for name, (game, rounds) in list(running.items()):
-                try:
-                    sets = rounds.send(results[name]) if name in results else next(rounds)
-                except StopIteration as end:
-                    outcomes[name] = end.value
+                sets = self._next_sets(rounds, results.get(name))
+                if isinstance(sets, Outcome):
+                    outcomes[name] = sets
                     del running[name]
-                else:
-                    asked[name] = [spec for duplicates in sets for spec in _rotated(game, duplicates, luck, index)]
+                    continue
+                asked[name] = []
+                for duplicates in sets:
+                    last[name] = self._check_set(game, duplicates, last[name])
+                    asked[name] += _rotated(game, duplicates, luck, index)
             if not asked:
                 return outcomes
             specs = [spec for part in asked.values() for spec in part]
             records = yield specs
             _check_sent(specs, records)
             results = {name: [record for record in records if record.game == name] for name in asked}
+
+    def _next_sets(self, rounds: Rounds, results: Sequence[GameRecord] | None = None) -> list[DuplicateSet] | Outcome:
+        """What a format asks for next, or its outcome at the end; whatever else it does is its author's mistake."""
+        try:
+            sets = next(rounds) if results is None else rounds.send(results)
+        except StopIteration as end:
+            if isinstance(end.value, Outcome):
+                return end.value
+            raise self._broken(f"it ends with {end.value!r} instead of an Outcome") from None
+        except ArenaError:
+            raise
+        except Exception as error:
+            raise self._broken(f"{type(error).__name__}: {error}") from error
+        if type(sets) is not list or not sets:
+            raise self._broken(f"it yields {sets!r} instead of the sets to be played")
+        return sets
+
+    def _check_set(self, game: GamePlan, duplicates: Any, last: tuple[int, int]) -> tuple[int, int]:
+        """Refuses a set that cannot be played, or whose matches would have the names of earlier ones."""
+        if not isinstance(duplicates, DuplicateSet):
+            raise self._broken(f"{duplicates!r} is no DuplicateSet")
+        seating, place = duplicates.seating, (duplicates.group, duplicates.number)
+        if len(seating) != game.players or len(set(seating)) < len(seating) or not set(seating) <= set(game.entrants):
+            raise self._broken(f"{seating!r} are not {game.players} different bots of {game.name}")
+        if place <= last:
+            raise self._broken(f"the set {place} comes after {last}: groups and numbers must go up")
+        return place
+
+    def _broken(self, what: str) -> PluginError:
+        return PluginError(f"The format {self.plan.format} is broken: {what}.")
 
     def outcomes(self, records: Iterable[GameRecord]) -> dict[str, Outcome]:
         """What the format says of a complete run: its own standing and its note, game by game; {} if it is not."""

@@ -13,7 +13,7 @@ SCALE = 1000
 
 def simulated_record(spec: MatchSpec, strengths: Mapping[str, float], luck: Chance) -> GameRecord:
     """A record of bots that perform by a normal distribution about their strength (Thurstone's model)."""
-    rng = luck.rng("rehearsal", spec.id)
+    rng = luck.rng("rehearsal", spec.id)  # the name of a stream stays, so that simulations can be repeated
     scores = tuple(round(SCALE * rng.gauss(strengths.get(name, 0.0), 1.0)) for name in spec.seats)
     return GameRecord(
         id=spec.id,

@@ -30,3 +30,10 @@ class Crashing(harness.Bot):
 def take_last(view, actions):
     """Takes the last action."""
     return actions[-1]
+
+
+class Needy(First):
+    """Cannot be made without an argument."""
+
+    def __init__(self, strength):
+        self.strength = strength

@@ -31,3 +31,9 @@ def test_a_class_is_compared_in_company():
     found = harness.compare(First, "random", games=["el-paso"], bots=["skittish"], seed=1, most=3, workers=0)
     assert found[0].question.company == ("skittish",)
     assert found[0].sets <= 3
+
+
+@pytest.mark.parametrize("fields", [{"deals": 5}, {"most": 0}, {"most": "9"}, {"margin": 5.0}, {"margin": -1}])
+def test_what_does_not_count_is_refused(fields):
+    with pytest.raises(harness.UsageError):
+        harness.compare("outlaw", "random", games="el-paso", **fields)

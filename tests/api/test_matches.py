@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 import harness
-from tests.api.bots import Crashing, First, take_last
+from tests.api.bots import Crashing, First, Needy, take_last
 
 
 def test_names_classes_objects_and_functions_sit_down_in_the_order_given():
@@ -74,11 +74,41 @@ def test_it_shows_itself_as_a_table_and_escapes_what_it_shows():
         (["outlaw", "founder"], "founder does not play El Paso"),
         (["outlaw", lambda _view, actions: actions[0]], "function without a name"),
         (["outlaw", int], "not a subclass of harness.Bot"),
+        (["outlaw", None], "None is no bot"),
+        ("outlaw", "are a list"),
+        ([First, type("First", (First,), {})], "Two different bots are called first"),
+        (["random", Needy], "needs arguments"),
     ],
 )
 def test_mistakes_are_told_in_a_sentence(bots, said):
     with pytest.raises(harness.ArenaError, match=said):
         harness.play_match("el-paso", bots)
+
+
+@pytest.mark.parametrize(
+    "asked", [{"seed": -1}, {"seed": 2**200}, {"seed": 1.5}, {"move_time": -1}, {"move_time": "x"}, {"isolate": True}]
+)
+def test_what_is_asked_for_is_checked(asked):
+    with pytest.raises(harness.UsageError):
+        harness.play_match("el-paso", ["random", First], **asked)
+
+
+def test_an_object_with_something_in_it_is_refused_since_its_class_plays():
+    bot = First()
+    bot.strength = 3
+    with pytest.raises(harness.UsageError, match="has set strength"):
+        harness.play_match("el-paso", [bot, "random"])
+
+
+def test_the_same_bot_may_sit_twice():
+    assert harness.play_match("el-paso", [First, First, take_last, take_last], seed=1).bots[:2] == ("first", "first")
+
+
+def test_a_seat_must_be_there():
+    match = harness.play_match("el-paso", [First, "random"], seed=1)
+    for look in (match.story, match.positions):
+        with pytest.raises(harness.UsageError, match="has seats 0 to 1, not 9"):
+            look(seat=9)
 
 
 def test_what_bots_print_is_not_our_output(capsys):

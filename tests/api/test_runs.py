@@ -172,10 +172,79 @@ def test_a_file_with_mistakes_is_refused_by_name(tmp_path, text, said):
     assert str(file) in arena("tournament", "--config", file, code=2).stderr
 
 
+def test_a_second_ctrl_c_is_no_fault_of_a_bot(tmp_path):
+    (tmp_path / "script.py").write_text(
+        "import harness\n"
+        "def stuck(view, actions):\n"
+        "    print('thinking', flush=True)\n"
+        "    while True: pass\n"
+        "try:\n"
+        "    harness.tournament('el-paso', [stuck, 'random'], deals=1, seed=1, workers=0, move_time=0, name='main')\n"
+        "except KeyboardInterrupt:\n"
+        "    print('interrupted')\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "script.py"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path
+    )
+    assert process.stderr.readline() == "thinking\n"
+    os.kill(process.pid, signal.SIGINT)
+    assert process.stderr.readline() == "\n"
+    assert "once more to stop now" in process.stderr.readline()
+    os.kill(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=120)
+    assert out == "interrupted\n", err
+    assert list(RunFolder.open(tmp_path / "results" / "main").records()) == []
+
+
+def test_a_request_is_nobody_elses():
+    bots, options = ["random"], {"edition": "nl"}
+    request = harness.RunRequest(bots=bots, options=options)
+    bots.append("outlaw")
+    options["edition"] = "de"
+    assert (request.bots, request.options) == (("random",), {"edition": "nl"})
+
+
+def test_a_file_may_be_strict_and_say_where(tmp_path):
+    (tmp_path / "bad.py").write_text(
+        "import harness\nclass Bad(harness.Bot):\n    def choose(self, view, actions): raise RuntimeError\n"
+    )
+    file = tmp_path / "run.toml"
+    file.write_text('games = ["el-paso"]\nbots = ["bad.py", "random"]\ndeals = 1\nstrict = true\nresults = "other"\n')
+    arena("tournament", "--config", file, "--name", "a", code=1)
+    assert (tmp_path / "other" / "a").exists()
+    arena("tournament", "--config", file, "--name", "b", "--results", "results", code=1)
+    assert (tmp_path / "results" / "b").exists()
+
+
+def test_a_class_without_source_is_known_by_its_code():
+    from harness.plugins.loading import source_digest
+
+    made = []
+    for place in ("0", "-1"):
+        space = {"harness": harness}
+        exec(f"class Made(harness.Bot):\n    def choose(self, view, actions): return actions[{place}]", space)  # noqa: S102
+        made.append(source_digest(space["Made"]))
+    assert made[0] != made[1]
+    assert "" not in made
+
+
+def test_leaderboards_are_fitted_once(monkeypatch):
+    from harness.api import runs
+
+    run = harness.tournament("el-paso", FIELD, deals=1, seed=1, workers=0)
+    calls = []
+    real = runs.leaderboards
+    monkeypatch.setattr(runs, "leaderboards", lambda rated: calls.append(1) or real(rated))
+    run.leaderboard(), run.table(), run.pairs(), repr(run)
+    assert len(calls) == 1
+
+
 def test_a_run_is_continued_as_it_was_asked_for():
     harness.tournament("el-paso", FIELD, deals=1, seed=1, workers=0, name="here")
     with pytest.raises(harness.UsageError, match="leave out deals, seed"):
         harness.tournament(resume="here", deals=5, seed=3)
+    with pytest.raises(harness.UsageError, match="leave out request, 'outlaw'"):
+        harness.tournament(bots=["outlaw"], resume="here", request=harness.RunRequest(deals=9))
 
 
 def test_the_call_is_kept_with_the_run():

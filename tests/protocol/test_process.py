@@ -138,7 +138,7 @@ def test_the_environment_is_bare(start, monkeypatch):
 
 @pytest.mark.parametrize("confined", [True, False])
 def test_children_do_not_outlive_it(start, confined, monkeypatch):
-    monkeypatch.setattr(processes_of_bots, "GRACE", PATIENCE)
+    monkeypatch.setattr(processes_of_bots, "WARDEN_TIME", PATIENCE)
     scatter = (
         "import os,time\n"
         "for _ in range(5):\n"

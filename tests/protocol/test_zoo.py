@@ -10,7 +10,7 @@ import pytest
 
 from harness.executors.local import LocalPool
 from harness.match.replay import verify
-from harness.protocol import session
+from harness.sandbox import process
 from harness.sandbox.doctor import probe
 from tests.protocol.support import (
     BLAMED,
@@ -47,7 +47,7 @@ def zoo(tmp_path_factory):
         homes = [entrant.sessions.home for entrant in table.entrants.values()]
         jobs = [job(n, "el-paso", "random", name, "skittish") for n, name in enumerate((*BLAMED, *RUDE))]
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(session, "PARTING", 2.0)  # an exit code takes its time; more and the pool steps in
+            patch.setattr(process, "EXIT_CODE_TIME", 2.0)  # an exit code takes its time; more and the pool steps in
             with LocalPool(table, LIMITS, 2, 2 * MEMORY, sweep=True) as pool:
                 played = [record for record, _ in pool.run(jobs)]
         left = left_of(token, told, *homes)

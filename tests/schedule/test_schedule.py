@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from harness.core.chance import Chance
-from harness.core.errors import UnknownName, UsageError
-from harness.core.format import GamePlan, Outcome, Plan
+from harness.core.errors import PluginError, UnknownName, UsageError
+from harness.core.format import DuplicateSet, Format, GamePlan, Outcome, Plan
 from harness.core.types import GameRecord, MatchSpec
-from harness.schedule import FORMATS, rotations
+from harness.schedule import FORMATS, Schedule, rotations
 from harness.schedule.simulation import simulated_record
 
 from .support import even, game, names, of_games, plan, play, scheduled
@@ -220,3 +220,46 @@ def test_a_candidate_must_be_entered() -> None:
     with pytest.raises(UnknownName, match="Unknown candidate 'bot99'"):
         scheduled(plan(4, 2, "gauntlet", candidates=("bot00", "bot99")))
     assert scheduled(plan(4, 2, "gauntlet", candidates=names(1))).count() == 6
+
+
+def pair(number: int, *names: str, group: int = 1) -> DuplicateSet:
+    return DuplicateSet(group, number, (number,), names)
+
+
+@pytest.mark.parametrize("adaptive", [True, False])
+@pytest.mark.parametrize(
+    ("rounds", "said"),
+    [
+        ([[pair(1, "bot00", "bot01"), pair(1, "bot00", "bot02")]], "must go up"),
+        ([[pair(1, "bot00")]], "are not 2 different bots"),
+        ([[pair(1, "bot00", "bot00")]], "are not 2 different bots"),
+        ([[pair(1, "bot00", "stranger")]], "are not 2 different bots"),
+        ([[]], "instead of the sets"),
+        ([None], "instead of the sets"),
+        ([["bot00"]], "is no DuplicateSet"),
+        ([ZeroDivisionError("oops")], "ZeroDivisionError: oops"),
+    ],
+)
+def test_a_format_that_is_broken_is_named(adaptive: bool, rounds: list[Any], said: str) -> None:
+    def broken(_game: GamePlan, _plan: Plan, _luck: Chance) -> Any:
+        for sets in rounds:
+            if isinstance(sets, Exception):
+                raise sets
+            yield sets
+        return Outcome()
+
+    made = Format("broken", "", broken, lambda _game, _plan: None, adaptive=adaptive)
+    asked = Schedule(replace(plan(4, 2), format="broken"), {"broken": made})
+    with pytest.raises(PluginError, match=rf"The format broken is broken: .*{said}"):
+        list(asked.simulated())
+
+
+def test_a_format_that_ends_without_an_outcome_or_too_early_is_named() -> None:
+    def early(_game: GamePlan, _plan: Plan, _luck: Chance) -> Any:
+        yield [pair(1, "bot00", "bot01")]
+
+    for adaptive, said in ((True, "instead of an Outcome"), (False, "instead of an Outcome")):
+        made = Format("early", "", early, lambda _game, _plan: None, adaptive=adaptive)
+        asked = Schedule(replace(plan(4, 2), format="early", deals=2), {"early": made})
+        with pytest.raises(PluginError, match=said):
+            list(asked.simulated())

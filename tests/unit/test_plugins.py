@@ -117,7 +117,7 @@ def test_options_in_a_name_make_another_entrant(registry):
     [
         ("sprintr", "Unknown bot 'sprintr'. Did you mean 'sprinter'?"),
         ("sprinter:star=2", "Did you mean 'stars'?"),
-        ("sprinter:stars", "'stars' is not an option: write bot:key=value"),
+        ("sprinter:stars", "'stars' is not an option: write NAME:key=value"),
         ("sprinter:stars=9", "a whole number from 1 to 5"),
         ("sprinter:stars=2,stars=3", "set twice"),
         ("no/such/file.py", "There is no file no/such/file.py"),
