@@ -215,41 +215,6 @@ def test_endless_schedules_are_taken_as_they_are_needed(pool):
     assert taken < 5000
 
 
-def test_deaths_at_ever_other_places_are_blamed_on_the_one_asked_most_often():
-    from harness.executors.verdicts import PATIENCE, Verdicts
-
-    [job] = jobs(1)
-    verdicts = Verdicts()
-    for decision in range(PATIENCE - 1):
-        assert verdicts.after_death(job, 1, decision, False, -9).job.forfeits == ()
-    [fault] = verdicts.after_death(job, 2, 99, False, -9).job.forfeits
-    assert (fault.seat, fault.kind, fault.decision) == (1, "crash", 0)
-
-
-def test_deaths_with_no_bot_asked_are_our_fault_and_given_up_in_the_end():
-    from harness.executors.verdicts import OUR_PATIENCE, Verdicts
-
-    [job] = jobs(1)
-    verdicts = Verdicts()
-    for _ in range(OUR_PATIENCE):
-        verdict = verdicts.after_death(job, None, 0, False, -11)
-        assert verdict.job is not None
-        assert verdict.job.forfeits == ()
-        assert "SIGSEGV" in verdict.what
-    assert verdicts.after_death(job, None, 0, False, -11).job is None
-
-
-def test_a_bot_that_is_different_each_time_is_put_off_the_table():
-    from harness.executors.verdicts import Verdicts
-
-    [job] = jobs(1)
-    verdicts = Verdicts()
-    once = verdicts.after_death(job, 1, 30, True, -9).job
-    assert once.forfeits[0].decision == 30
-    [fault] = verdicts.after_death(once, 1, 20, True, -9).job.forfeits
-    assert fault.decision == 0
-
-
 def test_a_system_without_fork_plays_in_one_process(monkeypatch):
     from harness.core.errors import UsageError
     from harness.executors import jobs

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from harness import BadOption, Option, UsageError
-from harness.core.options import digest_of, resolve
+from harness.core.options import allowed, digest_of, resolve
 
 DECLARED = (
     Option("edition", "de", "", choices=("de", "nl")),
@@ -23,6 +23,42 @@ def test_defaults_are_filled_in():
 
 def test_texts_become_values():
     assert settings(edition="nl", target="60", fast="yes") == {"edition": "nl", "target": 60, "fast": True, "file": ""}
+
+
+@pytest.mark.parametrize("word", ["true", "yes", "on", "1", "True", "ON", True])
+def test_words_for_yes(word):
+    assert settings(fast=word)["fast"] is True
+
+
+@pytest.mark.parametrize("word", ["false", "no", "off", "0", "False", "OFF", False])
+def test_words_for_no(word):
+    assert settings(fast=word)["fast"] is False
+
+
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        (Option("x", "a", "", choices=("a", "b")), "a | b"),
+        (Option("x", 2, "", kind="int", choices=(2, 4)), "2 | 4"),
+        (Option("x", False, "", kind="bool"), "true | false"),
+        (Option("x", "", "", kind="file"), "a file"),
+        (Option("x", "", "", kind="bot"), "a bot"),
+        (Option("x", 1, "", kind="int"), "a whole number"),
+        (Option("x", 1, "", kind="int", minimum=0), "a whole number of at least 0"),
+        (Option("x", 1, "", kind="int", maximum=9), "a whole number of at most 9"),
+        (Option("x", 1, "", kind="int", minimum=0, maximum=9), "a whole number from 0 to 9"),
+        (Option("x", "", ""), "any text"),
+    ],
+)
+def test_what_an_option_allows_is_told_in_words(option, said):
+    assert allowed(option) == said
+
+
+def test_a_number_has_to_be_one_of_the_choices():
+    four = Option("seats", 2, "", kind="int", choices=(2, 4))
+    assert resolve("Chess", (four,), {"seats": "4"})[0] == {"seats": 4}
+    with pytest.raises(BadOption, match=r"Chess's option seats cannot be '3': it takes 2 \| 4\."):
+        resolve("Chess", (four,), {"seats": "3"})
 
 
 @pytest.mark.parametrize("target", [10, 500])
@@ -56,6 +92,7 @@ def test_a_file_is_recorded_by_its_digest_and_found_again_without_the_file(tmp_p
     path.write_text("x = 1")
     resolved, files = resolve("Chess", DECLARED, {"file": str(path)})
     digest = digest_of("x = 1")
+    assert digest == "sha256:8ff436def1451285"  # what runs of old have in their records
     assert resolved["file"] == digest
     assert files == {digest: "x = 1"}
     path.unlink()
