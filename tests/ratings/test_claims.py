@@ -54,3 +54,9 @@ def test_two_deals_are_the_fewest_that_say_something():
 def test_matches_of_a_set_are_counted_from_one():
     first = next(specs(Question(one="a", other="b", game="sim", settings={})))
     assert (first.id, first.set, first.index) == ("sim-1.1", "sim-1", 0)
+
+
+def test_the_note_on_a_single_deal_is_for_a_single_deal(ratings):
+    assert not any("one deal" in note for note in leaderboard(ratings).notes)
+    one = rate_records(tournament(World((0.0, 1.0), 2), 1, Random(1)))["sim"]
+    assert "one deal" in leaderboard(one).notes[0]
