@@ -146,7 +146,7 @@ def play_match(
             raise UsageError(f"{entrant.name} does not play {rules.title}.")
         if by_name[entrant.name].bot is not entrant.bot:
             raise UsageError(f"Two different bots are called {entrant.name}: give one of them another name.")
-    limits = {"move_time": move_time, "game_time": 0.0, "memory": 0, "isolate": isolate}
+    limits = {"move_time": move_time, "game_time": 0.0, "memory": 0, "threads": 1, "isolate": isolate}
     roster = isolated(Roster({game: rules}, by_name), limits)
     names = [entrant.name for entrant in entrants]
     spec = MatchSpec.single(f"{game}-1.1.1", game, rules.settings, draw_seed() if seed is None else seed, names)

@@ -14,6 +14,7 @@ from msgspec.structs import asdict, replace
 from harness.api.matches import Match, installed_here
 from harness.core.errors import UnknownName, UsageError
 from harness.core.types import FaultKind, GameRecord, Value
+from harness.executors.jobs import expect_workers
 from harness.output.columns import Fields
 from harness.output.details import pairwise_table, seats_table
 from harness.output.tables import LeaderboardTables, leaderboard_table, text_of, write_leaderboard
@@ -190,6 +191,7 @@ def tournament(
     if unknown:
         raise UnknownName("field of a run", unknown[0], RunRequest.__struct_fields__)
     asked = replace(request, **fields) if request else RunRequest(**fields)
+    expect_workers(asked.workers)
     registry = installed_here(asked.isolate, asked.strict)
     if resume is None:
         asked = seeded(asked)

@@ -16,7 +16,7 @@ from harness.output.terminal import Progress
 if TYPE_CHECKING:
     from harness.ratings.comparison import Verdict
 
-PLAYING = ("workers", "move_time", "game_time", "memory", "isolate")
+PLAYING = ("workers", "move_time", "game_time", "memory", "threads", "isolate")
 """Options of all commands that let bots play, which are fields of a RunRequest."""
 
 

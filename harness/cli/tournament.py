@@ -14,6 +14,7 @@ import click
 from harness.cli.shared import (
     given,
     load_plugins,
+    make_ready,
     note,
     options_option,
     playing_options,
@@ -35,7 +36,7 @@ FIXED = {
 """What a run is: a resumed one has it already."""
 REQUESTED = (
     "games", "bots", "options", "players", "deals", "seed", "format", "candidates", "name", "workers", "strict",
-    "move_time", "game_time", "memory", "isolate", "max_faults",
+    "move_time", "game_time", "memory", "threads", "isolate", "max_faults",
 )  # fmt: skip
 """Options that are fields of a RunRequest."""
 
@@ -110,10 +111,12 @@ def command(**asked: Any) -> None:
     if asked["table_format"] not in FORMATS:
         raise click.UsageError(f"Unknown table format {asked['table_format']!r}; choose from: {', '.join(FORMATS)}.")
     if asked["resume"]:
+        make_ready(asked["workers"], asked["threads"])
         run, setup, limits = _resume(asked)
         workers, strict = asked["workers"], asked["strict"]
     else:
         request = _request(asked)
+        make_ready(0 if asked["dry_run"] else request.workers, request.threads)
         registry = load_plugins(request.strict, request.isolate)
         if asked["dry_run"]:
             from harness.runs.run_setup import prepare

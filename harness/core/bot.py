@@ -58,6 +58,9 @@ class Bot(Generic[ViewType]):
         super().__init_subclass__(**kwargs)
         if "name" not in cls.__dict__:
             cls.name = kebab(cls.__name__)
+        if "__orig_bases__" not in cls.__dict__:
+            # Else it is found in Bot, which is generic, and dill would send the class away without its bases.
+            cls.__orig_bases__ = cls.__bases__  # type: ignore[attr-defined]
 
     @cached_property
     def rng(self) -> Random:

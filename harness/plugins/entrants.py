@@ -31,6 +31,8 @@ class Entrant:
     """What it says of itself, or its package does; the digest where nobody says anything."""
     digest: str = field(default="", kw_only=True)
     """What it is: of its source and of what it consults."""
+    sources: Mapping[str, bytes] = field(default_factory=dict, kw_only=True, repr=False, compare=False)
+    """The texts of a bot in a file, as it was loaded: an author may edit them while a run goes on."""
     consulted: tuple[type[Bot], ...] = field(default=(), kw_only=True)
     """Other bots that its options name: it plays what they play, too."""
     isolated: ClassVar[bool] = False

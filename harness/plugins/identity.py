@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from functools import cache
 from inspect import getsource, isfunction
 from pathlib import Path
@@ -11,11 +12,11 @@ from typing import Any
 
 from harness.core.errors import PluginError
 from harness.core.options import digest_of
-from harness.plugins.bot_files import bot_file, digest_of_files, sources_of
+from harness.plugins.bot_files import bot_file, digest_of_files
 
 
-def file_digest(path: str, data: tuple[str, ...] = ()) -> str:
-    """Of a bot in a file: the file, the modules beside it that it imports, and the data files that it declares."""
+def file_digest(path: str, sources: Mapping[str, bytes], data: tuple[str, ...] = ()) -> str:
+    """Of a bot in a file: the file with the modules beside it that it imports, and the data files that it declares."""
     folder = bot_file(path).parent
     files = {}
     for name in data:
@@ -23,7 +24,7 @@ def file_digest(path: str, data: tuple[str, ...] = ()) -> str:
         if not file.is_relative_to(folder) or not file.is_file():
             raise PluginError(f"{path} says that it reads {name!r}, which is no file in its folder.")
         files[f"data:{name}"] = file.read_bytes()
-    return digest_of_files({**sources_of(path), **files})
+    return digest_of_files({**sources, **files})
 
 
 def class_digest(cls: type[Any]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -13,7 +13,7 @@ from harness.core.bot import Bot, function_bot
 from harness.core.errors import PluginError, UnknownName, UsageError
 from harness.core.format import Format
 from harness.core.game import Game
-from harness.plugins.bot_files import load_file
+from harness.plugins.bot_files import load_file, sources_of
 from harness.plugins.bot_spec import BotSpec, bot_specs, files_in
 from harness.plugins.entrants import Entrant, OutsideBots, called, enter, told_apart
 from harness.plugins.identity import class_digest, file_digest, source_digest
@@ -29,6 +29,8 @@ class Offer:
     version: str
     digest: str = ""
     """What the source is; worked out when it is asked for if empty."""
+    sources: Mapping[str, bytes] = field(default_factory=dict, repr=False)
+    """The texts of a file."""
 
 
 @dataclass(slots=True)
@@ -118,7 +120,9 @@ class Registry:
                 f"{place} has {len(chosen)} bots; say which one the options are for: {place}::NAME:key=value."
             )
         return [
-            enter(offer.cls, spec.settings, f"{file}::", file, offer.version, offer.digest)
+            replace(
+                enter(offer.cls, spec.settings, f"{file}::", file, offer.version, offer.digest), sources=offer.sources
+            )
             for (file, _), offer in sorted(chosen.items())
         ]
 
@@ -139,8 +143,9 @@ class Registry:
     def _bots_in(self, path: str) -> dict[str, Offer]:
         """The bots of a file, or of a folder that is a package, loaded once."""
         if path not in self.files:
+            sources = sources_of(path)
             if self.outside is None or self.outside.loads_files_here:
-                offered = offers_of(load_file(path), path)
+                offered = offers_of(load_file(path, sources), path)
             else:
                 offered = checked(path, bots=self.outside.bots_in(path).values())
             if offered.problems:
@@ -149,8 +154,8 @@ class Registry:
             for cls in offered.bots:
                 if cls.name in bots:
                     raise PluginError(f"{path} has two bots that are called {cls.name}: rename one.")
-                digest = file_digest(path, cls.files)
-                bots[cls.name] = Offer(cls, path, cls.version or digest, digest)
+                digest = file_digest(path, sources, cls.files)
+                bots[cls.name] = Offer(cls, path, cls.version or digest, digest, sources)
             self.files[path] = bots
         return self.files[path]
 

@@ -29,7 +29,7 @@ MEMORY = 4096
 MOST_WORKERS = 1024
 MOST_SEED = 2**128 - 1
 """Luck is keyed with sixteen bytes."""
-LIMITS = ("move_time", "game_time", "memory", "isolate", "max_faults")
+LIMITS = ("move_time", "game_time", "memory", "threads", "isolate", "max_faults")
 """What bots may use and how they are kept: part of what a run is, kept in its run.json."""
 
 
@@ -57,6 +57,8 @@ class RunRequest(Struct, frozen=True, kw_only=True, rename="kebab", forbid_unkno
     """Seconds for all decisions of a bot in a match; 0 is no limit."""
     memory: int = MEMORY
     """Megabytes for a worker, or for an isolated bot; 0 is no limit."""
+    threads: int = 1
+    """Threads of a native pool (OpenMP, BLAS, torch) in a worker, or in an isolated bot; 0 is as many as it likes."""
     isolate: Isolation = "off"
     """Whether each bot plays in a process without rights; strict refuses what this machine cannot enforce."""
     max_faults: int = 0
@@ -132,6 +134,7 @@ _KINDS: tuple[tuple[str, tuple[type, ...], str], ...] = (
     ("seed", (int, NoneType), "a whole number"),
     ("format", (str,), "a text like 'swiss:rounds=5'"),
     ("memory", (int,), "a whole number of megabytes"),
+    ("threads", (int,), "a whole number"),
     ("max_faults", (int,), "a whole number"),
     ("workers", (int, NoneType), "a whole number"),
     ("name", (str, NoneType), "a text"),
@@ -147,6 +150,7 @@ _RANGES: tuple[tuple[str, int, int | None], ...] = (
     ("move_time", 0, None),
     ("game_time", 0, None),
     ("memory", 0, None),
+    ("threads", 0, None),
     ("max_faults", 0, None),
     ("workers", 0, MOST_WORKERS),
 )

@@ -13,7 +13,7 @@ import pytest
 import bots
 import engines
 from harness.core.types import MatchSpec
-from harness.executors import Job, Roster, system
+from harness.executors import Job, Roster, nursery, system
 from harness.executors.local import LocalPool
 from harness.executors.serial import SerialExecutor
 from harness.match.referee import NO_LIMITS, Limits
@@ -60,6 +60,7 @@ def pool():
         made.append(LocalPool(table(*strange), limits, workers, MEMORY, sweep=True, **options))
         return made[-1].__enter__()
 
+    nursery.make_ready()
     before = system.children()
     yield make
     for one in made:
