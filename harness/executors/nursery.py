@@ -23,6 +23,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from harness.executors import system
 from harness.executors.nursery_server import HEADER, REPLY, STARTED, preload, serve
 
 LOST = 255
@@ -60,7 +61,7 @@ class Nursery:
         with theirs:
             self._process: subprocess.Popen[bytes] | None = None
             if by_fork:
-                _fork(self._door, theirs)
+                _fork(theirs)
             else:
                 self._process = _begin_afresh(theirs)
         atexit.register(self.close)
@@ -112,7 +113,7 @@ class Nursery:
         return pid, code
 
 
-def _fork(ours: socket.socket, theirs: socket.socket) -> None:
+def _fork(theirs: socket.socket) -> None:
     """A copy of this process, which must have no other thread, and no bot."""
     preload()
     for stream in (sys.stdout, sys.stderr):
@@ -120,8 +121,8 @@ def _fork(ours: socket.socket, theirs: socket.socket) -> None:
     if os.fork():
         return
     try:
-        ours.close()
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        system.close_others({0, 1, 2, theirs.fileno()})
         serve(theirs)
     finally:
         os._exit(0)

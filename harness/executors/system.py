@@ -88,3 +88,12 @@ def kill_strays(keep: set[int]) -> int:
                 os.waitpid(pid, 0)
         killed += len(strays)
     return killed
+
+
+def close_others(keep: set[int]) -> None:
+    """Closes what was inherited: the record file, the pipes of other workers."""
+    open_ones = [int(path.name) for path in Path("/dev/fd").iterdir()]
+    for descriptor in open_ones:
+        if descriptor not in keep:
+            with suppress(OSError):
+                os.close(descriptor)

@@ -7,8 +7,6 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
-from pathlib import Path
 from time import perf_counter
 from typing import Any
 
@@ -131,14 +129,5 @@ def _settle(memory: int, keep: set[int]) -> None:
     os.dup2(2, 1)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
-    _close_others({0, 1, 2, *keep})
+    system.close_others({0, 1, 2, *keep})
     system.limit_memory(memory)
-
-
-def _close_others(keep: set[int]) -> None:
-    """Closes what was inherited: the record file, the pipes of other workers."""
-    open_ones = [int(path.name) for path in Path("/dev/fd").iterdir()]
-    for descriptor in open_ones:
-        if descriptor not in keep:
-            with suppress(OSError):
-                os.close(descriptor)
