@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TextIO
 
 import dill
 
@@ -48,21 +48,21 @@ def pack(roster: Roster) -> RosterParcel:
     )
 
 
-def unpack(parcel: RosterParcel) -> Roster:
-    """The roster in another process, its entrants still packed."""
-    return Roster(dill.loads(parcel.games), ArrivingEntrants(parcel.entrants))  # noqa: S301 - packed by our own parent
+def unpack(parcel: RosterParcel, prints: TextIO | None = None) -> Roster:
+    """The roster in another process, its entrants still packed; `prints` takes what files print when loaded."""
+    return Roster(dill.loads(parcel.games), ArrivingEntrants(parcel.entrants, prints))  # noqa: S301 - packed by our own parent
 
 
 class ArrivingEntrants(Mapping[str, Entrant]):
     """Entrants by name, each loaded when it is first looked at."""
 
-    def __init__(self, packed: Mapping[str, bytes]) -> None:
-        self._packed = packed
+    def __init__(self, packed: Mapping[str, bytes], prints: TextIO | None = None) -> None:
+        self._packed, self._prints = packed, prints
         self._loaded: dict[str, Entrant] = {}
 
     def __getitem__(self, name: str) -> Entrant:
         if name not in self._loaded:
-            self._loaded[name] = _arrived(name, self._packed[name])
+            self._loaded[name] = _arrived(name, self._packed[name], self._prints)
         return self._loaded[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -83,13 +83,13 @@ def _for_the_way(entrant: Entrant) -> Entrant:
     return replace(entrant, bot=Bot if elsewhere else entrant.bot, consulted=())
 
 
-def _arrived(name: str, packed: bytes) -> Entrant:
+def _arrived(name: str, packed: bytes, prints: TextIO | None) -> Entrant:
     try:
         entrant: Entrant
         called, entrant = dill.loads(packed)  # noqa: S301 - packed by our own parent
         if not entrant.sources:
             return entrant
-        offered = offers_of(load_file(entrant.source, entrant.sources), entrant.source)
+        offered = offers_of(load_file(entrant.source, entrant.sources, prints), entrant.source)
         [bot] = [bot for bot in offered.bots if bot.name == called]
         return replace(entrant, bot=bot)
     except BaseException as error:  # importing a bot may raise anything

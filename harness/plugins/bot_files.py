@@ -20,7 +20,7 @@ from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, TextIO
 
 from harness.core.errors import PluginError, UsageError
 from harness.plugins.reasons import reason_of
@@ -94,8 +94,11 @@ def digest_of_files(files: Mapping[str, bytes]) -> str:
     return "sha256:" + total.hexdigest()[:16]
 
 
-def load_file(path: str, sources: Mapping[str, bytes] | None = None) -> ModuleType:
-    """Imports a bot's file, or a package of one; `sources` are its texts where they may have changed since."""
+def load_file(path: str, sources: Mapping[str, bytes] | None = None, prints: TextIO | None = None) -> ModuleType:
+    """Imports a bot's file, or a package of one; `sources` are its texts where they may have changed since.
+
+    What it prints goes to stderr, or to `prints`: it is not our output.
+    """
     file = bot_file(path)
     home = _Home(file, sources_of(path) if sources is None else sources)
     for known in [name for name in sys.modules if name == home.name or name.startswith(f"{home.name}.")]:
@@ -111,7 +114,7 @@ def load_file(path: str, sources: Mapping[str, bytes] | None = None) -> ModuleTy
     if _FINDER not in sys.meta_path:
         sys.meta_path.insert(0, _FINDER)
     try:
-        with redirect_stdout(sys.stderr):  # what a bot prints is not our output
+        with redirect_stdout(prints or sys.stderr):
             spec.loader.exec_module(module)
     except BaseException as error:  # a bot file may raise anything when imported
         sys.modules.pop(home.name, None)

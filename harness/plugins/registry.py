@@ -61,6 +61,13 @@ class Registry:
         """
         return told_apart([entrant for bot in bots for entrant in self._enter(bot)])
 
+    def entrant(self, bot: Any) -> Entrant:
+        """The one entrant that was asked for."""
+        found = self.entrants([bot])
+        if len(found) > 1:
+            raise UsageError(f"{bot} has {len(found)} bots; say which: {', '.join(one.spec for one in found)}.")
+        return found[0]
+
     def enter_as_installed(self, bot: Any) -> None:
         """Lets a class or a function, or a pair of a name and one, be entered by its name, as if it were installed."""
         alias, what = bot if isinstance(bot, tuple) else ("", bot)
@@ -143,20 +150,7 @@ class Registry:
     def _bots_in(self, path: str) -> dict[str, Offer]:
         """The bots of a file, or of a folder that is a package, loaded once."""
         if path not in self.files:
-            sources = sources_of(path)
-            if self.outside is None or self.outside.loads_files_here:
-                offered = offers_of(load_file(path, sources), path)
-            else:
-                offered = checked(path, bots=self.outside.bots_in(path).values())
-            if offered.problems:
-                raise PluginError(" ".join(offered.problems))
-            bots: dict[str, Offer] = {}
-            for cls in offered.bots:
-                if cls.name in bots:
-                    raise PluginError(f"{path} has two bots that are called {cls.name}: rename one.")
-                digest = file_digest(path, sources, cls.files)
-                bots[cls.name] = Offer(cls, path, cls.version or digest, digest, sources)
-            self.files[path] = bots
+            self.files[path] = file_offers(path, self.outside)
         return self.files[path]
 
     def add(self, plugin: ModuleType, source: str, version: str) -> None:
@@ -179,6 +173,24 @@ class Registry:
                 self.problems.append(f"Plugin {source}: its format {each.name!r} is skipped, there is one already.")
             else:
                 self.formats[each.name] = each
+
+
+def file_offers(path: str, outside: OutsideBots | None = None) -> dict[str, Offer]:
+    """The bots of a file, or of a folder that is a package, by name; loaded here, unless the way outside says no."""
+    sources = sources_of(path)
+    if outside is None or outside.loads_files_here:
+        offered = offers_of(load_file(path, sources), path)
+    else:
+        offered = checked(path, bots=outside.bots_in(path).values())
+    if offered.problems:
+        raise PluginError(" ".join(offered.problems))
+    bots: dict[str, Offer] = {}
+    for cls in offered.bots:
+        if cls.name in bots:
+            raise PluginError(f"{path} has two bots that are called {cls.name}: rename one.")
+        digest = file_digest(path, sources, cls.files)
+        bots[cls.name] = Offer(cls, path, cls.version or digest, digest, sources)
+    return bots
 
 
 def _enter_object(bot: Any) -> Entrant:

@@ -189,14 +189,16 @@ class _IllegalAnswer(Exception):
 
 def _find_bot(wanted: Mapping[str, Any]) -> type[Bot]:
     """The bot that is wanted: from a file, or a class of an installed package."""
-    from harness.plugins.registry import Registry
-
+    cls: type[Bot]
     if wanted.get("file"):
-        [entrant] = Registry().entrants([f"{wanted['file']}::{wanted['bot']}"])
-        if entrant.digest != wanted["digest"]:
+        from harness.plugins.registry import file_offers
+
+        offer = file_offers(str(wanted["file"]))[str(wanted["bot"])]
+        if offer.digest != wanted["digest"]:
             sys.exit(f"{wanted['file']} has been changed since the run began")
-        return entrant.bot
-    cls: type[Bot] = _import_class(str(wanted["bot"]))
+        cls = offer.cls
+        return cls
+    cls = _import_class(str(wanted["bot"]))
     return cls
 
 
@@ -207,11 +209,11 @@ def _import_class(path: str) -> Any:
 
 def describe_file(wanted: Mapping[str, Any]) -> None:
     """Answers arena's first line, whatever it says, with what the bots of `file` say of themselves."""
-    from harness.plugins.registry import Registry
+    from harness.plugins.registry import file_offers
 
     pipes = Pipes()
     pipes.read_line()
-    pipes.send([_describe(entrant.bot) for entrant in Registry().entrants([str(wanted["file"])])])
+    pipes.send([_describe(offer.cls) for _, offer in sorted(file_offers(str(wanted["file"])).items())])
 
 
 def _describe(bot: type[Bot]) -> BotDescription:
