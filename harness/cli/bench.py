@@ -7,15 +7,18 @@ import json
 import click
 from tabulate import tabulate
 
+from harness.cli.parameter_types import BOT, GAME
 from harness.cli.shared import load_plugins, note
 
 
 @click.command("bench", short_help="Measure games and decisions a second on this machine.")
-@click.option("--game", "games", multiple=True, help="A game to measure; may be repeated. Default: all.")
+@click.option("--game", "games", type=GAME, multiple=True, help="A game to measure; may be repeated. Default: all.")
 @click.option("--players", type=int, help="Bots at a table. Default: 4, or the nearest the game allows.")
 @click.option("--seconds", type=click.FloatRange(min=0.1), default=4.0, show_default=True, help="Time for each game.")
 @click.option("--workers", type=click.IntRange(min=1, max=1024), help="Measure executors too, with so many workers.")
-@click.option("--bot", "bots", multiple=True, metavar="BOT", help="Measure how fast this bot thinks, too; repeatable.")
+@click.option(
+    "--bot", "bots", type=BOT, multiple=True, metavar="BOT", help="Measure how fast this bot thinks, too; repeatable."
+)
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
 def command(
     games: tuple[str, ...],

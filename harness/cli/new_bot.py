@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from harness.cli.parameter_types import GAME
 from harness.cli.shared import load_plugins, note
 from harness.plugins.scaffold import LANGUAGES, company, make
 
@@ -18,7 +19,7 @@ NEXT = {
 
 @click.command("new-bot", short_help="Make a package with a new bot, ready to play.")
 @click.argument("name")
-@click.option("--game", default="el-paso", show_default=True, help="The game that it plays.")
+@click.option("--game", type=GAME, default="el-paso", show_default=True, help="The game that it plays.")
 @click.option(
     "--lang", type=click.Choice(LANGUAGES), default="python", show_default=True, help="What it is written in."
 )
