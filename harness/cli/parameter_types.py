@@ -29,9 +29,6 @@ RUN_FILE = "run.json"
 class CompletedName(click.types.StringParamType):
     """A text that stays as it is typed, and that shells complete."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
-
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:  # fmt: skip
@@ -48,6 +45,8 @@ class CompletedName(click.types.StringParamType):
 class GameName(CompletedName):
     """An installed game."""
 
+    name = "game"
+
     def offers(self, ctx: click.Context, incomplete: str) -> Iterable[CompletionItem]:
         """The games that are installed."""
         return starting(incomplete, {name: offer.cls.title for name, offer in _installed().games.items()})
@@ -55,6 +54,8 @@ class GameName(CompletedName):
 
 class FormatName(CompletedName):
     """An installed format, with options in its name."""
+
+    name = "format"
 
     def offers(self, ctx: click.Context, incomplete: str) -> Iterable[CompletionItem]:
         """The formats that are installed; after a colon their options."""
@@ -67,6 +68,8 @@ class FormatName(CompletedName):
 
 class BotName(CompletedName):
     """A bot: an installed one, with options in its name, or a file; a name of one's own may stand before it."""
+
+    name = "bot"
 
     def offers(self, ctx: click.Context, incomplete: str) -> Iterable[CompletionItem]:
         """The bots that are installed and the Python files there are; after a colon options."""
@@ -86,6 +89,8 @@ class BotName(CompletedName):
 class RunName(CompletedName):
     """A run: by its name in the folder of results, or by its path."""
 
+    name = "run"
+
     def offers(self, ctx: click.Context, incomplete: str) -> Iterable[CompletionItem]:
         """The runs, the newest first; folders for those who are on the way to one elsewhere."""
         runs = sorted(results_of(ctx).glob(f"*/{RUN_FILE}"), key=lambda path: path.stat().st_mtime, reverse=True)
@@ -94,6 +99,8 @@ class RunName(CompletedName):
 
 class EntrantName(CompletedName):
     """A bot of the run that was named before."""
+
+    name = "bot"
 
     def offers(self, ctx: click.Context, incomplete: str) -> Iterable[CompletionItem]:
         """Whoever was entered into it."""
@@ -105,8 +112,7 @@ class EntrantName(CompletedName):
         return []
 
 
-BOT, GAME, FORMAT = BotName("bot"), GameName("game"), FormatName("format")
-RUN, ENTRANT = RunName("run"), EntrantName("bot")
+BOT, GAME, FORMAT, RUN, ENTRANT = BotName(), GameName(), FormatName(), RunName(), EntrantName()
 
 
 def starting(incomplete: str, texts: Mapping[str, str]) -> list[CompletionItem]:
