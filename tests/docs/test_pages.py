@@ -9,7 +9,6 @@ import pytest
 from harness.plugins.registry import load
 from harness.plugins.scaffold import contents
 from tests.docs.fresh import Fresh
-from tests.docs.make import columns
 from tests.docs.pages import DOCS, EXAMPLE, blocks, follow, lay_out, matches
 
 
@@ -68,7 +67,3 @@ def test_a_page_that_shows_something_else_is_found_out():
     assert not matches(["a 1% worse", "b 2"], printed)
     assert not matches(["a 1% better"], printed)
     assert not matches(["b 2", "a 1% better"], printed)
-
-
-def test_ratings_tells_what_each_column_says():
-    assert columns() + "\n" in (DOCS / "ratings.md").read_text(encoding="utf-8"), "renew it: python -m tests.docs.make"
