@@ -206,7 +206,9 @@ def tournament(
 
 
 def _several(given: Any) -> tuple[Any, ...]:
-    """One thing, or several."""
+    """One thing, or several, or several by name."""
+    if isinstance(given, Mapping):
+        return tuple(given.items())
     return tuple(given) if isinstance(given, list | tuple) else (given,)
 
 
@@ -221,6 +223,8 @@ def _call(asked: RunRequest) -> str:
 
 
 def _named(bot: BotLike) -> str:
+    if isinstance(bot, tuple):
+        return f"({bot[0]!r}, {_named(bot[1])})"
     return repr(bot) if isinstance(bot, str) else getattr(bot, "__name__", type(bot).__name__)
 
 
@@ -229,7 +233,7 @@ def _reopened(
 ) -> tuple[RunFolder, RunSetup, dict[str, Any]]:
     folder = RunFolder.open(find(Path(asked.results), str(path)))
     for bot in asked.bots:
-        if not isinstance(bot, str):
+        if not isinstance(bot[1] if isinstance(bot, tuple) else bot, str):
             registry.enter_as_installed(bot)
     return folder, reopen(folder, registry, force), limits_of_run(folder)
 

@@ -40,6 +40,8 @@ class Bot(Generic[ViewType]):
     """By default the version of the package it comes in."""
     options: ClassVar[tuple[Option, ...]] = ()
     """What can be set in its name, as in `sprinter:stars=2`."""
+    files: ClassVar[tuple[str, ...]] = ()
+    """Data files beside its own file that it reads, like `weights.npz`: when they change it is another bot."""
     by_default: ClassVar[bool] = True
     """Whether `arena tournament` enters it when no bot is named; a slow bot says False."""
 

@@ -192,8 +192,10 @@ def _find_bot(wanted: Mapping[str, Any]) -> type[Bot]:
     from harness.plugins.registry import Registry
 
     if wanted.get("file"):
-        entrants = Registry().entrants([f"{wanted['file']}::{wanted['bot']}"])
-        return entrants[0].bot
+        [entrant] = Registry().entrants([f"{wanted['file']}::{wanted['bot']}"])
+        if entrant.digest != wanted["digest"]:
+            sys.exit(f"{wanted['file']} has been changed since the run began")
+        return entrant.bot
     cls: type[Bot] = _import_class(str(wanted["bot"]))
     return cls
 
@@ -209,10 +211,10 @@ def describe_file(wanted: Mapping[str, Any]) -> None:
 
     pipes = Pipes()
     pipes.read_line()
-    registry = Registry()
-    offers = [registry.bots[entrant.name] for entrant in registry.entrants([str(wanted["file"])])]
-    pipes.send([_describe(offer.cls, offer.version) for offer in offers])
+    pipes.send([_describe(entrant.bot) for entrant in Registry().entrants([str(wanted["file"])])])
 
 
-def _describe(bot: type[Bot], version: str) -> BotDescription:
-    return BotDescription(name=bot.name, version=version, games=bot.games, options=bot.options, doc=bot.__doc__ or "")
+def _describe(bot: type[Bot]) -> BotDescription:
+    return BotDescription(
+        name=bot.name, version=bot.version, games=bot.games, options=bot.options, doc=bot.__doc__ or "", files=bot.files
+    )

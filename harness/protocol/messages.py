@@ -120,6 +120,7 @@ class BotDescription(Struct, frozen=True):
     games: tuple[str, ...]
     options: tuple[Option, ...]
     doc: str
+    files: tuple[str, ...] = ()
 
 
 encode = msgspec.json.Encoder().encode

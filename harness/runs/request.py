@@ -18,8 +18,9 @@ from harness.core.errors import UnknownName, UsageError
 from harness.core.game import Action
 from harness.core.types import Value
 
-BotLike = str | type[Bot] | Bot | Callable[[Any, Sequence[Action]], Action]
-"""A bot's name, class, object (its class plays), or a function `(view, actions) -> action`."""
+BotLike = str | type[Bot] | Bot | Callable[[Any, Sequence[Action]], Action] | tuple[str, Any]
+"""A bot's name, class, object (its class plays), or a function `(view, actions) -> action`; or a pair of a name that
+it is to have, and one of these."""
 Isolation = Literal["off", "on", "strict"]
 
 DEALS = 10
@@ -38,7 +39,7 @@ class RunRequest(Struct, frozen=True, kw_only=True, rename="kebab", forbid_unkno
     games: tuple[str, ...] = ()
     """Names of games; none is all that are installed."""
     bots: tuple[Any, ...] = ()
-    """Who plays (see BotLike); none is all quick ones that are installed."""
+    """Who plays (see BotLike), or a mapping of names to bots; none is all quick ones that are installed."""
     options: dict[str, Value] = {}
     """Options of the games."""
     players: int | None = None
@@ -70,6 +71,8 @@ class RunRequest(Struct, frozen=True, kw_only=True, rename="kebab", forbid_unkno
     """Whether a broken plugin is an error, instead of a warning."""
 
     def __post_init__(self) -> None:
+        if isinstance(self.bots, Mapping):
+            force_setattr(self, "bots", tuple(self.bots.items()))
         for field in ("games", "bots", "candidates"):
             if isinstance(getattr(self, field), list):
                 force_setattr(self, field, tuple(getattr(self, field)))
@@ -89,7 +92,8 @@ class RunRequest(Struct, frozen=True, kw_only=True, rename="kebab", forbid_unkno
         if not all(isinstance(game, str) for game in self.games):
             raise UsageError(f"The games of a run are names, not {self.games!r}.")
         for bot in (*self.bots, *self.candidates):
-            if not (isinstance(bot, str | Bot) or callable(bot)):
+            one = bot[1] if isinstance(bot, tuple) and len(bot) == 2 else bot
+            if not (isinstance(one, str | Bot) or callable(one)):
                 raise UsageError(f"{bot!r} is no bot: give a name, a class, or a function (view, actions) -> action.")
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
@@ -29,6 +29,8 @@ class EntrantInfo(msgspec.Struct, frozen=True):
     spec: str
     source: str
     version: str
+    digest: str = ""
+    """What its source is; runs of older arenas do not know."""
 
 
 class RunInfo(msgspec.Struct, frozen=True):
@@ -45,6 +47,8 @@ class RunInfo(msgspec.Struct, frozen=True):
     machine: dict[str, str]
     started: str
     finished: str = ""
+    forced: tuple[str, ...] = ()
+    """What had changed when the run was continued all the same."""
     layout: int = LAYOUT
 
 
@@ -135,6 +139,13 @@ class RunFolder:
         """Adds a record and hands it to the system at once: it survives the death of this process."""
         assert self._records is not None, "records are appended within writing()"
         self._records.append(line)
+
+    def force(self, changes: Sequence[str]) -> None:
+        """Keeps what had changed when the run was continued: its records are not all of the same bots or rules."""
+        new = tuple(change for change in changes if change not in self.info.forced)
+        if new:
+            self.info = msgspec.structs.replace(self.info, forced=(*self.info.forced, *new))
+            self._write_info()
 
     def finish(self, when: str) -> None:
         """Notes that the schedule is complete."""
