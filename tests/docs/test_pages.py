@@ -30,6 +30,11 @@ def test_the_tutorial_does_what_it_says(fresh):
     assert check("tutorial.md", fresh) >= 8
 
 
+def test_writing_bots_does_what_it_says(fresh):
+    pytest.importorskip("numpy", reason="the page installs numpy, which is taken from here")
+    assert check("bots.md", fresh) >= 6
+
+
 def test_the_tutorial_shows_the_bot_that_new_bot_makes():
     made = contents("sprinter", load().game("el-paso"), "python", "")["sprinter_bot.py"]
     shown = [block.text for block in blocks(DOCS / "tutorial.md") if block.language == "python"]
@@ -51,7 +56,7 @@ def test_adding_a_game_shows_the_example_as_it_is():
             assert part.strip("\n") in example, part
 
 
-@pytest.mark.parametrize("page", ["tutorial.md", "add-a-game.md"])
+@pytest.mark.parametrize("page", ["tutorial.md", "bots.md", "add-a-game.md"])
 def test_links_lead_somewhere(page):
     targets = re.findall(r"\]\(([^)#:]+)\)", (DOCS / page).read_text())
     assert targets

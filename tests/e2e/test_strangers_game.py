@@ -38,6 +38,7 @@ def test_search_bots_beat_random_at_it(fresh):
 
 def test_leaderboard_and_report(fresh):
     assert "ismcts" in fresh.succeed("arena leaderboard run --table-format csv")
+    fresh.succeed("pip install 'arena-harness[report]'")
     fresh.succeed("arena report run")
     page = (fresh.folder / "results" / "run" / "report.html").read_text()
     assert "liars-dice" in page
