@@ -18,6 +18,8 @@ POSITIONS = 40
 """Decisions, spread over a few matches, at which things are measured."""
 BATCH = 5
 """How often a thing is done between two looks at the clock."""
+MATCHES = 4
+"""Matches that are played again and again, and that positions are taken from."""
 MICRO = 1e6
 
 
@@ -39,9 +41,10 @@ def measure_costs(game: Game[Any], players: int, seconds: float) -> dict[str, fl
     share = seconds / 6
 
     def finished(number: int) -> None:
-        state = game.imagine(views[number], rng)
+        luck = Random(number)  # the same game each time: the quickest measurement must not be that of a short one
+        state = game.imagine(views[number], luck)
         while legal := state.legal:
-            state.step(legal[int(rng.random() * len(legal))])
+            state.step(legal[int(luck.random() * len(legal))])
 
     def copied_on(number: int) -> None:
         state = states[number].clone()
@@ -55,14 +58,14 @@ def measure_costs(game: Game[Any], players: int, seconds: float) -> dict[str, fl
         "imagine": _micros(lambda number: game.imagine(views[number], rng), share),
         "clone": clone,
         "step": max(0.0, _micros(copied_on, share) - clone),
-        "imagine, and play to the end": _micros(finished, share),
+        "imagine, and play to the end": _micros(finished, share, batch=1),
     }
 
 
 def _positions(game: Game[Any], players: int) -> list[State[Any]]:
     """States with a choice, evenly spread over matches of random bots."""
     found: list[State[Any]] = []
-    for seed in range(4):
+    for seed in range(MATCHES):
         state, rng = game.new(players, Chance(seed)), Random(seed)
         while legal := state.legal:
             if len(legal) > 1:
@@ -76,34 +79,34 @@ def _there_and_back(game: Game[Any], view: View) -> View:
     return back
 
 
-def _micros(one: Callable[[int], object], seconds: float) -> float:
+def _micros(one: Callable[[int], object], seconds: float, batch: int = BATCH) -> float:
     """The mean over all positions; of each its best batch counts, for a disturbance only ever slows things down."""
     best = [float("inf")] * POSITIONS
     began = perf_counter()
     while True:
         for number in range(POSITIONS):
             start = perf_counter()
-            for _ in range(BATCH):
+            for _ in range(batch):
                 one(number)
-            best[number] = min(best[number], (perf_counter() - start) / BATCH)
+            best[number] = min(best[number], (perf_counter() - start) / batch)
         if perf_counter() - began > seconds:
             return MICRO * sum(best) / POSITIONS
 
 
 def _told(game: Game[Any], players: int, seconds: float) -> float:
-    """What the same match takes longer when one bot listens, for each of its decisions."""
+    """What a decision takes longer, on the bot's own clock, when it listens."""
     seats = ("uniform",) * players
-    best: dict[int, list[float]] = {}
-    decisions, number = {}, 0
-    began = perf_counter()
-    while number < 8 or perf_counter() - began < seconds:
-        seed = number % 4
+    quickest: dict[tuple[int, bool], float] = {}
+    decisions: dict[int, int] = {}
+    began, number = perf_counter(), 0
+    while number < MATCHES or perf_counter() - began < seconds:
+        seed = number % MATCHES
         spec = MatchSpec.single("bench", game.name, {}, seed, seats)
-        times = best.setdefault(seed, [float("inf"), float("inf")])
-        for way, first in enumerate((UNIFORM, LISTENER)):
-            start = perf_counter()
-            decisions[seed] = play(spec, game, [first, *[UNIFORM] * (players - 1)]).decisions[0]
-            times[way] = min(times[way], perf_counter() - start)
+        for first in (UNIFORM, LISTENER):
+            record = play(spec, game, [first, *[UNIFORM] * (players - 1)])
+            way = (seed, first is LISTENER)
+            quickest[way] = min(record.time[0], quickest.get(way, record.time[0]))
+            decisions[seed] = record.decisions[0]
         number += 1
-    longer = sum(listening - deaf for deaf, listening in best.values())
+    longer = sum(spent if listening else -spent for (_, listening), spent in quickest.items())
     return max(0.0, MICRO * longer / max(1, sum(decisions.values())))

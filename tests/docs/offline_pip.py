@@ -81,7 +81,8 @@ def main(python: str, *words: str) -> None:
         bring(Path(python), [text for each in needs for text in ([each] if isinstance(each, str) else each)])
         options = [each for each in words[1:] if each.startswith("-")]
         pip = [sys.executable, "-m", "pip", "--python", python, "install", *options, folder, *QUIET]
-        sys.exit(subprocess.run(pip).returncode)
+        if code := subprocess.run(pip).returncode:
+            sys.exit(code)
 
 
 def _extra(project: dict[str, dict[str, list[str]]], name: str) -> list[str]:
