@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from harness.cli.parameter_types import BOT, GAME
 from harness.cli.shared import load_plugins, make_ready, note
 
 if TYPE_CHECKING:
@@ -20,8 +21,10 @@ PLACES = {"off": "in a worker", "on": "isolated", "strict": "isolated strictly"}
 
 
 @click.command("check", short_help="Try a bot at all its games and say whether it is fit to play.")
-@click.argument("bot")
-@click.option("--game", "games", multiple=True, help="A game to try; may be repeated. Default: all it plays.")
+@click.argument("bot", type=BOT)
+@click.option(
+    "--game", "games", type=GAME, multiple=True, help="A game to try; may be repeated. Default: all it plays."
+)
 @click.option("--matches", type=click.IntRange(min=1), default=2, show_default=True, help="Deals a player count.")
 @click.option("--move-time", type=click.FloatRange(min=0), default=10.0, show_default=True, help="Seconds a decision.")
 @click.option("--memory", type=click.IntRange(min=0), default=4096, show_default=True, help="Megabytes it may use.")

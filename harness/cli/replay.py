@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 import msgspec
 
+from harness.cli.parameter_types import RUN
 from harness.cli.shared import load_plugins, open_folder, results_option
 from harness.core.errors import UnknownName
 from harness.core.types import GameRecord
@@ -15,7 +16,7 @@ from harness.runs.store import RunFolder
 
 
 @click.command("replay", short_help="Step through a match, or print it.")
-@click.argument("run")
+@click.argument("run", type=RUN)
 @click.argument("match")
 @click.option(
     "--json", "as_json", is_flag=True, help="Everything that happened, one JSON object a line (docs/replay.md)."

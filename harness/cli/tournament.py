@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from harness.cli.parameter_types import BOT, FORMAT, GAME, RUN
 from harness.cli.shared import (
     given,
     load_plugins,
@@ -42,10 +43,11 @@ REQUESTED = (
 
 
 @click.command("tournament", short_help="Let bots play against each other and rate them.")
-@click.option("--game", "games", multiple=True, help="A game to play; may be repeated. Default: all.")
+@click.option("--game", "games", type=GAME, multiple=True, help="A game to play; may be repeated. Default: all.")
 @click.option(
     "--bot",
     "bots",
+    type=BOT,
     multiple=True,
     metavar="BOT",
     help="A bot: NAME, NAME:key=value, a file.py or cmd:COMMAND. Default: all quick ones.",
@@ -57,11 +59,17 @@ REQUESTED = (
 @click.option(
     "--format",
     "format",
+    type=FORMAT,
     metavar="FORMAT",
     help="Who meets whom, with options: swiss:rounds=5. Default: round-robin; 'arena formats' lists them.",
 )
 @click.option(
-    "--candidate", "candidates", multiple=True, metavar="BOT", help="Whom a gauntlet is about; may be repeated."
+    "--candidate",
+    "candidates",
+    type=BOT,
+    multiple=True,
+    metavar="BOT",
+    help="Whom a gauntlet is about; may be repeated.",
 )
 @click.option(
     "--until-separated",
@@ -77,7 +85,7 @@ REQUESTED = (
     metavar="FILE",
     help="A TOML file that asks for a run; what is given here too counts instead.",
 )
-@click.option("--resume", type=click.Path(path_type=Path), metavar="RUN", help="Continue the run in this folder.")
+@click.option("--resume", type=RUN, metavar="RUN", help="Continue the run in this folder.")
 @click.option("--force", is_flag=True, help="With --resume: go on although bots or rules have changed.")
 @click.option(
     "--dry-run",

@@ -48,7 +48,9 @@ class Bot(Generic[ViewType]):
     game: Game[Any]
     """The rules being played: `self.game.actions`, `self.game.imagine(view, self.rng)`, `self.game.settings`."""
     seat: int
+    """Where it sits, from 0."""
     players: int
+    """How many sit at the table."""
     settings: Mapping[str, Value]
     """Its options with their values."""
     seed: int
