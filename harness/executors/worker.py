@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from harness.core.notes import DecisionNotes, encode_notes
 from harness.executors import system
 from harness.executors.jobs import Job, Roster, encode
 from harness.executors.worker_status import STOP, slots
@@ -20,6 +21,8 @@ from harness.match.referee import MATCH, Limits, play
 
 SHORT, FULL = b"short of memory", b"memory nearly full"
 """What a worker writes, in place of a record or after one, when it should be replaced by a fresh one."""
+NOTES = b"notes "
+"""What stands before a line of notes; the record of the same match comes next."""
 FULL_AT = 0.7
 """Share of its memory at which a worker gives way between two matches."""
 
@@ -71,12 +74,15 @@ class _MatchLoop:
         self.notice[MATCH] = spec.index
         audit = self._audit if job.again else None
         game, seats = self.roster.games[spec.game], self.roster.seats(spec)
-        record = play(spec, game, seats, self.limits, job.forfeits, self.notice, audit)
+        notes: list[DecisionNotes] = []
+        record = play(spec, game, seats, self.limits, job.forfeits, self.notice, audit, notes)
         short = any(fault.kind == "memory" and not seats[fault.seat].isolated for fault in record.faults)
         if short and not job.again:
             # Somebody else may have filled the memory: the match is played again in a fresh worker.
             self._write(SHORT)
             return False
+        if notes:
+            self._write(NOTES + encode_notes(spec.id, notes))
         self._write(encode(record))
         if short or (self.memory and system.memory_used() > FULL_AT * self.memory):
             self._write(FULL)

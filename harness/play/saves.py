@@ -74,11 +74,11 @@ class SavedMatch:
         self.match = replace(self.match, choices=tuple(choices))
         write_whole(self.run.folder / UNFINISHED, msgspec.json.encode(self.match) + b"\n")
 
-    def record(self, record: GameRecord) -> None:
-        """The match is over: it becomes a record like any other."""
+    def record(self, record: GameRecord, notes: bytes = b"") -> None:
+        """The match is over: it becomes a record like any other, with what the bots noted."""
         self.run.info = replace(self.run.info, plan=self.setup.plan)
         self.run.finish(now())
-        self.run.append(msgspec.json.encode(record))
+        self.run.append(msgspec.json.encode(record), notes)
         self.fresh = False
         (self.run.folder / UNFINISHED).unlink(missing_ok=True)
 
