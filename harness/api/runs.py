@@ -137,13 +137,9 @@ class Run:
 
     def replay(self, match: str | int) -> Match:
         """A match by its id, or by its place in the schedule: to be read and stepped through."""
-        ids = []
-        for record in self:
-            if match in (record.id, record.index):
-                return Match(configure_run(self._folder, self._registry)[record.game], record)
-            ids.append(record.id)
-        shown = ids if len(ids) <= 20 else [*ids[:10], *ids[-10:]]
-        raise UnknownName(f"match of {self.folder}", str(match), shown)
+        record = self._folder.record(match)
+        game = configure_run(self._folder, self._registry)[record.game]
+        return Match(game, record, self._folder.notes(record.id))
 
     def verify(self, sample: int | None = None) -> Findings:
         """Plays the records again by the rules (or a sample of so many) and compares: what does not fit."""

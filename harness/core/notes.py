@@ -83,6 +83,7 @@ class Notebook(list[bytes]):
 
 def _cut(text: str, room: int) -> bytes:
     """As much of the text as fits; escapes and long characters make it shorter."""
+    room = max(room - len(CUT), len(_encode("")))
     text = plain_text(text[:room])
     while len(_encode(text)) > room:
         text = text[: len(text) * room // (len(_encode(text)) + 1)]

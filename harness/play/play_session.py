@@ -10,12 +10,12 @@ from harness.core.chance import Chance
 from harness.core.game import Action, View
 from harness.core.notes import DecisionNotes, encode_notes
 from harness.core.types import Event, GameRecord
-from harness.match.narration import Narration, place_of, sentences, to_you
+from harness.match.narration import HUMAN, Narration, place_of, sentences, to_you
 from harness.match.referee import play
 from harness.play.advice import NoHint, hint
 from harness.play.console import Console
 from harness.play.dialogue import Dialogue, Turn
-from harness.play.human import HUMAN, Human, human_at
+from harness.play.human import Human, human_at
 from harness.play.interrupts import Interrupts
 from harness.play.saves import SavedChoice, SavedMatch
 from harness.plugins.entrants import Entrant

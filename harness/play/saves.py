@@ -16,8 +16,9 @@ from msgspec.structs import replace
 
 from harness.core.errors import StoreError, UsageError
 from harness.core.types import GameRecord, MatchSpec
+from harness.match.narration import HUMAN
 from harness.play.advice import opponents
-from harness.play.human import HUMAN, Human
+from harness.play.human import Human
 from harness.plugins.registry import Offer, Registry
 from harness.runs.request import RunRequest
 from harness.runs.run_setup import RunSetup, info_for, now, prepare, reopen, run_folder
