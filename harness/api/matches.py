@@ -13,11 +13,13 @@ from typing import Any
 
 from tabulate import tabulate
 
+from harness.api.asking import ask_bot
 from harness.core.errors import UsageError
 from harness.core.game import Game, View
 from harness.core.notes import DecisionNotes
 from harness.core.types import Fault, GameRecord, MatchSpec, Value
 from harness.executors.jobs import Roster, isolated
+from harness.match.asked import Asked, Wanted
 from harness.match.narration import tell_match
 from harness.match.positions import Position, positions
 from harness.match.referee import Limits, play
@@ -75,6 +77,29 @@ class Match:
         """The decisions of the match, or of one seat: view, legal actions, and what was chosen."""
         self._check_seat(seat)
         return [one for one in positions(self.game, self.record, self.notes) if seat in (None, one.seat)]
+
+    def ask(
+        self,
+        bot: BotLike,
+        *,
+        decision: int | None = None,
+        fault: bool = False,
+        worst: bool = False,
+        seat: int | str | None = None,
+        isolate: Isolation = "off",
+    ) -> Asked:
+        """What a bot, this one or another, does now: at one decision, at the one where the bot of the seat failed, at
+        the one that seems to have cost most, or at every decision of the seat.
+
+        Examples:
+            >>> asked = play_match("el-paso", ["skittish", "diehard"], seed=7).ask("skittish:stars=4")
+            >>> first = asked.differences[0]
+            >>> first.position.decision, str(first.position.chosen), str(first.now)
+            (4, 'leave', 'stay')
+        """
+        wanted = Wanted(seat, decision, fault, worst)
+        registry = installed_here(isolate)
+        return ask_bot(bot, self.game, self.record, self.notes, registry, wanted, isolate=isolate)
 
     def _check_seat(self, seat: int | None) -> None:
         if seat is not None and seat not in range(len(self.bots)):

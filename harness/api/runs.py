@@ -14,6 +14,7 @@ from msgspec.structs import asdict, replace
 from harness.api.matches import Match, installed_here
 from harness.core.errors import UnknownName, UsageError
 from harness.core.types import FaultKind, GameRecord, Value
+from harness.match.asked import Asked
 from harness.output.columns import Fields
 from harness.output.details import pairwise_table, seats_table
 from harness.output.tables import LeaderboardTables, leaderboard_table, text_of, write_leaderboard
@@ -140,6 +141,10 @@ class Run:
         record = self._folder.record(match)
         game = configure_run(self._folder, self._registry)[record.game]
         return Match(game, record, self._folder.notes(record.id))
+
+    def ask(self, bot: BotLike, match: str | int, **wanted: Any) -> Asked:
+        """What a bot does now at the decisions of a match; `wanted` is what `Match.ask` takes."""
+        return self.replay(match).ask(bot, **wanted)
 
     def verify(self, sample: int | None = None) -> Findings:
         """Plays the records again by the rules (or a sample of so many) and compares: what does not fit."""

@@ -14,6 +14,7 @@ import click
 from harness._version import VERSION
 
 COMMANDS = {
+    "ask": "Put a bot before a decision of a match, and see what it does now.",
     "bench": "Measure games and decisions a second on this machine.",
     "bots": "List the bots that are installed.",
     "check": "Try a bot at all its games and say whether it is fit to play.",
@@ -32,7 +33,7 @@ COMMANDS = {
 }
 
 
-PLAYING = frozenset({"check", "compare", "play", "tournament"})
+PLAYING = frozenset({"ask", "check", "compare", "play", "tournament"})
 """Commands that let bots choose."""
 
 
