@@ -96,11 +96,23 @@ class PdbDebugger:
 
     def choose(self, bot: Bot, view: Any, legal: tuple[Action, ...]) -> Action:
         """Asks the bot step by step."""
+        from bdb import BdbQuit
         from pdb import Pdb
+
+        class Watching(Pdb):
+            left = False
+
+            def set_quit(self) -> None:  # called for 'q' and at the end of input; `runcall` swallows what it raises
+                self.left = True
+                super().set_quit()
 
         note(f"{type(bot).__name__}.choose: 's' steps, 'c' goes on to the answer, 'q' leaves, 'h' is help.")
         click.echo(f"{bot.game.render(view)}\n\n{', '.join(map(str, legal))}\n")
-        return cast("Action", Pdb().runcall(bot.choose, view, legal))
+        watching = Watching()
+        answer = watching.runcall(bot.choose, view, legal)
+        if watching.left:
+            raise BdbQuit
+        return cast("Action", answer)
 
     def failed(self, error: BaseException) -> None:
         """Shows where the bot raised."""

@@ -65,7 +65,7 @@ class Notebook(list[bytes]):
             note = _encode(plain(said))
             if len(note) > room:
                 note = _cut(said if isinstance(said, str) else note.decode(), room)
-                self.room = 0
+                self.room, self.left = 0, self.left if room < self.left else 0
             else:
                 self.room -= len(note)
         except Exception:  # a repr that raises, a list that contains itself: a note is not worth a match

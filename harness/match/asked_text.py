@@ -60,7 +60,8 @@ def _one_decision(asked: Asked, width: int) -> Iterator[str]:
         )
     if one.failure is None:
         yield ""
-        yield "It chooses otherwise now." if one.differs else "It chooses the same."
+        same = "It chooses otherwise now." if one.differs else "It chooses the same."
+        yield "It answers now, where a stand-in had to." if at.stand_in else same
 
 
 def _then(one: AskedDecision) -> str:
