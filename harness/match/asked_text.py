@@ -47,7 +47,7 @@ def _one_decision(asked: Asked, width: int) -> Iterator[str]:
     if one.failure is None:
         yield from _wrapped("now    ", str(one.now), width)
     else:
-        yield from _failed("now    ", one.failure)
+        yield from _failed("now    ", one.failure, width)
     yield from _noted("       note: ", one.notes, width)
     yield from _wrapped("of     ", ", ".join(map(str, at.legal)), width)
     if asked.cost is not None:
@@ -68,9 +68,13 @@ def _then(one: AskedDecision) -> str:
     return f"{one.position.chosen}{' (by the stand-in of a bot that had failed)' if one.position.stand_in else ''}"
 
 
-def _failed(first: str, failure: FailureNow) -> Iterator[str]:
+def _failed(first: str, failure: FailureNow, width: int) -> Iterator[str]:
     yield f"{first}fails: {failure.kind}"
-    yield from (f"{' ' * len(first)}{line}" for line in failure.detail.splitlines())
+    indent = " " * len(first)
+    if failure.kind == "exception":  # a traceback, whose lines stay as they are
+        yield from (f"{indent}{line}" for line in failure.detail.splitlines())
+    else:
+        yield from _wrapped(indent, failure.detail, width)
 
 
 def _whole_match(asked: Asked, width: int) -> Iterator[str]:
@@ -79,7 +83,7 @@ def _whole_match(asked: Asked, width: int) -> Iterator[str]:
         first = f"{one.position.decision:4}  "
         if one.failure is not None:
             yield from _wrapped(first, f"then {_then(one)}", width)
-            yield from _failed("      now ", one.failure)
+            yield from _failed("      now ", one.failure, width)
         elif one.differs:
             yield from _wrapped(first, f"then {_then(one)}, now {one.now}", width)
         else:
