@@ -15,6 +15,7 @@ from harness.api.matches import Match, installed_here
 from harness.core.errors import UnknownName, UsageError
 from harness.core.types import FaultKind, GameRecord, Value
 from harness.executors.jobs import expect_workers
+from harness.match.asked import Asked
 from harness.output.columns import Fields
 from harness.output.details import pairwise_table, seats_table
 from harness.output.tables import LeaderboardTables, leaderboard_table, text_of, write_leaderboard
@@ -138,13 +139,13 @@ class Run:
 
     def replay(self, match: str | int) -> Match:
         """A match by its id, or by its place in the schedule: to be read and stepped through."""
-        ids = []
-        for record in self:
-            if match in (record.id, record.index):
-                return Match(configure_run(self._folder, self._registry)[record.game], record)
-            ids.append(record.id)
-        shown = ids if len(ids) <= 20 else [*ids[:10], *ids[-10:]]
-        raise UnknownName(f"match of {self.folder}", str(match), shown)
+        record = self._folder.record(match)
+        game = configure_run(self._folder, self._registry)[record.game]
+        return Match(game, record, self._folder.notes(record.id))
+
+    def ask(self, bot: BotLike, match: str | int, **wanted: Any) -> Asked:
+        """What a bot does now at the decisions of a match; `wanted` is what `Match.ask` takes."""
+        return self.replay(match).ask(bot, **wanted)
 
     def verify(self, sample: int | None = None) -> Findings:
         """Plays the records again by the rules (or a sample of so many) and compares: what does not fit."""

@@ -15,6 +15,7 @@ from click.shell_completion import CompletionItem
 from harness._version import VERSION
 
 COMMANDS = {
+    "ask": "Put a bot before a decision of a match, and see what it does now.",
     "bench": "Measure games and decisions a second on this machine.",
     "bots": "List the bots that are installed.",
     "check": "Try a bot at all its games and say whether it is fit to play.",
@@ -36,7 +37,7 @@ COMMANDS = {
 
 COMPLETE_VARIABLE = "_ARENA_COMPLETE"
 """By this a shell asks for completions, or for the script that does."""
-PLAYING = frozenset({"check", "compare", "play", "tournament"})
+PLAYING = frozenset({"ask", "check", "compare", "play", "tournament"})
 """Commands that let bots choose."""
 
 

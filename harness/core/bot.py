@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self
 
 from harness.core.errors import UsageError
 from harness.core.game import Action, Game
+from harness.core.notes import Notebook
 from harness.core.types import Event, GameRecord, Option, Value
 
 if TYPE_CHECKING:
@@ -56,6 +57,9 @@ class Bot(Generic[ViewType]):
     seed: int
     """Belongs to this bot in this seat of this match."""
 
+    _notebook: Notebook | None = None
+    """Where its notes go; None while nobody keeps them, as when another bot asks it."""
+
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if "name" not in cls.__dict__:
@@ -83,6 +87,16 @@ class Bot(Generic[ViewType]):
     def choose(self, view: ViewType, actions: Sequence[Action]) -> Action:
         """One of `actions` (there are always at least two)."""
         raise NotImplementedError(f"{type(self).__name__} has no choose() method.")
+
+    def note(self, said: object) -> None:
+        """Keeps what the bot thinks with its decision: replays show it, no other bot sees it.
+
+        A text, or data: numbers, lists, mappings, actions; of anything else, what `repr` shows. What is noted in
+        `start` and `observe` goes with the next decision. Of one bot 4,000 bytes a decision and 64,000 a match are
+        kept. It never raises, and does nothing outside a match.
+        """
+        if self._notebook is not None:
+            self._notebook.add(said)
 
     def finish(self, record: GameRecord) -> None:
         """Called once, when the match is over; the record does not say which deal it was."""

@@ -21,10 +21,11 @@ from harness.plugins.entrants import Entrant
 
 
 class Played(NamedTuple):
-    """A finished match, and its line for games.jsonl."""
+    """A finished match, its line for games.jsonl, and its line for notes.jsonl, empty where no bot noted anything."""
 
     record: GameRecord
     line: bytes
+    notes: bytes = b""
 
 
 class Roster(NamedTuple):

@@ -24,7 +24,7 @@ from harness.executors import nursery, system
 from harness.executors.jobs import ExecutorSettings, Job, Played, Roster, WorkerLoss
 from harness.executors.parcels import RosterParcel, pack
 from harness.executors.verdicts import Verdicts
-from harness.executors.worker import FULL, SHORT, main
+from harness.executors.worker import FULL, NOTES, SHORT, main
 from harness.executors.worker_status import STOP, WorkerStatus, new_status, slots
 from harness.match.referee import Limits
 
@@ -64,6 +64,8 @@ class WorkerHandle:
         os.set_blocking(self.fd, False)
         self.pending: deque[Job] = deque()
         self.half = b""
+        self.notes = b""
+        """Notes of the match whose record comes next."""
         self.suspect: WorkerStatus | None = None
         self.overdue = False
         """Whether we killed it because a bot did not return."""
@@ -209,13 +211,17 @@ class LocalPool:
                     worker.pending[0] = msgspec.structs.replace(worker.pending[0], again=True)
                 self._replace(worker, waiting)
                 return
+            if line.startswith(NOTES):
+                worker.notes = line.removeprefix(NOTES)
+                continue
             record = _decode(line)
             job = worker.pending.popleft()
             assert record.id == job.spec.id, f"a worker sent {record.id} where {job.spec.id} was due"
             self._verdicts.played(record.id)
             spent = sum(record.time) + ENGINE_TIME * len(record.actions)
             self._pace += 0.05 * (spent - self._pace)
-            yield Played(record, line)
+            notes, worker.notes = worker.notes, b""
+            yield Played(record, line, notes)
         if ended:
             self._lost(worker, waiting)
         else:

@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 from multiprocess.connection import Connection
 
+from harness.core.notes import DecisionNotes, encode_notes
 from harness.core.types import MatchSpec
 from harness.executors import system
 from harness.executors.jobs import ExecutorSettings, Job, Roster, encode
@@ -26,6 +27,8 @@ SHORT, FULL = b"short of memory", b"memory nearly full"
 """What a worker writes, in place of a record or after one, when it should be replaced by a fresh one."""
 LOAD_TIME = 120.0
 """Seconds for the import of a bot: long, since networks are large and disks are slow, but not for ever."""
+NOTES = b"notes "
+"""What stands before a line of notes; the record of the same match comes next."""
 FULL_AT = 0.7
 """Share of its memory at which a worker gives way between two matches."""
 
@@ -83,12 +86,15 @@ class _MatchLoop:
         audit = self._audit if job.again else None
         self._load(spec)
         game, seats = self.roster.games[spec.game], self.roster.seats(spec)
-        record = play(spec, game, seats, self.limits, job.forfeits, self.notice, audit)
+        notes: list[DecisionNotes] = []
+        record = play(spec, game, seats, self.limits, job.forfeits, self.notice, audit, notes)
         short = any(fault.kind == "memory" and not seats[fault.seat].isolated for fault in record.faults)
         if short and not job.again:
             # Somebody else may have filled the memory: the match is played again in a fresh worker.
             self._write(SHORT)
             return False
+        if notes:
+            self._write(NOTES + encode_notes(spec.id, notes))
         self._write(encode(record))
         if short or (self.memory and system.memory_used() > FULL_AT * self.memory):
             self._write(FULL)
