@@ -43,6 +43,7 @@ def command(bot: str, games: tuple[str, ...], as_json: bool, **asked: Any) -> No
     from harness.conformance import check_bot
     from harness.core.errors import UsageError
     from harness.executors.jobs import Roster, isolated
+    from harness.match.breakpoints import no_breakpoints
     from harness.match.referee import Limits
 
     registry = load_plugins(isolate=asked["isolate"])
@@ -56,7 +57,7 @@ def command(bot: str, games: tuple[str, ...], as_json: bool, **asked: Any) -> No
     [entrant] = isolated(Roster(offered, {entrants[0].name: entrants[0]}), terms).entrants.values()
     if games and not any(entrant.plays(game) for game in games):
         raise UsageError(f"{entrant.name} does not say that it plays {' or '.join(games)}.")
-    with redirect_stdout(sys.stderr):  # what a bot prints
+    with redirect_stdout(sys.stderr), no_breakpoints():  # what a bot prints, and whom it asks
         note(f"Checking {entrant.name} ...")
         report = check_bot(entrant, offered.values(), range(1, asked["matches"] + 1), limits, games)
     _show(report, as_json)

@@ -49,4 +49,6 @@ class SerialExecutor:
                 return
             spec = job.spec
             record = play(spec, roster.games[spec.game], roster.seats(spec), limits, job.forfeits, audit=self.audit)
+            if getattr(self.should_stop, "abandoned", False):
+                return  # somebody left a debugger in the middle of it
             yield Played(record, encode(record))

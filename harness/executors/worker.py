@@ -16,6 +16,7 @@ from harness.executors import system
 from harness.executors.jobs import Job, Roster, encode
 from harness.executors.worker_status import STOP, slots
 from harness.match.bot_stdout import BotStdout
+from harness.match.breakpoints import refuse_breakpoints
 from harness.match.referee import MATCH, Limits, play
 
 SHORT, FULL = b"short of memory", b"memory nearly full"
@@ -29,6 +30,7 @@ def main(jobs: Any, lines: Any, status: Any, parent: int, roster: Roster, limits
     me = os.getpid()
     try:
         _settle(parent, memory, keep={jobs.fileno(), lines.fileno()})
+        refuse_breakpoints()
         _MatchLoop(jobs, lines.fileno(), slots(status), roster, limits, memory).work()
         roster.close()
     except BaseException:
