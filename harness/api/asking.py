@@ -12,7 +12,7 @@ from harness.core.game import Game
 from harness.core.notes import DecisionNotes
 from harness.core.types import GameRecord
 from harness.executors.jobs import Roster, isolated
-from harness.match.ask_again import Debugger
+from harness.match.ask_again import BotDebugger
 from harness.match.asked import Asked, Wanted, ask_about
 from harness.plugins.registry import Registry
 from harness.runs.request import BotLike, Isolation, RunRequest
@@ -28,7 +28,7 @@ def ask_bot(
     *,
     isolate: Isolation = "off",
     move_time: float = 0.0,
-    debugger: Debugger | None = None,
+    debugger: BotDebugger | None = None,
 ) -> Asked:
     """Asks a bot, wherever it runs, and ends what it has started."""
     asked = registry.entrant(bot)

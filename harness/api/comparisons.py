@@ -4,28 +4,39 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import redirect_stdout
 from html import escape
+from pathlib import Path
 from typing import Any
 
 from harness.api.matches import installed_here
+from harness.api.runs import Run, called, reopened
 from harness.core.errors import UnknownName, UsageError
 from harness.core.types import Value
-from harness.output.terminal import Progress, StopSignal
+from harness.executors.jobs import expect_workers
+from harness.output.tables import write_leaderboard
+from harness.output.terminal import at_terminal
 from harness.output.verdict_text import verdict_sentences
 from harness.ratings.comparison import MARGIN, MOST_SETS, Verdict
-from harness.runs.questions import answer, questions
+from harness.runs.questions import create_comparison, reopen_comparison, verdicts
 from harness.runs.request import BotLike, RunRequest
+from harness.runs.run_setup import seeded
+from harness.runs.tournament import play_run
 
-MORE = {"game_time", "isolate", "memory", "move_time", "strict", "threads"}
+MORE = {"game_time", "isolate", "memory", "move_time", "name", "results", "strict", "threads"}
 """Fields of RunRequest that count in a comparison too."""
+
+NOTHING_YET = "No set is finished yet: there is nothing to compare."
 
 
 class Comparison(Sequence[Verdict]):
-    """The verdicts on two bots, one for each game that both play; shown as sentences."""
+    """The verdicts on two bots, one for each game that both play; shown as sentences.
 
-    def __init__(self, verdicts: Sequence[Verdict]) -> None:
+    `run` holds the matches, like any other run.
+    """
+
+    def __init__(self, verdicts: Sequence[Verdict], run: Run) -> None:
         self._verdicts = tuple(verdicts)
+        self.run = run
 
     def __len__(self) -> int:
         return len(self._verdicts)
@@ -43,68 +54,78 @@ class Comparison(Sequence[Verdict]):
         return iter(self._verdicts)
 
     def __repr__(self) -> str:
-        return "\n\n".join("\n".join(verdict_sentences(verdict)) for verdict in self)
+        return "\n\n".join("\n".join(verdict_sentences(verdict)) for verdict in self) or NOTHING_YET
 
     def _repr_html_(self) -> str:
-        return "".join(f"<p>{'<br>'.join(map(escape, verdict_sentences(verdict)))}</p>" for verdict in self)
+        told = "".join(f"<p>{'<br>'.join(map(escape, verdict_sentences(verdict)))}</p>" for verdict in self)
+        return told or f"<p>{NOTHING_YET}</p>"
 
 
 def compare(
-    one: BotLike,
-    other: BotLike,
+    one: BotLike | None = None,
+    other: BotLike | None = None,
     *,
     games: Sequence[str] | str = (),
     bots: Sequence[BotLike] = (),
     options: Mapping[str, Value] | None = None,
     seed: int | None = None,
-    most: int = MOST_SETS,
-    margin: float = MARGIN,
+    most: int | None = None,
+    margin: float | None = None,
     own_deals: bool = False,
     thorough: bool = False,
     workers: int | None = None,
+    resume: str | Path | None = None,
+    force: bool = False,
     quiet: bool = False,
     **fields: Any,
 ) -> Comparison:
-    """Plays duplicate sets until it is known whether one bot is better than the other, or `most` of them.
+    """Plays duplicate sets until it is known whether one bot is better than the other, or `most` (2,000) of them.
 
-    `bots` are the others at the table, for games that need more than two. The answer is "better", "worse", "equal"
-    (within `margin`) or "unknown", and wrong in at most 5 of 100 comparisons. `fields` are `move_time`,
-    `game_time`, `memory`, `isolate` and `strict`, as in RunRequest.
+    `bots` are the others at the table; house bots fill it where a game needs more. The answer is "better", "worse",
+    "equal" (within `margin`, 0.03) or "unknown", and wrong in at most 5 of 100 comparisons. The matches are kept as a
+    run. `resume` continues it, also with more sets (`most`, `thorough`); give bots that are classes or functions again.
+    `fields` are `move_time`, `game_time`, `memory`, `isolate`, `name`, `results` and `strict`, as in RunRequest.
 
     Examples:
-        >>> compare("outlaw", "random", games="el-paso", seed=7, workers=0)["el-paso"].answer
-        'better'
+        >>> found = compare("outlaw", "random", games="el-paso", seed=7, workers=0)
+        >>> found["el-paso"].answer, len(found.run)
+        ('better', 18)
     """
     unknown = sorted(fields.keys() - MORE)
     if unknown:
         raise UnknownName("field of a comparison", unknown[0], MORE)
-    if type(most) is not int or most < 1 or not 0 <= margin < 0.5:
+    limit, near = MOST_SETS if most is None else most, MARGIN if margin is None else margin
+    if type(limit) is not int or limit < 1 or not 0 <= near < 0.5:
         raise UsageError(f"There is at least 1 set, and a margin from 0 to below 0.5; not {most!r} and {margin!r}.")
     request = RunRequest(
         games=(games,) if isinstance(games, str) else tuple(games),
         bots=(bots,) if isinstance(bots, str) else tuple(bots),
         options=dict(options or {}),
         seed=seed,
+        deals=limit,
         workers=workers,
         **fields,
     )
-    asked, setup = questions(
-        one,
-        other,
-        request,
-        installed_here(request.isolate, request.strict),
-        most=most,
-        margin=margin,
-        shared=not own_deals,
-        thorough=thorough,
-    )
-    verdicts = []
-    with StopSignal(softly=True) as stop, redirect_stdout(sys.stderr):
-        for question in asked:
-            if stop():
-                break
-            with Progress(f"{question.game} matches", None, quiet) as progress:
-                verdicts.append(answer(question, setup, request.limits, request.workers, stop, progress.seen))
-    if not verdicts:
-        raise UsageError("The comparison was stopped before it could find anything.")
-    return Comparison(verdicts)
+    expect_workers(workers)
+    registry = installed_here(request.isolate, request.strict)
+    if resume is not None:
+        fixed = {"games": games, "options": options, "seed": seed, "margin": margin, "own_deals": own_deals}
+        given = [name for name, value in fixed.items() if value is not None and value is not False and value != ()]
+        given += [name for name in fields if name not in ("results", "strict")]
+        again = [bot for bot in (one, other, *request.bots) if bot is not None]
+        folder, limits = reopened(Path(resume), request, registry, again, given)
+        setup = reopen_comparison(folder, registry, force, most, thorough)
+    elif one is None or other is None:
+        raise UsageError("Which two bots? Name both: compare(one, other).")
+    else:
+        request = seeded(request)
+        command = called("compare", request, one=one, other=other, margin=near, own_deals=own_deals, thorough=thorough)
+        settings: dict[str, Value] = {"margin": near, "own-deals": own_deals, "thorough": thorough}
+        folder, setup = create_comparison(one, other, request, registry, command, settings)
+        limits = request.limits
+    with at_terminal("matches", setup.schedule.count(), quiet, softly=True) as (stop, progress):
+        complete = play_run(folder, setup, limits, workers, stop, progress.seen, progress.resumed)
+    write_leaderboard(folder)
+    if not complete:
+        sys.stderr.write(f"Not complete. Continue with: harness.compare(resume={str(folder.folder)!r})\n")
+    return Comparison(verdicts(setup.plan, folder.records()), Run(folder, registry))

@@ -6,6 +6,7 @@ import signal
 import sys
 import threading
 import warnings
+from bdb import BdbQuit
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from html import escape
@@ -24,6 +25,7 @@ from harness.match.narration import tell_match
 from harness.match.positions import Position, positions
 from harness.match.referee import Limits, play
 from harness.match.replay import stream
+from harness.output.terminal import Debugger
 from harness.plugins.registry import Registry
 from harness.runs.request import BotLike, Isolation, RunRequest, draw_seed
 from harness.runs.run_setup import installed
@@ -182,10 +184,12 @@ def play_match(
     spec = MatchSpec.single(f"{game}-1.1.1", game, rules.settings, draw_seed() if seed is None else seed, names)
     notes: list[DecisionNotes] = []
     try:
-        with redirect_stdout(sys.stderr), _interruptible() as audit:  # what bots print is not our output
+        with Debugger() as debugger, redirect_stdout(sys.stderr), _interruptible() as audit:  # stdout is not for bots
             record = play(spec, rules, roster.seats(spec), Limits(move_time), audit=audit, notes=notes)
     finally:
         roster.close()
+    if debugger.quit:
+        raise BdbQuit
     return Match(rules, record, notes)
 
 

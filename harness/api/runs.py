@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import asdict, replace
 
 from harness.api.matches import Match, installed_here
+from harness.core.bot import Bot
 from harness.core.errors import UnknownName, UsageError
 from harness.core.types import FaultKind, GameRecord, Value
 from harness.executors.jobs import expect_workers
@@ -19,7 +19,7 @@ from harness.match.asked import Asked
 from harness.output.columns import Fields
 from harness.output.details import pairwise_table, seats_table
 from harness.output.tables import LeaderboardTables, leaderboard_table, text_of, write_leaderboard
-from harness.output.terminal import Progress, StopSignal
+from harness.output.terminal import at_terminal
 from harness.plugins.registry import Registry
 from harness.ratings import Leaderboard, leaderboards, rate_records
 from harness.runs.request import BotLike, RunRequest
@@ -196,14 +196,12 @@ def tournament(
     registry = installed_here(asked.isolate, asked.strict)
     if resume is None:
         asked = seeded(asked)
-        folder, setup = create_run(asked, registry, _call(asked))
+        folder, setup = create_run(asked, registry, called("tournament", asked))
         limits: Mapping[str, Any] = asked.limits
     else:
         fixed = sorted(fields.keys() - MAY_CHANGE) + (["request"] if request else [])
-        fixed += [repr(bot) for bot in asked.bots if isinstance(bot, str)]
-        if fixed:
-            raise UsageError(f"A run is continued as it was asked for; leave out {', '.join(fixed)}.")
-        folder, setup, limits = _reopened(Path(resume), asked, registry, force)
+        folder, limits = reopened(Path(resume), asked, registry, asked.bots, fixed)
+        setup = reopen(folder, registry, force)
     _play(folder, setup, limits, asked.workers, quiet)
     return Run(folder, registry)
 
@@ -215,38 +213,39 @@ def _several(given: Any) -> tuple[Any, ...]:
     return tuple(given) if isinstance(given, list | tuple) else (given,)
 
 
-def _call(asked: RunRequest) -> str:
+def called(function: str, asked: RunRequest, **more: Any) -> str:
     """What was called, for run.json; bots that are classes or functions go by their names."""
-    given = {name: value for name, value in asdict(asked).items() if value != getattr(RunRequest(), name)}
+    given = more | {name: value for name, value in asdict(asked).items() if value != getattr(RunRequest(), name)}
     shown = [
-        f"{name}=[{', '.join(_named(bot) for bot in value)}]" if name in ("bots", "candidates") else f"{name}={value!r}"
+        f"{name}=[{', '.join(map(_named, value))}]" if name in ("bots", "candidates") else f"{name}={_named(value)}"
         for name, value in given.items()
     ]
-    return f"harness.tournament({', '.join(shown)})"
+    return f"harness.{function}({', '.join(shown)})"
 
 
-def _named(bot: BotLike) -> str:
-    if isinstance(bot, tuple):
-        return f"({bot[0]!r}, {_named(bot[1])})"
-    return repr(bot) if isinstance(bot, str) else getattr(bot, "__name__", type(bot).__name__)
+def _named(value: Any) -> str:
+    if isinstance(value, tuple) and len(value) == 2:
+        return f"({value[0]!r}, {_named(value[1])})"
+    if isinstance(value, Bot):
+        return type(value).__name__
+    return value.__name__ if callable(value) else repr(value)
 
 
-def _reopened(
-    path: Path, asked: RunRequest, registry: Registry, force: bool
-) -> tuple[RunFolder, RunSetup, dict[str, Any]]:
+def reopened(
+    path: Path, asked: RunRequest, registry: Registry, bots: Sequence[BotLike], fixed: Sequence[str]
+) -> tuple[RunFolder, dict[str, Any]]:
+    """A run to be continued, and its limits; `bots` are entered again, and whatever else is `fixed` is refused."""
+    refused = [*fixed, *(repr(bot) for bot in bots if isinstance(bot, str))]
+    if refused:
+        raise UsageError(f"A run is continued as it was asked for; leave out {', '.join(refused)}.")
     folder = RunFolder.open(find(Path(asked.results), str(path)))
-    for bot in asked.bots:
-        if not isinstance(bot[1] if isinstance(bot, tuple) else bot, str):
-            registry.enter_as_installed(bot)
-    return folder, reopen(folder, registry, force), limits_of_run(folder)
+    for bot in bots:
+        registry.enter_as_installed(bot)
+    return folder, limits_of_run(folder)
 
 
 def _play(folder: RunFolder, setup: RunSetup, limits: Mapping[str, Any], workers: int | None, quiet: bool) -> None:
-    with (
-        StopSignal(softly=True) as stop,
-        Progress("matches", setup.schedule.count(), quiet) as progress,
-        redirect_stdout(sys.stderr),  # what bots print is not our output
-    ):
+    with at_terminal("matches", setup.schedule.count(), quiet, softly=True) as (stop, progress):
         complete = play_run(folder, setup, limits, workers, stop, progress.seen, progress.resumed)
     write_leaderboard(folder)
     if not complete:

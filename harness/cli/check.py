@@ -50,6 +50,7 @@ def command(bot: str, games: tuple[str, ...], as_json: bool, **asked: Any) -> No
     """
     from harness.core.errors import UsageError
     from harness.executors.jobs import CAN_FORK, Roster
+    from harness.match.breakpoints import no_breakpoints
 
     make_ready(None, None)
     registry = load_plugins(isolate=asked["isolate"] or ("on" if CAN_FORK else "off"))
@@ -60,7 +61,7 @@ def command(bot: str, games: tuple[str, ...], as_json: bool, **asked: Any) -> No
     roster = Roster(offered, {entrant.name: entrant})
     places = [asked["isolate"]] if asked["isolate"] else ["on"] if entrant.isolated else ["off", "on"]
     reports = {}
-    with redirect_stdout(sys.stderr):  # what a bot prints
+    with redirect_stdout(sys.stderr), no_breakpoints():  # what a bot prints, and whom it asks
         for place in places if CAN_FORK else ["off"]:
             note(f"Checking {entrant.name} {PLACES[place]} ...")
             reports[place] = _check(roster, {**asked, "isolate": place}, games)

@@ -4,96 +4,174 @@ from __future__ import annotations
 
 import json
 import sys
-from contextlib import redirect_stdout
+from shlex import join
 from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
 
-from harness.cli.parameter_types import BOT, GAME
-from harness.cli.shared import given, load_plugins, options_option, playing_options, seed_option, strict_option
-from harness.output.terminal import Progress
+from harness.cli.parameter_types import BOT, GAME, RUN
+from harness.cli.shared import (
+    given,
+    load_plugins,
+    make_ready,
+    note,
+    options_option,
+    playing_options,
+    results_option,
+    resumed,
+    seed_option,
+    strict_option,
+)
 
 if TYPE_CHECKING:
     from harness.ratings.comparison import Verdict
+    from harness.runs.run_setup import RunSetup
+    from harness.runs.store import RunFolder
 
-PLAYING = ("workers", "move_time", "game_time", "memory", "threads", "isolate")
-"""Options of all commands that let bots play, which are fields of a RunRequest."""
+REQUESTED = (
+    "games", "options", "seed", "strict", "name", "workers", "move_time", "game_time", "memory", "threads", "isolate",
+)  # fmt: skip
+"""Options that are fields of a RunRequest."""
+FIXED = {
+    "one": "the bots", "company": "--bot", "games": "--game", "options": "--option", "seed": "--seed",
+    "margin": "--margin", "own_deals": "--own-deals", "name": "--name",
+}  # fmt: skip
+"""What a comparison is: a resumed one has it already."""
 
 
 @click.command("compare", short_help="Find out whether one bot is better than another.")
-@click.argument("one", type=BOT)
-@click.argument("other", type=BOT)
+@click.argument("one", type=BOT, required=False)
+@click.argument("other", type=BOT, required=False)
 @click.option(
     "--game", "games", type=GAME, multiple=True, help="The game; may be repeated. Default: all that both play."
 )
 @click.option(
-    "--bot", "company", type=BOT, multiple=True, metavar="BOT", help="Who else sits at the table; may be repeated."
+    "--bot",
+    "company",
+    type=BOT,
+    multiple=True,
+    metavar="BOT",
+    help="Who else sits at the table; may be repeated. Default: as many house bots as the game needs.",
 )
 @options_option
 @seed_option
-@click.option(
-    "--most", type=click.IntRange(min=1), default=2000, show_default=True, help="Give up after so many duplicate sets."
-)
+@click.option("--most", type=click.IntRange(min=1), help="Give up after so many duplicate sets. Default: 2000.")
 @click.option(
     "--margin",
     type=click.FloatRange(min=0, max=0.5, max_open=True),
-    default=0.03,
-    show_default=True,
-    help="A share of finishing ahead this near to one half is no difference.",
+    help="A share of finishing ahead this near to one half is no difference. Default: 0.03.",
 )
 @click.option("--own-deals", is_flag=True, help="A deal of its own for each match of a set, instead of one for all.")
 @click.option("--thorough", is_flag=True, help="Play on to --most sets when the answer is known: a narrower interval.")
+@click.option("--name", help="Name of the folder that keeps the matches. Default: the time.")
+@click.option(
+    "--resume",
+    type=RUN,
+    metavar="RUN",
+    help="Continue the comparison in this folder; --most and --thorough let it have more sets.",
+)
+@click.option("--force", is_flag=True, help="With --resume: go on although bots or rules have changed.")
 @playing_options
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
-@click.option("--quiet", "-q", is_flag=True, help="No progress.")
+@click.option("--quiet", "-q", is_flag=True, help="No progress and no notes.")
 @strict_option
+@results_option
 def command(**asked: Any) -> None:
     """Find out whether ONE bot is better than the OTHER: which of them finishes ahead when both sit at a table?
 
     Duplicate sets are played (one deal, everybody in every seat) until the answer is known. It may be looked at after
-    every set and is still wrong in at most 5 of 100 comparisons: see docs/ratings.md.
+    every set and is still wrong in at most 5 of 100 comparisons: see docs/ratings.md. The matches are kept as a run
+    under results/; Ctrl-C loses nothing, --resume goes on.
 
     \b
     arena compare skittish:stars=3 skittish --game el-paso
     arena compare my_bot.py diehard --bot random --bot skittish
+    arena compare --resume results/mine --most 4000
     """
-    from harness.output.terminal import StopSignal
-    from harness.output.verdict_text import verdict_sentences
-    from harness.runs.questions import answer, questions
-    from harness.runs.request import RunRequest
+    from harness.output.tables import write_leaderboard
+    from harness.output.terminal import at_terminal
+    from harness.runs.questions import verdicts
+    from harness.runs.tournament import play_run
 
-    request = RunRequest(bots=asked["company"], **given(asked, "games", "options", "seed", "strict", *PLAYING))
-    chosen, setup = questions(
+    make_ready(asked["workers"], asked["threads"])
+    run, setup, limits = _resume(asked) if asked["resume"] else _create(asked)
+    with at_terminal("matches", setup.schedule.count(), asked["quiet"]) as (stop, progress):
+        complete = play_run(run, setup, limits, asked["workers"], stop, progress.seen, progress.resumed)
+    write_leaderboard(run)
+    found = verdicts(setup.plan, run.records())
+    _show(run, found, complete, asked)
+    if not complete or (asked["strict"] and any(verdict.faults for verdict in found)):
+        click.get_current_context().exit(1)
+
+
+def _create(asked: dict[str, Any]) -> tuple[RunFolder, RunSetup, dict[str, Any]]:
+    from harness.ratings.comparison import MARGIN, MOST_SETS
+    from harness.runs.questions import create_comparison
+    from harness.runs.request import RunRequest
+    from harness.runs.run_setup import seeded
+
+    if asked["other"] is None:
+        raise click.UsageError("Which two bots? Name both: arena compare ONE OTHER; 'arena bots' lists them.")
+    asked_for = RunRequest(
+        bots=asked["company"],
+        deals=asked["most"] or MOST_SETS,
+        results=str(asked["results"]),
+        **given(asked, *REQUESTED),
+    )
+    request = seeded(asked_for)
+    drawn = [] if asked_for.seed is not None else ["--seed", str(request.seed)]
+    run, setup = create_comparison(
         asked["one"],
         asked["other"],
         request,
         load_plugins(request.strict, request.isolate),
-        most=asked["most"],
-        margin=asked["margin"],
-        shared=not asked["own_deals"],
-        thorough=asked["thorough"],
+        join(["arena", *sys.argv[1:], *drawn]),
+        {
+            "margin": MARGIN if asked["margin"] is None else asked["margin"],
+            "own-deals": asked["own_deals"],
+            "thorough": asked["thorough"],
+        },
     )
-    verdicts = []
-    with StopSignal() as stop:
-        for question in chosen:
-            if stop():
-                break
-            with (
-                redirect_stdout(sys.stderr),  # what bots print goes to stderr: stdout belongs to the verdict
-                Progress(f"{question.game} matches", None, asked["quiet"]) as progress,
-            ):
-                verdict = answer(question, setup, request.limits, request.workers, stop, progress.seen)
-            verdicts.append(verdict)
-            if not asked["as_json"]:
-                click.echo("\n".join(verdict_sentences(verdict)) + "\n")
+    return run, setup, request.limits
+
+
+def _resume(asked: dict[str, Any]) -> tuple[RunFolder, RunSetup, dict[str, Any]]:
+    from harness.runs.questions import reopen_comparison
+
+    fixed = [
+        option
+        for key, option in FIXED.items()
+        if asked[key] is not None and asked[key] is not False and asked[key] != ()
+    ]
+    if fixed:
+        raise click.UsageError(f"--resume continues a comparison as it was asked for; leave out {', '.join(fixed)}.")
+    run, limits = resumed(asked)
+    registry = load_plugins(asked["strict"], limits["isolate"])
+    return run, reopen_comparison(run, registry, asked["force"], asked["most"], asked["thorough"]), limits
+
+
+def _show(run: RunFolder, found: list[Verdict], complete: bool, asked: dict[str, Any]) -> None:
+    from harness.output.verdict_text import verdict_sentences
+
     if asked["as_json"]:
-        click.echo(json.dumps([_data(verdict) for verdict in verdicts], indent=2))
-    if asked["strict"] and any(verdict.faults for verdict in verdicts):
-        click.get_current_context().exit(1)
+        click.echo(json.dumps([_data(verdict, run) for verdict in found], indent=2))
+    for verdict in found if not asked["as_json"] else ():
+        click.echo("\n".join(verdict_sentences(verdict)) + "\n")
+    for warning in dict.fromkeys(run.warnings):
+        note(f"Warning: {warning}")
+    if not found:
+        note("No set is finished yet: there is nothing to compare.")
+    if not complete:
+        note(f"Not complete. Continue with: arena compare --resume {run.folder}")
+    if asked["quiet"]:
+        return
+    if complete and any(verdict.answer == "unknown" for verdict in found):
+        note(f"More sets: arena compare --resume {run.folder} --most {2 * run.info.plan.deals}")
+    note(f"Records and leaderboard: {run.folder}")
 
 
-def _data(verdict: Verdict) -> dict[str, object]:
+def _data(verdict: Verdict, run: RunFolder) -> dict[str, object]:
     data: dict[str, object] = msgspec.to_builtins(verdict)
     saved = {"saved_ahead": verdict.ahead_gain.saved, "saved_score": verdict.score_gain.saved}
-    return {**data, "elo": verdict.elo, **saved}
+    return {**data, "elo": verdict.elo, **saved, "run": str(run.folder)}

@@ -49,6 +49,7 @@ def command(**asked: Any) -> None:
     arena play gnadenlos --option variant=experienced --name evening
     arena play --resume evening
     """
+    from harness.match.breakpoints import no_breakpoints
     from harness.play.console import Console
 
     registry = load_plugins()
@@ -56,7 +57,7 @@ def command(**asked: Any) -> None:
     for warning in saved.run.warnings:
         note(f"Warning: {warning}")
     console = Console(sys.stdin, sys.stdout)
-    with redirect_stdout(sys.stderr):  # what bots print must not get into the conversation
+    with redirect_stdout(sys.stderr), no_breakpoints():  # what bots print must not get into the conversation
         code = _play(console, saved, adviser)
     click.get_current_context().exit(code)
 

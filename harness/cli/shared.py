@@ -57,12 +57,13 @@ def playing_options(command: F) -> F:
             click.option(
                 "--workers",
                 type=click.IntRange(min=0, max=1024),
-                help="Processes that play; 0 plays in this one, for debuggers. Default: one for each core.",
+                help="Processes that play; 0 plays in this one, where breakpoint() works. Default: one for each core.",
             ),
             click.option(
                 "--move-time",
                 type=Seconds(),
-                help="Seconds (wall clock) a bot may take for one decision; 0 is no limit. Default: 10.",
+                help="Seconds (wall clock) a bot may take for one decision; 0 is no limit. "
+                "Default: 10, and no limit with --workers 0.",
             ),
             click.option(
                 "--game-time",
@@ -129,6 +130,19 @@ def open_folder(results: Path, name: str) -> RunFolder:
     from harness.runs.store import RunFolder, find
 
     return RunFolder.open(find(results, name))
+
+
+def resumed(asked: dict[str, Any]) -> tuple[RunFolder, dict[str, Any]]:
+    """The run that --resume names, and its limits; other ones are refused without --force."""
+    from harness.runs.run_setup import limits_of_run
+
+    run = open_folder(asked["results"], str(asked["resume"]))
+    kept = limits_of_run(run)
+    other = [key for key in kept if asked.get(key) not in (None, kept[key])]
+    if other and not asked["force"]:
+        told = ", ".join(f"--{key.replace('_', '-')} {kept[key]}" for key in other)
+        raise click.UsageError(f"The run was begun with {told}; leave that as it is, or use --force.")
+    return run, {key: kept[key] if asked.get(key) is None else asked[key] for key in kept}
 
 
 def parse_options(pairs: tuple[str, ...]) -> dict[str, str]:

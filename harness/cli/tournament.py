@@ -20,6 +20,7 @@ from harness.cli.shared import (
     options_option,
     playing_options,
     results_option,
+    resumed,
     seed_option,
     strict_option,
 )
@@ -69,7 +70,7 @@ REQUESTED = (
     type=BOT,
     multiple=True,
     metavar="BOT",
-    help="Whom a gauntlet is about; may be repeated.",
+    help="Whom a gauntlet or compare is about; may be repeated.",
 )
 @click.option(
     "--until-separated",
@@ -133,9 +134,7 @@ def command(**asked: Any) -> None:
         drawn = [] if request.seed is not None else ["--seed", str((request := seeded(request)).seed)]
         run, setup = create_run(request, registry, join(["arena", *sys.argv[1:], *drawn]))
         limits, workers, strict = request.limits, request.workers, request.strict
-    # What bots print goes to stderr: stdout belongs to the leaderboard.
-    with redirect_stdout(sys.stderr):
-        complete, faults = _play(run, setup, limits, workers, asked["quiet"])
+    complete, faults = _play(run, setup, limits, workers, asked["quiet"])
     _show(run, setup, complete, faults, asked)
     if not complete or (faults and strict):
         click.get_current_context().exit(1)
@@ -158,31 +157,24 @@ def _request(asked: dict[str, Any]) -> RunRequest:
 
 
 def _resume(asked: dict[str, Any]) -> tuple[RunFolder, RunSetup, dict[str, Any]]:
-    from harness.runs.run_setup import limits_of_run, reopen
-    from harness.runs.store import RunFolder, find
+    from harness.runs.run_setup import reopen
 
     if asked["dry_run"]:
         raise click.UsageError("--dry-run is for a run that has not begun; leave out --resume.")
     fixed = [f"--{option}" for key, option in FIXED.items() if asked[key] not in (None, ())]
     if fixed:
         raise click.UsageError(f"--resume continues a run as it was asked for; leave out {', '.join(fixed)}.")
-    run = RunFolder.open(find(asked["results"], str(asked["resume"])))
-    kept = limits_of_run(run)
-    other = [key for key in kept if asked[key] not in (None, kept[key])]
-    if other and not asked["force"]:
-        told = ", ".join(f"--{key.replace('_', '-')} {kept[key]}" for key in other)
-        raise click.UsageError(f"The run was begun with {told}; leave that as it is, or use --force.")
-    limits = {key: kept[key] if asked[key] is None else asked[key] for key in kept}
+    run, limits = resumed(asked)
     return run, reopen(run, load_plugins(asked["strict"], limits["isolate"]), asked["force"]), limits
 
 
 def _play(
     run: RunFolder, setup: RunSetup, limits: dict[str, Any], workers: int | None, quiet: bool
 ) -> tuple[bool, int]:
-    from harness.output.terminal import Progress, StopSignal
+    from harness.output.terminal import at_terminal
     from harness.runs.tournament import play_run
 
-    with StopSignal() as stop, Progress("matches", setup.schedule.count(), quiet) as progress:
+    with at_terminal("matches", setup.schedule.count(), quiet) as (stop, progress):
         complete = play_run(run, setup, limits, workers, stop, progress.seen, progress.resumed)
     return complete, progress.faults
 
@@ -216,6 +208,7 @@ def _show(run: RunFolder, setup: RunSetup, complete: bool, faults: int, asked: d
 
 def _dry_run(setup: RunSetup, request: RunRequest) -> None:
     from harness.executors.jobs import default_workers, isolated
+    from harness.match.breakpoints import no_breakpoints
     from harness.output.terminal import clock
     from harness.runs.estimate import seconds_per_match
     from harness.schedule.balance import report, text
@@ -223,7 +216,7 @@ def _dry_run(setup: RunSetup, request: RunRequest) -> None:
     total = setup.schedule.count()
     click.echo(text(report(setup.schedule)))
     click.echo("\nMatches" + (": as many as the results ask for" if total is None else f": {total:,}"))
-    with redirect_stdout(sys.stderr):
+    with redirect_stdout(sys.stderr), no_breakpoints():
         each = seconds_per_match(setup.schedule, isolated(setup.roster, request.limits))
     workers = max(1, default_workers() if request.workers is None else request.workers)
     line = f"A match takes about {1000 * each:.3g} ms"

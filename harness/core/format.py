@@ -9,7 +9,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from harness.core.chance import Chance
-from harness.core.types import GameRecord, Option, Value
+from harness.core.types import GameRecord, MatchSpec, Option, Value
 
 
 class GamePlan(Struct, frozen=True):
@@ -31,7 +31,7 @@ class Plan(Struct, frozen=True):
 
     games: tuple[GamePlan, ...]
     deals: int
-    """Deals of the run; in swiss and knockout deals of every round."""
+    """Deals of the run; in swiss and knockout deals of every round, in a comparison the most that are played."""
     seed: int
     format: str = "round-robin"
     settings: dict[str, Value] = {}
@@ -73,6 +73,8 @@ class Outcome:
 
 Rounds = Generator[list[DuplicateSet], Sequence[GameRecord], Outcome]
 """Yields sets to be played, is sent their records in schedule order, ends with the outcome."""
+RoundsOfMatches = Generator[list[MatchSpec], Sequence[GameRecord], Outcome]
+"""The same for an adaptive format that seats and deals in a way of its own: it yields the matches themselves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +83,7 @@ class Format:
 
     name: str
     summary: str
-    rounds: Callable[[GamePlan, Plan, Chance], Rounds]
+    rounds: Callable[[GamePlan, Plan, Chance], Rounds | RoundsOfMatches]
     """The rounds of one game; `plan.settings` has a value for each of the format's options."""
     count: Callable[[GamePlan, Plan], int | None]
     """Matches of one game: exact or an upper bound; None if only the results can tell."""

@@ -158,8 +158,7 @@ class LocalPool:
     def run(self, jobs: Iterable[Job]) -> Iterator[Played]:
         """Plays these matches and gives each as it ends."""
         waiting = iter(jobs)
-        for worker in list(self._workers.values()):
-            self._feed(worker, waiting)
+        self._share_out(waiting)
         while any(worker.pending for worker in self._workers.values()):
             for key, _ in self._selector.select(TICK):
                 if key.fd in self._workers:
@@ -191,9 +190,26 @@ class LocalPool:
         if self.sweep:
             system.kill_strays(self._others)
 
+    @property
+    def _ahead(self) -> int:
+        """How many matches a worker has before it."""
+        return max(1, min(MOST_AHEAD, int(AHEAD / self._pace)))
+
+    def _share_out(self, waiting: Iterator[Job]) -> None:
+        """The first jobs, the same number for each worker: a short round is for all of them."""
+        if self._stopped:
+            return
+        workers = list(self._workers.values())
+        first = list(islice(waiting, self._ahead * len(workers)))
+        each = -(-len(first) // len(workers))
+        for number, worker in enumerate(workers):
+            part = first[number * each : (number + 1) * each]
+            if part:
+                worker.send(part)
+
     def _feed(self, worker: WorkerHandle, waiting: Iterator[Job]) -> None:
         """Tops up what a worker has to do, once half of it is done."""
-        ahead = max(1, min(MOST_AHEAD, int(AHEAD / self._pace)))
+        ahead = self._ahead
         if self._stopped or len(worker.pending) > ahead // 2:
             return
         wanted = ahead - len(worker.pending)

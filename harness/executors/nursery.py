@@ -135,7 +135,10 @@ def _begin_afresh(theirs: socket.socket) -> subprocess.Popen[bytes]:
         f"preload(); serve(socket.socket(fileno={theirs.fileno()}))"
     )
     return subprocess.Popen(  # noqa: S603 - it is ourselves
-        [sys.executable, "-P", "-c", code], stdin=subprocess.DEVNULL, pass_fds=[theirs.fileno()]
+        [sys.executable, "-P", "-c", code],
+        stdin=subprocess.DEVNULL,
+        pass_fds=[theirs.fileno()],
+        env={**os.environ, "PYTHONHASHSEED": "0"},  # so that a bot that goes through a set takes the same way each time
     )
 
 

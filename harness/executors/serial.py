@@ -52,4 +52,6 @@ class SerialExecutor:
             notes: list[DecisionNotes] = []
             game, seats = roster.games[spec.game], roster.seats(spec)
             record = play(spec, game, seats, limits, job.forfeits, audit=self.audit, notes=notes)
+            if getattr(self.should_stop, "abandoned", False):
+                return  # somebody left a debugger in the middle of it
             yield Played(record, encode(record), encode_notes(spec.id, notes) if notes else b"")

@@ -21,6 +21,7 @@ from harness.executors.parcels import RosterParcel, unpack
 from harness.executors.threads import thread_variables
 from harness.executors.worker_status import STOP, slots
 from harness.match.bot_stdout import BotStdout
+from harness.match.breakpoints import refuse_breakpoints
 from harness.match.referee import ASKING, DEADLINE, IDLE, MATCH, Limits, play
 
 SHORT, FULL = b"short of memory", b"memory nearly full"
@@ -42,6 +43,7 @@ def main(handles: Sequence[int], parcel: RosterParcel, settings: ExecutorSetting
     try:
         jobs, lines, status = Connection(handles[0], writable=False), handles[1], slots(handles[2])
         _settle(settings.memory, keep=set(handles[:2]))
+        refuse_breakpoints()
         os.environ.update(thread_variables(settings.threads))
         roster = unpack(parcel)
         _MatchLoop(jobs, lines, status, roster, settings.limits, settings.memory).work()

@@ -51,7 +51,7 @@ class AskedDecision:
         return self.now is not self.position.chosen
 
 
-class Debugger(Protocol):
+class BotDebugger(Protocol):
     """Lets somebody watch a bot think; raises BdbQuit if they have seen enough."""
 
     def choose(self, bot: Bot, view: Any, legal: tuple[Action, ...]) -> Action:
@@ -73,7 +73,7 @@ def ask_again(
     *,
     until: int | None = None,
     notes: Sequence[DecisionNotes] = (),
-    debugger: Debugger | None = None,
+    debugger: BotDebugger | None = None,
 ) -> list[AskedDecision]:
     """Asks the bot at every decision of the seat, or up to that decision; where it fails it is asked no more.
 
@@ -96,7 +96,7 @@ class _Asking:
         seat: int,
         until: int | None,
         notes: Sequence[DecisionNotes],
-        debugger: Debugger | None,
+        debugger: BotDebugger | None,
     ) -> None:
         self.replay, self.seat, self.until, self.debugger = Replay(game, record), seat, until, debugger
         self.noted_then = {note.decision: note.said for note in notes}

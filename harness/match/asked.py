@@ -12,7 +12,7 @@ from harness.core.errors import UnknownName, UsageError
 from harness.core.game import Game
 from harness.core.notes import DecisionNotes
 from harness.core.types import Fault, GameRecord
-from harness.match.ask_again import AskedDecision, Debugger, FailureNow, ask_again
+from harness.match.ask_again import AskedDecision, BotDebugger, FailureNow, ask_again
 from harness.match.asked_text import sentences_of
 from harness.match.narration import HUMAN, names_at
 from harness.match.positions import Position, positions
@@ -122,7 +122,7 @@ def ask_about(
     notes: Sequence[DecisionNotes],
     entrant: Entrant,
     wanted: Wanted,
-    debugger: Debugger | None = None,
+    debugger: BotDebugger | None = None,
 ) -> Asked:
     """Finds the place and the decision, and asks the bot."""
     wanted.check()

@@ -1,4 +1,4 @@
-"""The person at the terminal: progress on stderr, and Ctrl-C."""
+"""The person at the terminal: progress on stderr, Ctrl-C, and breakpoint() in bots that play in this process."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import shutil
 import signal
 import sys
 import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stdout
 from time import monotonic
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -41,6 +43,10 @@ class Progress:
     def __exit__(
         self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
     ) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        """Takes the line away, for somebody else who writes to the terminal."""
         if self.shown and self.terminal:
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()
@@ -112,7 +118,7 @@ class StopSignal:
 
     def __init__(self, softly: bool = False) -> None:
         """`softly`: the second one raises KeyboardInterrupt, for a notebook, whose process must go on."""
-        self.stopped = self.interrupted = False
+        self.stopped = self.interrupted = self.abandoned = False
         self.softly = softly
         self.audit = self._raise_if_interrupted if softly else None
         self._before: dict[int, Any] = {}
@@ -131,6 +137,10 @@ class StopSignal:
         """Whether somebody asked to stop."""
         return self.stopped
 
+    def abandon(self) -> None:
+        """Stops the run, and the match being played does not count."""
+        self.stopped = self.abandoned = True
+
     def _raise_if_interrupted(self) -> None:
         """Ends a match from outside the bot in whose code the interrupt was raised, and which must not be blamed."""
         if self.interrupted:
@@ -146,3 +156,66 @@ class StopSignal:
         self.stopped = True
         sys.stderr.write("\nFinishing what is being played; once more to stop now.\n")
         sys.stderr.flush()
+
+
+class Debugger:
+    """While it is entered, breakpoint() finds stdin, stdout and stderr as they are now, whatever bots get to see.
+
+    Leaving the debugger is no fault of the bot's: `left` is called, and no further breakpoint() stops.
+    """
+
+    def __init__(self, entering: Callable[[], None] = lambda: None, left: Callable[[], None] = lambda: None) -> None:
+        self._entering, self._left = entering, left
+        self._pdb: Any = None
+        self.quit = False
+
+    def __enter__(self) -> Self:
+        self._streams = sys.stdin, sys.stdout, sys.stderr
+        self._before = sys.breakpointhook
+        sys.breakpointhook = self._called
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        sys.breakpointhook = self._before
+
+    def _called(self, *args: Any, **named: Any) -> Any:
+        if self.quit:
+            return None
+        self._entering()
+        sys.stdin, stdout, sys.stderr = self._streams
+        # A table that goes to a file must not get the conversation.
+        to_file = stdout is sys.__stdout__ and not os.isatty(1)
+        sys.stdout = sys.stderr if to_file else stdout
+        if self._before is not sys.__breakpointhook__ or os.environ.get("PYTHONBREAKPOINT"):
+            return self._before(*args, **named)
+        if self._pdb is None:
+            self._pdb = self._new()
+        self._pdb.set_trace(sys._getframe(1))
+        return None
+
+    def _new(self) -> Any:
+        import pdb
+
+        debugger = self
+
+        class BotPdb(pdb.Pdb):
+            def set_quit(self) -> None:
+                super().set_quit()
+                debugger.quit = True
+                debugger._left()
+
+        return BotPdb(nosigint=True)  # Ctrl-C stays the run's
+
+
+@contextmanager
+def at_terminal(
+    what: str, total: int | None, quiet: bool, softly: bool = False
+) -> Iterator[tuple[StopSignal, Progress]]:
+    """Progress, Ctrl-C and breakpoint() while bots play. What they print goes to stderr: stdout is for results."""
+    with (
+        StopSignal(softly) as stop,
+        Progress(what, total, quiet) as progress,
+        Debugger(progress.clear, stop.abandon),
+        redirect_stdout(sys.stderr),
+    ):
+        yield stop, progress

@@ -16,14 +16,9 @@ def verdict_sentences(verdict: Verdict) -> Iterator[str]:
     question = verdict.question
     table = ", ".join((question.one, question.other, *question.company))
     yield f"{question.game} ({table}): {verdict.sets:,} sets, {verdict.matches:,} matches"
-    one, other = question.one, question.other
-    yield {
-        "better": f"{one} is better than {other}.",
-        "worse": f"{one} is worse than {other}.",
-        "equal": f"{one} and {other} are equal, give or take {question.margin:.1%} of the matches.",
-        "unknown": f"{one} and {other} are not told apart by {verdict.sets:,} sets; --most allows more.",
-    }[verdict.answer]
+    yield verdict.sentence
     elo = "" if verdict.elo is None else f", {verdict.elo:+.0f} Elo"
+    one = question.one
     yield f"{one} finishes ahead in {verdict.ahead:.1%} (95% interval {verdict.low:.1%} to {verdict.high:.1%}){elo}."
     if verdict.fixed_size is not None:
         needed = f"{verdict.fixed_size:,} matches"

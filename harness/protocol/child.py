@@ -18,6 +18,7 @@ from harness.core.game import Action, Game
 from harness.core.notes import Notebook
 from harness.core.types import GameRecord
 from harness.match.bot_stdout import BotStdout
+from harness.match.breakpoints import refuse_breakpoints
 from harness.match.faults import detail_of, illegal_answer, kind_of, whole_characters
 from harness.plugins.entrants import Entrant
 from harness.protocol.messages import (
@@ -49,6 +50,7 @@ class Pipes:
         os.dup2(2, 1)
         os.close(nothing)
         self._buffer = b""
+        refuse_breakpoints()
         os.register_at_fork(after_in_child=self._close)
 
     def _close(self) -> None:

@@ -13,9 +13,11 @@ Method: Waudby-Smith and Ramdas, Estimating means of bounded random variables by
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import repeat
 from math import exp, log
+from operator import mul
 
-FRACTIONS = tuple(0.98 * 1.5**-step for step in range(10))
+FRACTIONS = tuple(map(mul, repeat(0.98), map(pow, repeat(1.5), range(0, -10, -1))))
 """Of the wealth, each for one gambler. From bold, for clear cases, to careful, for a percent or two."""
 
 _BISECTIONS = 40
@@ -30,6 +32,12 @@ class Bets:
     def add(self, value: float) -> None:
         """One more value."""
         self.counts[value] = self.counts.get(value, 0) + 1
+
+    def followed_by(self, value: float, count: int) -> Bets:
+        """These values, and so many more of this one."""
+        more = Bets()
+        more.counts = {**self.counts, value: self.counts.get(value, 0) + count}
+        return more
 
     def above(self, mean: float) -> float:
         """The logarithm of the wealth of those who bet that the mean is above this."""

@@ -1,87 +1,124 @@
-"""Is one bot better than another? A question for each game, and the matches that answer it."""
+"""Is one bot better than another? A run that asks it, for each game that both play, and what its records answer."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable
+from dataclasses import replace as replaced
+from itertools import groupby
+from pathlib import Path
 
 from msgspec.structs import replace
 
 from harness.core.errors import UsageError
-from harness.core.types import GameRecord, MatchSpec
-from harness.executors.jobs import Job, choose_executor
+from harness.core.format import Plan
+from harness.core.types import GameRecord, Value
 from harness.plugins.entrants import Entrant
+from harness.plugins.house_bots import house_bots
 from harness.plugins.registry import Registry
-from harness.ratings.comparison import MARGIN, MOST_SETS, Question, Verdict, compare
+from harness.ratings.comparison import Question, SequentialTest, Verdict
 from harness.runs.request import BotLike, RunRequest
-from harness.runs.run_setup import RunSetup, prepare
+from harness.runs.run_setup import RunSetup, info_for, prepare, reopen, run_folder
+from harness.runs.store import RunFolder
+from harness.schedule import Schedule
+from harness.schedule.compare import COMPARE
 
 
-def questions(
-    one: BotLike,
-    other: BotLike,
-    request: RunRequest,
-    registry: Registry,
-    *,
-    most: int = MOST_SETS,
-    margin: float = MARGIN,
-    shared: bool = True,
-    thorough: bool = False,
-) -> tuple[list[Question], RunSetup]:
-    """A question for each game that both play, and what is needed to play its matches.
+def create_comparison(
+    one: BotLike, other: BotLike, request: RunRequest, registry: Registry, command: str, settings: dict[str, Value]
+) -> tuple[RunFolder, RunSetup]:
+    """A new run folder for a comparison, and what is needed to play it.
 
-    The request's bots are the others at the table; its games, options and seed count too.
+    The request's bots are the others at the table, its deals the most that are played; `settings` are options of the
+    format `compare`.
     """
-    first, second = _entrant(registry, one), _entrant(registry, other)
-    setup = prepare(replace(request, bots=(one, other, *request.bots), players=None, deals=1), registry)
-    asked = []
+    setup = prepare_comparison(one, other, request, registry, settings)
+    folder = run_folder(Path(request.results), request.name)
+    return RunFolder.create(folder, info_for(setup, command, request.limits)), setup
+
+
+def prepare_comparison(
+    one: BotLike, other: BotLike, request: RunRequest, registry: Registry, settings: dict[str, Value]
+) -> RunSetup:
+    """Each game that both bots play, at a table with the request's bots and as many house bots as it lacks."""
+    entered = _entered(registry, one, other, request.bots)
+    games = _games(registry, request.games, entered[:2])
+    fillers = {}
+    for name in games:
+        there = [entrant.name for entrant in entered if entrant.plays(name)]
+        lacking = max(0, registry.game(name).min_players - len(there))
+        fillers[name] = house_bots(registry, name, lacking, {entrant.name for entrant in entered})
+    house = tuple(dict.fromkeys(bot for bots in fillers.values() for bot in bots))
+    bots = (one, other, *request.bots, *house)
+    setup = prepare(replace(request, games=tuple(games), bots=bots, players=None, format="round-robin"), registry)
+    names = list(setup.entrants)
+    named = dict(zip(house, names[len(names) - len(house) :], strict=True))
+    plans = []
     for plan in setup.plan.games:
+        absent = {named[bot] for bot in house if bot not in fillers[plan.name]}
+        table = tuple(name for name in plan.entrants if name not in absent)
         game = setup.games[plan.name]
-        missing = [bot for bot in (first.name, second.name) if bot not in plan.entrants]
-        if missing and request.games:
-            raise UsageError(f"{missing[0]} does not play {game.title}.")
-        if missing:
-            continue
-        if len(plan.entrants) > game.max_players:
-            raise UsageError(f"{game.title} is for at most {game.max_players} players, not {len(plan.entrants)}.")
-        asked.append(
-            Question(
-                one=first.name,
-                other=second.name,
-                game=plan.name,
-                settings=plan.settings,
-                company=tuple(name for name in plan.entrants if name not in (first.name, second.name)),
-                seed=setup.plan.seed,
-                most=most,
-                margin=margin,
-                shared=shared,
-                thorough=thorough,
-            )
-        )
-    if not asked:
-        raise UsageError(f"There is no game that {first.name} and {second.name} can play at one table.")
-    return asked, setup
+        if len(table) > game.max_players:
+            raise UsageError(f"{game.title} is for at most {game.max_players} players, not {len(table)}.")
+        plans.append(replace(plan, players=len(table), entrants=table))
+    asked = replace(
+        setup.plan, games=tuple(plans), format=COMPARE.name, settings=settings, candidates=(names[0], names[1])
+    )
+    return replaced(setup, schedule=Schedule(asked, registry.formats))
 
 
-def answer(
-    question: Question,
-    setup: RunSetup,
-    limits: Mapping[str, Any],
-    workers: int | None = None,
-    should_stop: Callable[[], bool] = lambda: False,
-    seen: Callable[[GameRecord], None] = lambda _record: None,
-) -> Verdict:
-    """Plays sets until the answer is known."""
-    with choose_executor(setup.roster, limits, workers, should_stop) as executor:
-
-        def play(specs: Iterable[MatchSpec]) -> Iterator[GameRecord]:
-            return (played.record for played in executor.run(map(Job, specs)))
-
-        return compare(question, play, seen)
+def _entered(registry: Registry, one: BotLike, other: BotLike, company: Iterable[BotLike]) -> list[Entrant]:
+    """Those who were named, the two first, by the names they have beside each other."""
+    for bot in (one, other):
+        registry.entrant(bot)  # it must be one
+    return registry.entrants([one, other, *company])
 
 
-def _entrant(registry: Registry, bot: BotLike) -> Entrant:
-    found = registry.entrants([bot])
-    if len(found) > 1:
-        raise UsageError(f"{bot} has {len(found)} bots; say which: {', '.join(entrant.spec for entrant in found)}.")
-    return found[0]
+def _games(registry: Registry, asked: Iterable[str], pair: list[Entrant]) -> list[str]:
+    """The games that are asked for, or all that both play."""
+    for name in dict.fromkeys(asked):
+        for bot in pair:
+            if not bot.plays(registry.game(name).name):
+                raise UsageError(f"{bot.name} does not play {registry.game(name).title}.")
+    games = list(dict.fromkeys(asked)) or [name for name in sorted(registry.games) if all(b.plays(name) for b in pair)]
+    if not games:
+        raise UsageError(f"There is no game that both {pair[0].name} and {pair[1].name} play.")
+    return games
+
+
+def reopen_comparison(
+    run: RunFolder, registry: Registry, force: bool = False, most: int | None = None, thorough: bool = False
+) -> RunSetup:
+    """A comparison to be continued: as it was asked for, or with more sets.
+
+    That may be decided after seeing the results: the test holds whenever one looks and however one decides to go on, as
+    long as the sets go on where they were. So nothing else of the question can be changed.
+    """
+    plan = run.info.plan
+    if plan.format != COMPARE.name:
+        raise UsageError(f"{run.folder} is no comparison; continue it with: arena tournament --resume {run.folder}")
+    if most is not None and most < plan.deals:
+        raise UsageError(f"{run.folder} goes up to {plan.deals:,} sets; with --most it can have more, not {most:,}.")
+    setup = reopen(run, registry, force)
+    settings = plan.settings | ({"thorough": True} if thorough else {})
+    asked = replace(plan, deals=plan.deals if most is None else most, settings=settings)
+    if asked == plan:
+        return setup
+    run.extend(asked)
+    return replaced(setup, schedule=Schedule(asked, registry.formats))
+
+
+def verdicts(plan: Plan, records: Iterable[GameRecord]) -> list[Verdict]:
+    """What the records of a comparison say, game by game; of one that is not complete, its first whole sets."""
+    known = sorted((replace(record, actions=()) for record in records), key=lambda record: record.index)
+    found = []
+    for game in plan.games:
+        test = SequentialTest(Question.of(game, plan))
+        sets = groupby((record for record in known if record.game == game.name), key=lambda record: record.set)
+        for number, (name, played) in enumerate(sets, 1):
+            matches = list(played)
+            if name != f"{game.name}-{number}" or len(matches) < test.question.set_size:
+                break  # somebody stopped the run in the middle of a set
+            test.add(matches)
+        if test.sets:
+            found.append(test.verdict())
+    return found

@@ -51,8 +51,9 @@ class RunRequest(Struct, frozen=True, kw_only=True, rename="kebab", forbid_unkno
     """A format, with its options behind a colon: `swiss:rounds=5`."""
     candidates: tuple[Any, ...] = ()
     """Whom the run is about, in formats that have candidates."""
-    move_time: float = MOVE_TIME
-    """Seconds of wall-clock time for one decision; 0 is no limit."""
+    move_time: float | None = None
+    """Seconds of wall-clock time for one decision; 0 is no limit, None is 10, or no limit with 0 workers: whoever
+    debugs takes time."""
     game_time: float = 0.0
     """Seconds for all decisions of a bot in a match; 0 is no limit."""
     memory: int = MEMORY
@@ -101,7 +102,9 @@ class RunRequest(Struct, frozen=True, kw_only=True, rename="kebab", forbid_unkno
     @property
     def limits(self) -> dict[str, int | float | str]:
         """What bots may use and how they are kept, as run.json has it."""
-        return {name: getattr(self, name) for name in LIMITS}
+        unlimited = self.workers == 0
+        move_time = (0.0 if unlimited else MOVE_TIME) if self.move_time is None else self.move_time
+        return {name: move_time if name == "move_time" else getattr(self, name) for name in LIMITS}
 
     @classmethod
     def from_file(cls, path: str | Path, **given: Any) -> RunRequest:
@@ -140,7 +143,7 @@ _KINDS: tuple[tuple[str, tuple[type, ...], str], ...] = (
     ("name", (str, NoneType), "a text"),
     ("results", (str, Path), "a folder"),
     ("strict", (bool, NoneType), "true or false"),
-    ("move_time", (int, float), "a number of seconds"),
+    ("move_time", (int, float, NoneType), "a number of seconds"),
     ("game_time", (int, float), "a number of seconds"),
 )
 """What fields must be that Python callers may get wrong."""

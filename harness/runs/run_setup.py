@@ -186,8 +186,7 @@ def now() -> str:
 
 def limits_of_run(run: RunFolder) -> dict[str, Any]:
     """What the bots of a run may use; what an older arena did not note has its default."""
-    defaults = RunRequest()
-    return {name: run.info.limits.get(name, getattr(defaults, name)) for name in LIMITS}
+    return {**RunRequest().limits, **{name: run.info.limits[name] for name in LIMITS if name in run.info.limits}}
 
 
 def reopen(run: RunFolder, registry: Registry, force: bool = False) -> RunSetup:

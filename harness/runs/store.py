@@ -196,6 +196,12 @@ class RunFolder:
         self.info = msgspec.structs.replace(self.info, finished=when)
         self._write_info()
 
+    def extend(self, plan: Plan) -> None:
+        """Lets the run go on by a plan that begins with what it has."""
+        with lock(self.folder):
+            self.info = msgspec.structs.replace(self.info, plan=plan, finished="")
+            self._write_info()
+
 
 def _read_info(data: bytes) -> RunInfo:
     """What run.json holds, also one of an older layout."""

@@ -10,10 +10,11 @@ from msgspec.structs import replace
 
 from harness.core.chance import Chance
 from harness.core.errors import ArenaError, PluginError, UnknownName, UsageError
-from harness.core.format import DuplicateSet, Format, GamePlan, Outcome, Plan, Rounds
+from harness.core.format import DuplicateSet, Format, GamePlan, Outcome, Plan, Rounds, RoundsOfMatches
 from harness.core.options import resolve
 from harness.core.types import GameRecord, MatchSpec
 from harness.plugins.hooks import hookimpl
+from harness.schedule.compare import COMPARE
 from harness.schedule.gauntlet import GAUNTLET
 from harness.schedule.knockout import KNOCKOUT
 from harness.schedule.ladder import LADDER
@@ -21,7 +22,7 @@ from harness.schedule.round_robin import ROUND_ROBIN
 from harness.schedule.simulation import simulated_record
 from harness.schedule.swiss import SWISS
 
-FORMATS = {each.name: each for each in (ROUND_ROBIN, GAUNTLET, SWISS, KNOCKOUT, LADDER)}
+FORMATS = {each.name: each for each in (ROUND_ROBIN, GAUNTLET, SWISS, KNOCKOUT, LADDER, COMPARE)}
 """The bundled formats. They come in by the same door as a plugin's: the hook `arena_formats`."""
 NO_SET = (-1, -1)
 """Comes before every set."""
@@ -34,7 +35,7 @@ Results = Callable[[Sequence[MatchSpec]], Sequence[GameRecord] | None]
 
 @hookimpl
 def arena_formats() -> list[Format]:
-    """Round-robin, gauntlet, swiss, knockout and ladder."""
+    """Round-robin, gauntlet, swiss, knockout, ladder and compare."""
     return list(FORMATS.values())
 
 
@@ -84,7 +85,7 @@ class Schedule:
                     last[name] = self._check_set(game, duplicates, last[name])
                     yield from _rotated(game, duplicates, luck, index)
 
-    def _started(self, luck: Chance) -> dict[str, tuple[GamePlan, Rounds]]:
+    def _started(self, luck: Chance) -> dict[str, tuple[GamePlan, Rounds | RoundsOfMatches]]:
         running = {game.name: (game, self.format.rounds(game, self.plan, luck)) for game in self.plan.games}
         for _, rounds in running.values():
             if not isinstance(rounds, Generator):
@@ -126,9 +127,13 @@ class Schedule:
                     del running[name]
                     continue
                 asked[name] = []
-                for duplicates in sets:
-                    last[name] = self._check_set(game, duplicates, last[name])
-                    asked[name] += _rotated(game, duplicates, luck, index)
+                for one in sets:
+                    if isinstance(one, MatchSpec):
+                        self._check_seating(game, one.seats)
+                        asked[name].append(one)
+                        continue
+                    last[name] = self._check_set(game, one, last[name])
+                    asked[name] += _rotated(game, one, luck, index)
             if not asked:
                 return outcomes
             specs = [spec for part in asked.values() for spec in part]
@@ -136,7 +141,9 @@ class Schedule:
             _check_sent(specs, records)
             results = {name: [record for record in records if record.game == name] for name in asked}
 
-    def _next_sets(self, rounds: Rounds, results: Sequence[GameRecord] | None = None) -> list[DuplicateSet] | Outcome:
+    def _next_sets(
+        self, rounds: Rounds | RoundsOfMatches, results: Sequence[GameRecord] | None = None
+    ) -> list[Any] | Outcome:
         """What a format asks for next, or its outcome at the end; whatever else it does is its author's mistake."""
         try:
             sets = next(rounds) if results is None else rounds.send(results)
@@ -156,12 +163,15 @@ class Schedule:
         """Refuses a set that cannot be played, or whose matches would have the names of earlier ones."""
         if not isinstance(duplicates, DuplicateSet):
             raise self._broken(f"{duplicates!r} is no DuplicateSet")
-        seating, place = duplicates.seating, (duplicates.group, duplicates.number)
-        if len(seating) != game.players or len(set(seating)) < len(seating) or not set(seating) <= set(game.entrants):
-            raise self._broken(f"{seating!r} are not {game.players} different bots of {game.name}")
+        self._check_seating(game, duplicates.seating)
+        place = (duplicates.group, duplicates.number)
         if place <= last:
             raise self._broken(f"the set {place} comes after {last}: groups and numbers must go up")
         return place
+
+    def _check_seating(self, game: GamePlan, seating: Sequence[str]) -> None:
+        if len(seating) != game.players or len(set(seating)) < len(seating) or not set(seating) <= set(game.entrants):
+            raise self._broken(f"{seating!r} are not {game.players} different bots of {game.name}")
 
     def _broken(self, what: str) -> PluginError:
         return PluginError(f"The format {self.plan.format} is broken: {what}.")

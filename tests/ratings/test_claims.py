@@ -10,7 +10,7 @@ import pytest
 
 from harness.ratings import leaderboard, rate_records
 from harness.ratings.betting import enough
-from harness.ratings.comparison import Question, specs
+from harness.ratings.comparison import Question, duplicate_set
 from harness.ratings.leaderboard import ELO
 from harness.ratings.plackett_luce import fit
 from harness.ratings.significance import confidence
@@ -52,7 +52,7 @@ def test_two_deals_are_the_fewest_that_say_something():
 
 
 def test_matches_of_a_set_are_counted_from_one():
-    first = next(specs(Question(one="a", other="b", game="sim", settings={})))
+    first = next(duplicate_set(Question(one="a", other="b", game="sim", settings={}), 1))
     assert (first.id, first.set, first.index) == ("sim-1.1", "sim-1", 0)
 
 

@@ -106,7 +106,7 @@ def test_compare_gives_up_at_its_cap():
     [
         (("skittish", "skittish"), "entered twice"),
         (("skittish", "skitish"), "Did you mean 'skittish'"),
-        (("skittish", "founder"), "No game has enough bots"),
+        (("skittish", "founder"), "no game that both skittish and founder play"),
         (("skittish", "diehard", "--game", "x-pasch"), "X-Pasch"),
         (("skittish", "diehard", *(f"--bot=skittish:stars={n}" for n in (1, 3, 4, 5))), "at most 5 players"),
         (("skittish", "diehard", "--option", "edition=xx"), "edition"),

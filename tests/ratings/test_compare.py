@@ -7,12 +7,42 @@ from random import Random
 import pytest
 
 from harness.core.errors import UsageError
+from harness.core.format import GamePlan, Outcome, Plan
 from harness.core.types import Fault, GameRecord, ranks_of
 from harness.ratings.betting import Bets, enough
-from harness.ratings.comparison import Question, compare, specs
+from harness.ratings.comparison import MARGIN, Question, SequentialTest, duplicate_set
 from harness.ratings.shared_deals import SetSpread
+from harness.runs.questions import verdicts
+from harness.schedule import FORMATS, Schedule
 
 DUEL = Question("a", "b", "sim", {})
+
+
+def plan_of(question):
+    """A run that asks this question, as `arena compare` makes it."""
+    table = (question.one, question.other, *question.company)
+    asked = {"margin": question.margin, "own-deals": not question.shared, "thorough": question.thorough}
+    game = GamePlan(question.game, "1", question.settings, len(table), table)
+    return Plan((game,), question.most, question.seed, "compare", asked, candidates=table[:2])
+
+
+def compare(question, play, seen=None):
+    """Plays the run by its schedule, to its end, and reads the verdict from its records."""
+    plan, records = plan_of(question), [] if seen is None else seen
+
+    def results(asked):
+        played = list(play(asked))
+        records.extend(played)
+        return played
+
+    for _ in Schedule(plan, FORMATS).follow(results):
+        pass
+    [verdict] = verdicts(plan, records)
+    return verdict
+
+
+def specs(question):
+    return [spec for number in range(1, question.most + 1) for spec in duplicate_set(question, number)]
 
 
 def thurstone(edge, seed, taste=0.0):
@@ -124,19 +154,75 @@ def test_a_clear_difference_is_found_soon():
 
 
 def test_the_answer_does_not_depend_on_the_order_in_which_matches_end():
-    def in_batches(matches):
-        rng = Random(5)
-        played = thurstone(0.4, 3)(matches)
-        while batch := list(islice(played, 37)):
-            yield from rng.sample(batch, len(batch))
-
-    assert compare(DUEL, in_batches) == compare(DUEL, thurstone(0.4, 3))
-
-
-def test_no_more_is_played_than_is_needed():
     seen = []
-    verdict = compare(DUEL, thurstone(1.5, 1), seen.append)
-    assert len(seen) == verdict.matches == 2 * verdict.sets
+    verdict = compare(DUEL, thurstone(0.4, 3), seen)
+    assert verdicts(plan_of(DUEL), Random(5).sample(seen, len(seen))) == [verdict]
+
+
+@pytest.mark.parametrize(("edge", "margin"), [(1.5, MARGIN), (0.4, MARGIN), (0.0, 0.15), (-0.3, 0.0), (0.1, 0.1)])
+@pytest.mark.parametrize("company", [(), ("c",)])
+def test_what_is_played_at_once_ends_where_a_look_after_every_set_would_have_stopped(edge, margin, company):
+    """The pieces are as long as they can be, and no set is played that the answer does not need."""
+    question = Question("a", "b", "sim", {}, company, most=400, margin=margin)
+    seen, lengths = [], []
+
+    def counted(asked):
+        lengths.append(len(asked) // question.set_size)
+        return thurstone(edge, 1)(asked)
+
+    verdict = compare(question, counted, seen)
+    test = SequentialTest(question)
+    while not test.over:
+        test.add(list(thurstone(edge, 1)(duplicate_set(question, test.sets + 1))))
+    assert test.verdict() == verdict
+    assert len(seen) == verdict.matches == question.set_size * verdict.sets
+    assert lengths[0] == 9  # what bets at these odds need at least
+    assert len(lengths) < verdict.sets / 3 + 9
+
+
+def test_a_comparison_cut_anywhere_is_led_back_by_its_records_and_says_its_verdict():
+    seen, schedule = [], Schedule(plan_of(DUEL), FORMATS)
+    verdict = compare(DUEL, thurstone(0.5, 1), seen)
+    assert schedule.outcomes(reversed(seen)) == {"sim": Outcome(note="a is better than b.")}
+    assert verdict.sentence == "a is better than b."
+    ids = [record.id for record in seen]
+    for cut in (0, 1, 17, 18, 25, len(seen) - 1):
+        asked, ended = schedule.led_by(seen[:cut])
+        assert ended == {}
+        assert [spec.id for spec in asked] == ids[: len(asked)]
+        assert len(asked) > cut
+
+
+@pytest.mark.parametrize(
+    ("players", "candidates", "said"),
+    [(3, ("a",), "two bots"), (3, ("a", "b", "c"), "two bots"), (2, ("a", "b"), "all its 3 bots"), (3, (), "two bots")],
+)
+def test_a_plan_of_something_else_is_refused(players, candidates, said):
+    plan = Plan((GamePlan("sim", "1", {}, players, ("a", "b", "c")),), 9, 1, "compare", candidates=candidates)
+    with pytest.raises(UsageError, match=said):
+        Schedule(plan, FORMATS)
+
+
+def test_a_comparison_goes_on_with_more_sets_as_if_it_had_been_asked_for_them():
+    """Its first sets and their places stay, also beside a second game."""
+    short, long = (
+        Plan(
+            tuple(GamePlan(name, "1", {}, len(bots), tuple(bots)) for name, bots in (("sim", "ab"), ("other", "abc"))),
+            deals=most,
+            seed=1,
+            format="compare",
+            settings={"thorough": thorough},
+            candidates=("a", "b"),
+        )
+        for most, thorough in ((5, False), (40, True))
+    )
+    played = [], []
+    for plan, specs in zip((short, long), played, strict=True):
+        for asked in Schedule(plan, FORMATS).follow(lambda asked: list(thurstone(0.5, 1)(asked))):
+            specs.extend(asked)
+    assert len(played[1]) == 40 * (2 + 6)
+    assert sorted(spec.index for spec in played[1]) == list(range(40 * (2 + 6)))
+    assert set(map(str, played[0])) < set(map(str, played[1]))
 
 
 def test_identical_bots_without_luck_of_their_own_are_equal():
@@ -185,16 +271,11 @@ def test_faults_are_told():
 
 
 def test_a_half_finished_set_is_left_out():
-    verdict = compare(DUEL, lambda matches: islice(thurstone(0.0, 1)(matches), 7))
-    assert verdict.matches == 6
-    with pytest.raises(UsageError, match="No set was finished"):
-        compare(DUEL, lambda matches: islice(thurstone(0.0, 1)(matches), 1))
-
-
-@pytest.mark.parametrize("company", [("a",), ("c", "c")])
-def test_everybody_at_the_table_is_different(company):
-    with pytest.raises(UsageError, match="must be different"):
-        compare(Question("a", "b", "sim", {}, company), thurstone(0.0, 1))
+    plan, records = plan_of(DUEL), list(thurstone(0.0, 1)(islice(specs(DUEL), 9)))
+    assert verdicts(plan, records[:7])[0].matches == 6
+    assert verdicts(plan, records[:1]) == []
+    assert verdicts(plan, records[2:]) == []
+    assert verdicts(plan, records[:4] + records[5:])[0].matches == 4  # a stopped run may have later sets, too
 
 
 @pytest.mark.parametrize("taste", [0.0, 0.7])

@@ -25,12 +25,13 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "knockout": {},
     "ladder": {"until_separated": 0.8, "max_matches": 200},
 }
-EVERY = pytest.mark.parametrize("form", sorted(FORMATS))
-ADAPTIVE = pytest.mark.parametrize("form", sorted(name for name, each in FORMATS.items() if each.adaptive))
+EVERY = pytest.mark.parametrize("form", sorted(SETTINGS))
+ADAPTIVE = pytest.mark.parametrize("form", sorted(name for name in SETTINGS if FORMATS[name].adaptive))
 
 
 def test_every_format_is_tested_here() -> None:
-    assert SETTINGS.keys() == FORMATS.keys()
+    """But for a comparison, which has one table and sets of its own: tests/ratings/test_compare.py."""
+    assert SETTINGS.keys() == FORMATS.keys() - {"compare"}
 
 
 def of(form: str, bots: int = 7, seats: int = 3, **more: Any) -> Plan:
@@ -104,6 +105,15 @@ def test_outcomes_are_found_again_in_the_records(form: str) -> None:
     records = [simulated_record(spec, even(7, 0.3), Chance(1)) for part in rounds for spec in part]
     assert scheduled(of(form)).outcomes(reversed(records)) == ended
     assert scheduled(of(form)).outcomes(records[:-1]) == {}
+
+
+def test_a_format_may_make_matches_but_only_of_its_bots() -> None:
+    def rounds(game: GamePlan, plan: Plan, luck: Chance) -> Any:
+        yield [MatchSpec.single("game-1", game.name, {}, 1, ("bot00", "stranger", "bot01"))]
+
+    form = Format("own", "", rounds, lambda _game, _plan: None, adaptive=True)
+    with pytest.raises(PluginError, match="stranger"):
+        next(Schedule(plan(3, 3, "own"), {"own": form}).follow(lambda _specs: None))
 
 
 def test_a_format_without_a_standing_of_its_own_has_an_empty_outcome() -> None:
@@ -207,7 +217,9 @@ def test_bad_plans_are_refused_in_a_sentence() -> None:
 
 def test_settings_of_another_format_are_refused() -> None:
     assert refused(settings={"rounds": 3}) == "Unknown option of round-robin 'rounds'. Choose from: tables."
-    assert refused(candidates=("bot01",)) == "Candidates are for gauntlet; a round-robin has no use for them."
+    assert (
+        refused(candidates=("bot01",)) == "Candidates are for gauntlet and compare; a round-robin has no use for them."
+    )
     assert refused(format="knockout", settings={"tables": 3}) == "Unknown option of knockout 'tables'. There are none."
 
 

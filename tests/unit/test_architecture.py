@@ -34,6 +34,7 @@ LOOSE = {"__init__", "__main__", "_version"}
 """Modules outside all packages: the façade, `python -m harness`, and the version, which imports nothing."""
 
 NAMED_ALIKE = {
+    "compare": "a command is called like what it plays",
     "doctor": "a command is called like what it shows",
     "leaderboard": "a command is called like what it shows",
     "replay": "a command is called like what it shows",

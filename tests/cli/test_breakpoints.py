@@ -1,0 +1,202 @@
+"""breakpoint() in a bot: works in place with --workers 0, and says so elsewhere."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import harness
+from harness.match.breakpoints import no_breakpoints
+from harness.output.terminal import at_terminal
+from harness.runs.store import RunFolder
+from tests.play.terminal import terminal
+from tests.support.cli import arena
+from tests.support.waiting import PATIENCE
+
+STOPPER = """
+from harness import Bot
+
+
+class Stopper(Bot):
+    stops = {stops}
+
+    def choose(self, view, actions):
+        answer = 6 * 7
+        if Stopper.stops:
+            Stopper.stops -= 1
+            breakpoint()
+        return actions[0]
+"""
+ASKED = ("tournament", "--game", "el-paso", "--bot", "stopper.py", "--bot", "random", "--deals", "1", "--name", "a")
+PDB = r"\(Pdb\) \Z"
+
+
+@pytest.fixture(autouse=True)
+def _stopper(monkeypatch):
+    monkeypatch.delenv("PYTHONBREAKPOINT", raising=False)
+    write(2)
+
+
+def write(stops):
+    Path("stopper.py").write_text(STOPPER.format(stops=stops))
+
+
+def run(*command, typed=""):
+    """A command with this on its stdin: exit code, stdout, stderr."""
+    done = subprocess.run(
+        [sys.executable, *map(str, command)], input=typed, capture_output=True, text=True, timeout=PATIENCE, check=False
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+def details(name="a"):
+    return [fault.detail for record in RunFolder.open(Path("results", name)).records() for fault in record.faults]
+
+
+def test_a_person_at_the_terminal_steps_through_a_bot():
+    with terminal(*ASKED, "--workers", 0) as screen:
+        assert "stopper.py(13)choose()" in screen.read(PDB)
+        screen.press("p answer, len(view.hand) > 0\n")
+        assert "(42, True)" in screen.read(PDB)
+        screen.press("up\n")
+        assert "referee.py" in screen.read(PDB)
+        screen.press("c\n")
+        assert "stopper.py(13)choose()" in screen.read(PDB)
+        screen.press("c\n")
+        assert screen.end() == 0
+        assert "Records and leaderboard" in screen.seen
+    assert details() == []
+
+
+def test_the_conversation_stays_out_of_a_table_that_goes_elsewhere():
+    code, out, err = run("-m", "harness", *ASKED, "--workers", 0, "--json", typed="p answer\nc\nc\n")
+    assert code == 0
+    assert "(Pdb) 42" in err
+    assert json.loads(out)["faults"] == 0
+
+
+def test_leaving_the_debugger_stops_the_run_and_blames_nobody():
+    write(100)
+    code, _, err = run("-m", "harness", *ASKED, "--workers", 0, typed="c\nq\n")
+    assert code == 1
+    assert err.count("(Pdb)") == 2
+    assert "Continue with: arena tournament --resume results" in err
+    assert len(list(RunFolder.open(Path("results/a")).records())) == 0
+    write(0)
+    arena("tournament", "--resume", "a", "--force", "--workers", 0)
+    assert details() == []
+
+
+SCRIPT = """
+import harness
+{call}
+print("done")
+"""
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "harness.tournament('el-paso', ['stopper.py', 'random'], deals=1, workers=0, quiet=True)",
+        "harness.compare('stopper.py', 'random', games='el-paso', most=1, workers=0, quiet=True)",
+        "harness.play_match('el-paso', ['stopper.py', 'random'])",
+    ],
+)
+def test_it_works_from_python(call):
+    Path("script.py").write_text(SCRIPT.format(call=call))
+    code, out, err = run("script.py", typed="p answer\nc\nc\n")
+    assert (code, out) == (0, "done\n")
+    assert "stopper.py(13)choose()" in err
+    assert "(Pdb) 42" in err
+
+
+def test_leaving_the_debugger_ends_a_match():
+    Path("script.py").write_text(SCRIPT.format(call="harness.play_match('el-paso', ['stopper.py', 'random'])"))
+    code, out, err = run("script.py", typed="q\n")
+    assert (code, out) == (1, "")
+    assert err.rstrip().endswith("bdb.BdbQuit")
+
+
+@pytest.mark.parametrize("where", [("--workers", 1), ("--workers", 0, "--isolate")])
+@pytest.mark.parametrize("asks", ["breakpoint()", "input('which? ')", "__import__('pdb').Pdb().set_trace()"])
+def test_elsewhere_it_says_where_it_works(where, asks):
+    Path("stopper.py").write_text(STOPPER.format(stops=1).replace("breakpoint()", asks))
+    assert run("-m", "harness", *ASKED, *where)[0] == 0
+    faults = details()
+    assert faults
+    for detail in faults:
+        assert "works in a run with --workers 0 (from Python: workers=0) and without --isolate" in detail
+        assert "stopper.py:12 in choose" in detail or "stopper.py:13 in choose" in detail
+
+
+@pytest.mark.parametrize("command", ["check", "play"])
+def test_beside_another_conversation_it_says_so_too(command):
+    write(10**6)
+    if command == "check":
+        said = arena("check", "stopper.py", "--game", "el-paso", "--matches", 1, code=1).output
+    else:
+        _, _, said = run("-m", "harness", "play", "el-paso", "--bot", "stopper.py", "--name", "a", typed="1!\n" * 500)
+        said += "".join(details())
+    assert "breakpoint() works in a run with --workers 0" in said
+
+
+def test_who_set_another_debugger_gets_it(monkeypatch):
+    monkeypatch.setenv("PYTHONBREAKPOINT", "0")
+    arena(*ASKED, "--workers", 1)
+    assert details() == []
+
+
+def test_what_is_set_is_taken_back():
+    before = sys.breakpointhook, sys.stdin
+    with no_breakpoints(), pytest.raises(harness.UsageError, match="stdin works in a run"):
+        sys.stdin.read()
+    with at_terminal("matches", None, quiet=True):
+        assert sys.stdout is sys.stderr
+        assert sys.breakpointhook is not before[0]
+    assert (sys.breakpointhook, sys.stdin) == before
+
+
+def test_a_line_of_progress_makes_way(capsys, monkeypatch):
+    from harness.output.terminal import Progress
+
+    with Progress("matches", 100) as progress:
+        progress.terminal, progress.due = True, 0.0
+        progress.done = 7
+        progress.step()
+        shown = capsys.readouterr().err
+        assert "matches: 8 of 100" in shown
+        progress.clear()
+        assert capsys.readouterr().err == "\r\x1b[K"
+
+
+# --- no limit of time where a person debugs -------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("fields", "limit"),
+    [({}, 10.0), ({"workers": 2}, 10.0), ({"workers": 0}, 0.0), ({"workers": 0, "move_time": 3}, 3)],
+)
+def test_the_default_limit_of_a_move_depends_on_the_workers(fields, limit):
+    assert harness.RunRequest(**fields).limits["move_time"] == limit
+
+
+def test_what_counted_is_kept_and_counts_when_the_run_goes_on():
+    def kept(name):
+        return json.loads(Path("results", name, "run.json").read_text())["limits"]["move_time"]
+
+    write(0)
+    base = ("tournament", "--game", "el-paso", "--bot", "stopper.py", "--bot", "random", "--deals", 1)
+    arena(*base, "--workers", 0, "--name", "free")
+    arena(*base, "--workers", 1, "--name", "timed")
+    arena(*base, "--workers", 0, "--move-time", 7, "--name", "given")
+    Path("run.toml").write_text('workers = 0\ngames = ["el-paso"]\nbots = ["stopper.py", "random"]\ndeals = 1\n')
+    arena("tournament", "--config", "run.toml", "--name", "file")
+    assert [kept(name) for name in ("free", "timed", "given", "file")] == [0.0, 10.0, 7.0, 0.0]
+    arena("tournament", "--resume", "free", "--workers", 1)
+    arena("tournament", "--resume", "timed", "--workers", 0)
+    assert (kept("free"), kept("timed")) == (0.0, 10.0)
+    assert "begun with --move-time 0.0" in arena("tournament", "--resume", "free", "--move-time", 5, code=2).stderr
