@@ -13,13 +13,16 @@ from msgspec.structs import asdict, replace
 
 from harness.api.matches import Match, installed_here
 from harness.core.errors import UnknownName, UsageError
-from harness.core.types import FaultKind, GameRecord, Value
+from harness.core.types import Fault, FaultKind, GameRecord, Value
+from harness.match.faults import cause_of
 from harness.output.columns import Fields
 from harness.output.details import pairwise_table, seats_table
+from harness.output.fault_text import calls, fault_lines
 from harness.output.tables import LeaderboardTables, leaderboard_table, text_of, write_leaderboard
 from harness.output.terminal import Progress, StopSignal
 from harness.plugins.registry import Registry
 from harness.ratings import Leaderboard, leaderboards, rate_records
+from harness.runs.fault_groups import FaultGroups
 from harness.runs.request import BotLike, RunRequest
 from harness.runs.run_setup import RunSetup, configure_run, create_run, limits_of_run, reopen, seeded
 from harness.runs.store import GAMES, RunFolder, RunInfo, find
@@ -43,6 +46,13 @@ class RecordedFault:
     kind: FaultKind
     decision: int
     detail: str
+    phase: str = ""
+    """What was to be chosen, in the game's word for it."""
+
+    @property
+    def cause(self) -> str:
+        """What went wrong in a few words: exception and line, phase of an illegal action, how its process ended."""
+        return cause_of(Fault(0, self.kind, self.decision, self.detail, self.phase))
 
 
 class Run:
@@ -128,12 +138,19 @@ class Run:
                 }
 
     def faults(self) -> list[RecordedFault]:
-        """Every failure of a bot."""
+        """Every failure of a bot. That it was disqualified is none: `fault_groups().disqualified` says who was."""
         return [
-            RecordedFault(record.id, record.seats[fault.seat], fault.kind, fault.decision, fault.detail)
+            RecordedFault(record.id, record.seats[fault.seat], fault.kind, fault.decision, fault.detail, fault.phase)
             for record in self
-            for fault in record.faults
+            for fault in record.failures
         ]
+
+    def fault_groups(self) -> FaultGroups:
+        """The failures by cause, the bot that failed most often first: show it, or go through it."""
+        found = FaultGroups()
+        for record in self:
+            found.add(record)
+        return found
 
     def replay(self, match: str | int) -> Match:
         """A match by its id, or by its place in the schedule: to be read and stepped through."""
@@ -240,8 +257,12 @@ def _play(folder: RunFolder, setup: RunSetup, limits: Mapping[str, Any], workers
         Progress("matches", setup.schedule.count(), quiet) as progress,
         redirect_stdout(sys.stderr),  # what bots print is not our output
     ):
-        complete = play_run(folder, setup, limits, workers, stop, progress.seen, progress.resumed)
+        complete = play_run(
+            folder, setup, limits, workers, stop, progress.seen, progress.resumed, progress.disqualified
+        )  # fmt: skip
     write_leaderboard(folder)
+    if not quiet:
+        sys.stderr.writelines(f"{line}\n" for line in fault_lines(progress.faults, calls))
     if not complete:
         sys.stderr.write(f"Not complete. Continue with: harness.tournament(resume={str(folder.folder)!r})\n")
 

@@ -137,8 +137,8 @@ class _Match:
             self.audit()
         self.status[ASKING] = IDLE
 
-    def _blame(self, number: int, kind: FaultKind, detail: str) -> None:
-        self.faults.append(Fault(number, kind, len(self.actions), whole_characters(detail)))
+    def _blame(self, number: int, kind: FaultKind, detail: str, phase: str = "") -> None:
+        self.faults.append(Fault(number, kind, len(self.actions), whole_characters(detail), phase))
 
     def run(self) -> None:  # noqa: C901 - one flat loop: every call saved here is saved at each decision
         """Every decision of the match: this loop is the hot path of a tournament."""
@@ -213,11 +213,11 @@ class _Match:
         seat.bot.observe(news)
 
     def _failed(self, number: int, legal: tuple[Action, ...], error: BaseException) -> Action:
-        self._blame(number, kind_of(error), detail_of(error, __file__))
+        self._blame(number, kind_of(error), detail_of(error, __file__), self.state.phase)
         return self._forfeit(number, legal)
 
     def _illegal(self, number: int, legal: tuple[Action, ...], answer: object) -> Action:
-        self._blame(number, "illegal", illegal_answer(answer, legal))
+        self._blame(number, "illegal", illegal_answer(answer, legal), self.state.phase)
         return self._forfeit(number, legal)
 
     def _late(self, number: int, legal: tuple[Action, ...], took: float) -> Action:
@@ -226,7 +226,7 @@ class _Match:
             detail = f"took {took:.3f} s for one decision; {limits.move_time:g} s are allowed"
         else:
             detail = f"took {self.seats[number].time:.3f} s for the match so far; {limits.game_time:g} s are allowed"
-        self._blame(number, "timeout", detail)
+        self._blame(number, "timeout", detail, self.state.phase)
         return self._forfeit(number, legal)
 
     def _forfeit(self, number: int, legal: tuple[Action, ...]) -> Action:

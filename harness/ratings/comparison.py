@@ -126,7 +126,7 @@ def compare(question: Question, play: Play, seen: Callable[[GameRecord], None] =
                 one, other = record.seats.index(question.one), record.seats.index(question.other)
                 results.append(0.5 + 0.5 * _sign(record.ranks[other] - record.ranks[one]))
                 differences.append(float(record.scores[one] - record.scores[other]))
-                faults.update({record.seats[fault.seat] for fault in record.faults})
+                faults.update({record.seats[fault.seat] for fault in record.failures})
             if len(results) < question.set_size:
                 break  # somebody stopped the executor in the middle of a set
             ahead.add(results)
