@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import signal
-import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager
 from html import escape
 from typing import Any
 
@@ -17,6 +16,7 @@ from harness.core.errors import UsageError
 from harness.core.game import Game, View
 from harness.core.types import Fault, GameRecord, MatchSpec, Value
 from harness.executors.jobs import Roster, isolated
+from harness.match.bot_prints import printing_to_stderr
 from harness.match.narration import tell_match
 from harness.match.positions import Position, positions
 from harness.match.referee import Limits, play
@@ -151,8 +151,8 @@ def play_match(
     names = [entrant.name for entrant in entrants]
     spec = MatchSpec.single(f"{game}-1.1.1", game, rules.settings, draw_seed() if seed is None else seed, names)
     try:
-        with redirect_stdout(sys.stderr), _interruptible() as audit:  # what bots print is not our output
-            record = play(spec, rules, roster.seats(spec), Limits(move_time), audit=audit)
+        with printing_to_stderr(spec) as status, _interruptible() as audit:  # what bots print is not our output
+            record = play(spec, rules, roster.seats(spec), Limits(move_time), status=status, audit=audit)
     finally:
         roster.close()
     return Match(rules, record)

@@ -205,7 +205,7 @@ def _show(run: RunFolder, setup: RunSetup, complete: bool, faults: FaultGroups, 
     for line in fault_lines(faults, commands(run.folder, specs)):
         note(line)
     if faults.total:
-        note(f"All of them: arena matches {run.folder} --faults")
+        note(f"\nAll of them: arena matches {run.folder} --faults")
     note(f"Records and leaderboard: {run.folder}")
 
 

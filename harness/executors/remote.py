@@ -48,10 +48,15 @@ class IsolationPolicy(Struct, frozen=True):
 
     def start(self, launch: Launch, home: str, name: str = "") -> Process:
         """Starts a process on these terms; without a name no log is kept of it."""
-        log = Path(self.logs, re.sub(r"[^\w.=,-]+", "_", name) + ".log") if self.logs and name else None
+        log = log_of(Path(self.logs), name) if self.logs and name else None
         return Process(
             launch, home, log, confined=self.isolate != "off", strict=self.isolate == "strict", memory=self.memory
         )
+
+
+def log_of(logs: Path, name: str) -> Path:
+    """The file in this folder for what an entrant prints in its own processes."""
+    return logs / (re.sub(r"[^\w.=,-]+", "_", name) + ".log")
 
 
 @dataclass(frozen=True, slots=True)

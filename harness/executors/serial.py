@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Self
 
 from harness.executors.jobs import ExecutorSettings, Job, Played, Roster, WorkerLoss, encode
+from harness.match.bot_prints import printing_to_stderr
 from harness.match.referee import NO_LIMITS, Limits, play
 
 
@@ -48,5 +49,7 @@ class SerialExecutor:
             if self.should_stop():
                 return
             spec = job.spec
-            record = play(spec, roster.games[spec.game], roster.seats(spec), limits, job.forfeits, audit=self.audit)
+            with printing_to_stderr(spec) as status:
+                seats = roster.seats(spec)
+                record = play(spec, roster.games[spec.game], seats, limits, job.forfeits, status, self.audit)
             yield Played(record, encode(record))

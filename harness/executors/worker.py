@@ -15,7 +15,7 @@ import msgspec
 from harness.executors import system
 from harness.executors.jobs import Job, Roster, encode
 from harness.executors.worker_status import STOP, slots
-from harness.match.bot_stdout import BotStdout
+from harness.match.bot_prints import MatchStdout
 from harness.match.referee import MATCH, Limits, play
 
 SHORT, FULL = b"short of memory", b"memory nearly full"
@@ -66,12 +66,13 @@ class _MatchLoop:
 
     def _play(self, job: Job) -> bool:
         """Plays one match; whether this worker is fit for another."""
-        sys.stdout = sys.stderr = BotStdout(2)
         spec = job.spec
         self.notice[MATCH] = spec.index
+        printed = sys.stdout = sys.stderr = MatchStdout(spec, self.notice)
         audit = self._audit if job.again else None
         game, seats = self.roster.games[spec.game], self.roster.seats(spec)
         record = play(spec, game, seats, self.limits, job.forfeits, self.notice, audit)
+        printed.end()
         short = any(fault.kind == "memory" and not seats[fault.seat].isolated for fault in record.faults)
         if short and not job.again:
             # Somebody else may have filled the memory: the match is played again in a fresh worker.

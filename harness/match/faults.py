@@ -19,6 +19,8 @@ SEATING = "entrants.py"
 _FRAME = re.compile(r"^([^\n:]+:\d+) in [^\n:]+:", re.MULTILINE)
 _ENDING = re.compile(r"SIG[A-Z]+|(?:exit code|signal) \d+|it closed its pipe")
 _NAME = re.compile(r"([A-Za-z_][\w.]*)(?::|$)", re.MULTILINE)
+_ERROR = re.compile(r"^([A-Za-z_][\w.]*(?:Error|Exception|Exit|Interrupt))(?::|$)", re.MULTILINE)
+"""An exception's name in what another program says of its failure."""
 
 
 class BotFault(Exception):
@@ -55,7 +57,8 @@ def cause_of(fault: Fault) -> str:
         case "illegal" if fault.detail.startswith("answered ") and "which is not one of:" in fault.detail:
             return f"illegal action in phase {fault.phase}" if fault.phase else "illegal action"
         case "illegal":  # no answer at all: "sent what is no message: ..."
-            return re.split(r"[^A-Za-z ]", fault.detail, maxsplit=1)[0].strip() or "illegal"
+            words = re.split(r"[^A-Za-z ]", fault.detail, maxsplit=1)[0].strip()
+            return f"illegal: {words}" if words else "illegal"
         case "exception" | "memory":
             return _raised(fault.detail) or fault.kind
         case "crash":
@@ -72,8 +75,7 @@ def _raised(detail: str) -> str:
     """
     frames = list(_FRAME.finditer(detail))
     places = [frame[1] for frame in frames]
-    said = detail[frames[-1].end() :].partition("\n")[2] if frames else detail
-    name = _NAME.match(said)
+    name = _NAME.match(detail[frames[-1].end() :].partition("\n")[2]) if frames else _ERROR.search(detail)
     if name is None:
         return ""
     if len(places) > 1 and places[0].startswith(f"{SEATING}:"):

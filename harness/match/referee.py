@@ -21,7 +21,8 @@ from harness.match.faults import BotFault, detail_of, illegal_answer, kind_of, w
 from harness.plugins.entrants import Entrant
 
 MATCH, ASKING, DEADLINE, SLOTS = 0, 1, 2, 3
-"""Slots of the status that a referee keeps: its match, whom it is asking (decision * 64 + seat), until when."""
+"""Slots of the status that a referee keeps: its match, whom it is asking (decision * SEATS + seat), until when."""
+SEATS = 64
 IDLE = -1
 """ASKING when no bot is being asked."""
 
@@ -130,7 +131,7 @@ class _Match:
     def _ask(self, number: int, allowed: float) -> None:
         """Notes that this bot has the word, for at most so many seconds."""
         self.status[DEADLINE] = perf_counter() + (allowed + self.limits.margin if allowed else inf)
-        self.status[ASKING] = len(self.actions) * 64 + number
+        self.status[ASKING] = len(self.actions) * SEATS + number
 
     def _asked(self) -> None:
         if self.audit:
@@ -168,7 +169,7 @@ class _Match:
                 began = now()
                 if limited:
                     status[DEADLINE] = began + margin + min(move_time, bank - seat.time)
-                status[ASKING] = len(actions) * 64 + number
+                status[ASKING] = len(actions) * SEATS + number
                 try:
                     if seat.listens:
                         self._tell(number, seat)

@@ -7,8 +7,10 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from shlex import join
 
+from harness.executors.remote import log_of
 from harness.output.columns import Fields
 from harness.runs.fault_groups import FaultExample, FaultGroup, FaultGroups
+from harness.runs.store import LOGS
 
 IN_FULL = 8
 """Causes that are told with what the bot said, and with how to see it."""
@@ -102,9 +104,11 @@ def commands(run: Path, specs: Mapping[str, str]) -> Hints:
     def hints(group: FaultGroup) -> list[str]:
         first = group.first
         again = ["arena", "ask", specs.get(group.bot, group.bot), str(run), first.match, "--fault"]
+        log = log_of(run / LOGS, group.bot)
         return [
             "the position: " + join(["arena", "replay", str(run), first.match, "--seat", str(first.seat)]),
             "once mended:  " + join(again),
+            *([f"what it printed: {log}"] if log.exists() else []),
         ]
 
     return hints

@@ -18,6 +18,8 @@ RUN, GAMES, PART = "run.json", "games.jsonl", ".part"
 SYNC_EVERY = 1.0
 """Seconds after which what was written is forced to the disk: a power cut loses no more."""
 LOCK = "lock"
+LOGS = "logs"
+"""The folder for what bots print in processes of their own."""
 LAYOUT = 2
 """2 keeps the settings of a format together in the plan; 1 had a field for each."""
 

@@ -12,7 +12,7 @@ from harness.core.errors import StoreError
 from harness.core.types import Fault, GameRecord, MatchSpec
 from harness.executors.jobs import Executor, Job, choose_executor
 from harness.runs.run_setup import RunSetup, now
-from harness.runs.store import GAMES, RunFolder
+from harness.runs.store import GAMES, LOGS, RunFolder
 
 TOLD = 10
 """Losses that are told one by one."""
@@ -33,7 +33,7 @@ def play_run(
     `disqualified` is told which bot is out and why, as soon as it is, and again when the run is continued.
     """
     tournament = Tournament(run, setup, limits["max_faults"], seen, begins, disqualified)
-    with choose_executor(setup.roster, limits, workers, should_stop, run.folder / "logs") as executor:
+    with choose_executor(setup.roster, limits, workers, should_stop, run.folder / LOGS) as executor:
         complete = tournament.play(executor)
     ours = [loss for loss in executor.losses if loss.seat is None]
     run.warnings += [f"a worker was lost in {loss.match}: it {loss.what}." for loss in ours[:TOLD]]
