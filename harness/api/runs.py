@@ -18,11 +18,13 @@ from harness.match.faults import cause_of
 from harness.output.columns import Fields
 from harness.output.details import pairwise_table, seats_table
 from harness.output.fault_text import calls, fault_lines
+from harness.output.match_table import MatchTable
 from harness.output.tables import LeaderboardTables, leaderboard_table, text_of, write_leaderboard
 from harness.output.terminal import Progress, StopSignal
 from harness.plugins.registry import Registry
 from harness.ratings import Leaderboard, leaderboards, rate_records
 from harness.runs.fault_groups import FaultGroups
+from harness.runs.match_list import MatchQuery, find_matches
 from harness.runs.request import BotLike, RunRequest
 from harness.runs.run_setup import RunSetup, configure_run, create_run, limits_of_run, reopen, seeded
 from harness.runs.store import GAMES, RunFolder, RunInfo, find
@@ -151,6 +153,20 @@ class Run:
         for record in self:
             found.add(record)
         return found
+
+    def matches(self, bot: str = "", **asked: Any) -> MatchTable:
+        """The matches that fit, as a table: those of a `bot` or a `game`, `won`, `lost` or `close` ones, those with
+        `faults`; in the order `sort` ("schedule", "margin", "length", "score", "time"), `reverse`, up to a `limit`.
+
+        Examples:
+            >>> run = tournament("el-paso", ["outlaw", "random"], deals=3, seed=7, workers=0)
+            >>> [(one.match, one.margin) for one in run.matches("random", close=True)]
+            [('el-paso-2.1.2', 19)]
+        """
+        unknown = sorted(set(asked) - set(MatchQuery.__struct_fields__))
+        if unknown:
+            raise UnknownName("condition for matches", unknown[0], MatchQuery.__struct_fields__)
+        return MatchTable(find_matches(self._folder, MatchQuery(bot=bot, **asked)))
 
     def replay(self, match: str | int) -> Match:
         """A match by its id, or by its place in the schedule: to be read and stepped through."""

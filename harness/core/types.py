@@ -55,6 +55,11 @@ class Fault(Struct, frozen=True):
     """What was to be chosen, in the game's word for it; empty where nothing was, or where its process died over it."""
 
 
+def failures_of(faults: tuple[Fault, ...]) -> tuple[Fault, ...]:
+    """What bots did wrong themselves in a match with these faults."""
+    return tuple([fault for fault in faults if fault.kind != "disqualified"]) if faults else ()
+
+
 class MatchSpec(Struct, frozen=True):
     """One match to be played; two plays of the same spec give the same record, timing aside."""
 
@@ -120,7 +125,7 @@ class GameRecord(Struct, frozen=True):
     @property
     def failures(self) -> tuple[Fault, ...]:
         """What bots did wrong in this match: that one was disqualified before it is no fault of this match."""
-        return tuple([fault for fault in self.faults if fault.kind != "disqualified"]) if self.faults else ()
+        return failures_of(self.faults)
 
     def without_timing(self) -> GameRecord:
         """The part that must be the same in every play of the match."""
