@@ -161,7 +161,7 @@ class Run:
         Examples:
             >>> run = tournament("el-paso", ["outlaw", "random"], deals=3, seed=7, workers=0)
             >>> [(one.match, one.margin) for one in run.matches("random", close=True)]
-            [('el-paso-2.1.2', 19)]
+            [('el-paso-2.1.2', 41), ('el-paso-3.1.1', 41)]
         """
         unknown = sorted(set(asked) - set(MatchQuery.__struct_fields__))
         if unknown:

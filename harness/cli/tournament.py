@@ -201,11 +201,11 @@ def _show(run: RunFolder, setup: RunSetup, complete: bool, faults: FaultGroups, 
     for game, outcome in setup.schedule.outcomes(run.records()).items() if complete else ():
         if outcome.note:
             note(f"{game}: {outcome.note}")
-    specs = {entrant.name: entrant.spec for entrant in run.info.entrants}
-    for line in fault_lines(faults, commands(run.folder, specs)):
-        note(line)
-    if faults.total:
-        note(f"\nAll of them: arena matches {run.folder} --faults")
+    if faults:
+        specs = {entrant.name: entrant.spec for entrant in run.info.entrants}
+        for line in fault_lines(faults, commands(run.folder, specs)):
+            note(line)
+        note(f"\nAll of them: arena matches {run.folder} --faults\n")
     note(f"Records and leaderboard: {run.folder}")
 
 

@@ -165,8 +165,9 @@ class _Asked:
         return sum([spent for name, spent in zip(result.seats, result.time, strict=False) if self.bot in ("", name)])
 
     def score(self, result: MatchResult) -> int:
-        """The bot's, or the best one."""
-        return max(score for name, score in zip(result.seats, result.scores, strict=True) if self.bot in ("", name))
+        """The bot's, or the winner's."""
+        seats = zip(result.seats, result.scores, result.ranks, strict=True)
+        return max(score for name, score, rank in seats if (name == self.bot if self.bot else rank == 1))
 
     def key(self) -> Callable[[MatchResult], tuple[float, int]]:
         """What matches are sorted by; the schedule's order decides between equals."""

@@ -132,6 +132,11 @@ class Tournament:
 
     def _count(self, record: GameRecord) -> None:
         self.seen(record)
+        if record.faults:
+            self._blame(record)
+
+    def _blame(self, record: GameRecord) -> None:
+        """Counts the faults of a match; who has reached the most that are allowed is out."""
         for fault in record.failures:
             name = record.seats[fault.seat]
             self.faults[name] += 1
