@@ -36,6 +36,7 @@ LOOSE = {"__init__", "__main__", "_version"}
 NAMED_ALIKE = {
     "doctor": "a command is called like what it shows",
     "leaderboard": "a command is called like what it shows",
+    "matches": "a command is called like what it shows",
     "replay": "a command is called like what it shows",
     "tournament": "a command is called like what it plays",
     "verify": "a command is called like what it does",
