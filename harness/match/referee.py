@@ -144,7 +144,7 @@ class _Match:
     def run(self) -> None:  # noqa: C901 - one flat loop: every call saved here is saved at each decision
         """Every decision of the match: this loop is the hot path of a tournament."""
         state, seats, actions, now = self.state, self.seats, self.actions, perf_counter
-        status, forfeits, audit, limits = self.status, self.forfeits, self.audit, self.limits
+        status, forfeits, audit, limits, shift = self.status, self.forfeits, self.audit, self.limits, SEATS
         limited = bool(limits.move_time or limits.game_time)
         move_time, margin = limits.move_time or inf, limits.margin
         bank = limits.game_time or inf
@@ -169,7 +169,7 @@ class _Match:
                 began = now()
                 if limited:
                     status[DEADLINE] = began + margin + min(move_time, bank - seat.time)
-                status[ASKING] = len(actions) * SEATS + number
+                status[ASKING] = len(actions) * shift + number
                 try:
                     if seat.listens:
                         self._tell(number, seat)
