@@ -9,6 +9,7 @@ from typing import Any
 import click
 import msgspec
 
+from harness.cli.parameter_types import ENTRANT, GAME, RUN
 from harness.cli.shared import note, open_folder, results_option
 from harness.runs.match_list import SORTS, FoundMatches, MatchQuery, find_matches
 
@@ -18,8 +19,8 @@ BATCH = 1000
 
 
 @click.command("matches", short_help="List the matches of a run: those a bot lost, close ones, those with faults.")
-@click.argument("run")
-@click.option("--bot", default="", metavar="BOT", help="Only matches of this bot.")
+@click.argument("run", type=RUN)
+@click.option("--bot", type=ENTRANT, default="", help="Only matches of this bot.")
 @click.option("--lost", is_flag=True, help="With --bot: those it did not win.")
 @click.option("--won", is_flag=True, help="With --bot: those it won, alone or together with others.")
 @click.option("--faults", is_flag=True, help="Those in which the bot failed; without --bot, in which any did.")
@@ -29,7 +30,7 @@ BATCH = 1000
     help="The tenth of each game's matches with the smallest margins, closest first: between first and second, or with "
     "--bot between it and the best of the others. Who failed does not count.",
 )
-@click.option("--game", default="", help="Only this game.")
+@click.option("--game", type=GAME, default="", help="Only this game.")
 @click.option(
     "--sort",
     type=click.Choice(list(SORTS)),

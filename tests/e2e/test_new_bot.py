@@ -20,7 +20,9 @@ CASES = [("python", "el-paso"), ("python", "gnadenlos"), ("python", "x-pasch"), 
 
 @pytest.fixture(scope="module")
 def fresh(tmp_path_factory):
-    return Fresh(tmp_path_factory.mktemp("newcomer"))
+    fresh = Fresh(tmp_path_factory.mktemp("newcomer"))
+    fresh.succeed("pip install pytest")
+    return fresh
 
 
 @pytest.mark.parametrize(("lang", "game"), CASES)

@@ -117,7 +117,7 @@ def test_a_bot_at_the_table_that_fails_is_blamed_and_the_match_goes_on():
     said = sit_down("play", "el-paso", "--bot", "clumsy.py", "--seed", 5, "--name", "a", lines=ALL)
     [record] = records()
     assert [fault.seat for fault in record.faults] == [1]
-    assert "Fault of seat 1" in said
+    assert "Fault of clumsy" in said
     assert record.ranks[0] == 1
 
 
