@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import atexit
 import os
-import re
 import shutil
 import tempfile
 from collections import deque
@@ -19,6 +18,7 @@ from msgspec import Struct
 from harness.core.bot import Bot
 from harness.core.game import Game
 from harness.executors.threads import thread_variables
+from harness.match.bot_prints import log_of
 from harness.match.faults import BotFault
 from harness.match.referee import NO_LIMITS, Limits
 from harness.plugins.entrants import Entrant
@@ -56,11 +56,6 @@ class IsolationPolicy(Struct, frozen=True):
         return Process(
             told, home, log, confined=self.isolate != "off", strict=self.isolate == "strict", memory=self.memory
         )
-
-
-def log_of(logs: Path, name: str) -> Path:
-    """The file in this folder for what an entrant prints in its own processes."""
-    return logs / (re.sub(r"[^\w.=,-]+", "_", name) + ".log")
 
 
 @dataclass(frozen=True, slots=True)

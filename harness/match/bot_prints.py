@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
+from pathlib import Path
 from typing import Any
 
 from harness.core.types import MatchSpec
@@ -81,6 +83,11 @@ class _Stage:
 def match_being_played() -> str:
     """The id of the match that this process plays; empty between matches."""
     return _Stage.match
+
+
+def log_of(logs: Path, bot: str) -> Path:
+    """The file in this folder for what a bot prints in processes of its own."""
+    return logs / (re.sub(r"[^\w.=,-]+", "_", bot) + ".log")
 
 
 class MatchStdout(BotStdout):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from shlex import join
 
-from harness.executors.remote import log_of
+from harness.match.bot_prints import log_of
 from harness.output.columns import Fields
 from harness.runs.fault_groups import FaultExample, FaultGroup, FaultGroups
 from harness.runs.store import LOGS
