@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import signal
-import sys
 import threading
 import warnings
 from bdb import BdbQuit
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager
 from html import escape
 from typing import Any
 
@@ -21,6 +20,7 @@ from harness.core.notes import DecisionNotes
 from harness.core.types import Fault, GameRecord, MatchSpec, Value
 from harness.executors.jobs import Roster, isolated
 from harness.match.asked import Asked, Wanted
+from harness.match.bot_prints import printing_to_stderr
 from harness.match.narration import tell_match
 from harness.match.positions import Position, positions
 from harness.match.referee import Limits, play
@@ -184,8 +184,8 @@ def play_match(
     spec = MatchSpec.single(f"{game}-1.1.1", game, rules.settings, draw_seed() if seed is None else seed, names)
     notes: list[DecisionNotes] = []
     try:
-        with Debugger() as debugger, redirect_stdout(sys.stderr), _interruptible() as audit:  # stdout is not for bots
-            record = play(spec, rules, roster.seats(spec), Limits(move_time), audit=audit, notes=notes)
+        with Debugger() as debugger, printing_to_stderr(spec) as status, _interruptible() as audit:
+            record = play(spec, rules, roster.seats(spec), Limits(move_time), (), status, audit, notes)
     finally:
         roster.close()
     if debugger.quit:

@@ -13,15 +13,20 @@ from msgspec.structs import asdict, replace
 from harness.api.matches import Match, installed_here
 from harness.core.bot import Bot
 from harness.core.errors import UnknownName, UsageError
-from harness.core.types import FaultKind, GameRecord, Value
+from harness.core.types import Fault, FaultKind, GameRecord, Value
 from harness.executors.jobs import expect_workers
 from harness.match.asked import Asked
+from harness.match.faults import cause_of
 from harness.output.columns import Fields
 from harness.output.details import pairwise_table, seats_table
+from harness.output.fault_text import calls, fault_lines
+from harness.output.match_table import MatchTable
 from harness.output.tables import LeaderboardTables, leaderboard_table, text_of, write_leaderboard
 from harness.output.terminal import at_terminal
 from harness.plugins.registry import Registry
 from harness.ratings import Leaderboard, leaderboards, rate_records
+from harness.runs.fault_groups import FaultGroups
+from harness.runs.match_list import MatchQuery, find_matches
 from harness.runs.request import BotLike, RunRequest
 from harness.runs.run_setup import RunSetup, configure_run, create_run, limits_of_run, reopen, seeded
 from harness.runs.store import GAMES, RunFolder, RunInfo, find
@@ -45,6 +50,13 @@ class RecordedFault:
     kind: FaultKind
     decision: int
     detail: str
+    phase: str = ""
+    """What was to be chosen, in the game's word for it."""
+
+    @property
+    def cause(self) -> str:
+        """What went wrong in a few words: exception and line, phase of an illegal action, how its process ended."""
+        return cause_of(Fault(0, self.kind, self.decision, self.detail, self.phase))
 
 
 class Run:
@@ -130,12 +142,33 @@ class Run:
                 }
 
     def faults(self) -> list[RecordedFault]:
-        """Every failure of a bot."""
+        """Every failure of a bot. That it was disqualified is none: `fault_groups().disqualified` says who was."""
         return [
-            RecordedFault(record.id, record.seats[fault.seat], fault.kind, fault.decision, fault.detail)
+            RecordedFault(record.id, record.seats[fault.seat], fault.kind, fault.decision, fault.detail, fault.phase)
             for record in self
-            for fault in record.faults
+            for fault in record.failures
         ]
+
+    def fault_groups(self) -> FaultGroups:
+        """The failures by cause, the bot that failed most often first: show it, or go through it."""
+        found = FaultGroups()
+        for record in self:
+            found.add(record)
+        return found
+
+    def matches(self, bot: str = "", **asked: Any) -> MatchTable:
+        """The matches that fit, as a table: those of a `bot` or a `game`, `won`, `lost` or `close` ones, those with
+        `faults`; in the order `sort` ("schedule", "margin", "length", "score", "time"), `reverse`, up to a `limit`.
+
+        Examples:
+            >>> run = tournament("el-paso", ["outlaw", "random"], deals=3, seed=7, workers=0)
+            >>> [(one.match, one.margin) for one in run.matches("random", close=True)]
+            [('el-paso-2.1.2', 41), ('el-paso-3.1.1', 41)]
+        """
+        unknown = sorted(set(asked) - set(MatchQuery.__struct_fields__))
+        if unknown:
+            raise UnknownName("condition for matches", unknown[0], MatchQuery.__struct_fields__)
+        return MatchTable(find_matches(self._folder, MatchQuery(bot=bot, **asked)))
 
     def replay(self, match: str | int) -> Match:
         """A match by its id, or by its place in the schedule: to be read and stepped through."""
@@ -246,8 +279,12 @@ def reopened(
 
 def _play(folder: RunFolder, setup: RunSetup, limits: Mapping[str, Any], workers: int | None, quiet: bool) -> None:
     with at_terminal("matches", setup.schedule.count(), quiet, softly=True) as (stop, progress):
-        complete = play_run(folder, setup, limits, workers, stop, progress.seen, progress.resumed)
+        complete = play_run(
+            folder, setup, limits, workers, stop, progress.seen, progress.resumed, progress.disqualified
+        )  # fmt: skip
     write_leaderboard(folder)
+    if not quiet:
+        sys.stderr.writelines(f"{line}\n" for line in fault_lines(progress.faults, calls))
     if not complete:
         sys.stderr.write(f"Not complete. Continue with: harness.tournament(resume={str(folder.folder)!r})\n")
 

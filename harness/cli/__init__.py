@@ -25,6 +25,7 @@ COMMANDS = {
     "formats": "List the tournament formats that are installed, with their options.",
     "games": "List the games that are installed, with their options.",
     "leaderboard": "Print the leaderboard of a run.",
+    "matches": "List the matches of a run: those a bot lost, close ones, those with faults.",
     "new-bot": "Make a package with a new bot, ready to play.",
     "publish": "Make a web site of runs.",
     "play": "Play against bots at this terminal.",

@@ -26,6 +26,7 @@ from harness.cli.shared import (
 )
 
 if TYPE_CHECKING:
+    from harness.runs.fault_groups import FaultGroups
     from harness.runs.request import RunRequest
     from harness.runs.run_setup import RunSetup
     from harness.runs.store import RunFolder
@@ -136,7 +137,7 @@ def command(**asked: Any) -> None:
         limits, workers, strict = request.limits, request.workers, request.strict
     complete, faults = _play(run, setup, limits, workers, asked["quiet"])
     _show(run, setup, complete, faults, asked)
-    if not complete or (faults and strict):
+    if not complete or (faults.total and strict):
         click.get_current_context().exit(1)
     return None
 
@@ -170,25 +171,27 @@ def _resume(asked: dict[str, Any]) -> tuple[RunFolder, RunSetup, dict[str, Any]]
 
 def _play(
     run: RunFolder, setup: RunSetup, limits: dict[str, Any], workers: int | None, quiet: bool
-) -> tuple[bool, int]:
+) -> tuple[bool, FaultGroups]:
     from harness.output.terminal import at_terminal
     from harness.runs.tournament import play_run
 
     with at_terminal("matches", setup.schedule.count(), quiet) as (stop, progress):
-        complete = play_run(run, setup, limits, workers, stop, progress.seen, progress.resumed)
+        complete = play_run(
+            run, setup, limits, workers, stop, progress.seen, progress.resumed, progress.disqualified
+        )  # fmt: skip
     return complete, progress.faults
 
 
-def _show(run: RunFolder, setup: RunSetup, complete: bool, faults: int, asked: dict[str, Any]) -> None:
+def _show(run: RunFolder, setup: RunSetup, complete: bool, faults: FaultGroups, asked: dict[str, Any]) -> None:
     from harness.output import text_of
+    from harness.output.fault_text import commands, fault_fields, fault_lines
     from harness.output.tables import write_leaderboard
 
     tables = write_leaderboard(run)
     if asked["as_json"]:
         data = {table.title: table.rows for table in tables}
-        click.echo(
-            json.dumps({"run": str(run.folder), "complete": complete, "faults": faults, "tables": data}, indent=2)
-        )
+        told = {"run": str(run.folder), "complete": complete, **fault_fields(faults), "tables": data}
+        click.echo(json.dumps(told, indent=2))
     else:
         click.echo(text_of(tables, asked["table_format"]))
     for warning in dict.fromkeys(run.warnings):
@@ -202,7 +205,10 @@ def _show(run: RunFolder, setup: RunSetup, complete: bool, faults: int, asked: d
         if outcome.note:
             note(f"{game}: {outcome.note}")
     if faults:
-        note(f"{faults} faults: 'arena replay {run.folder} MATCH' shows what a bot said; see games.jsonl.")
+        specs = {entrant.name: entrant.spec for entrant in run.info.entrants}
+        for line in fault_lines(faults, commands(run.folder, specs)):
+            note(line)
+        note(f"\nAll of them: arena matches {run.folder} --faults\n")
     note(f"Records and leaderboard: {run.folder}")
 
 

@@ -51,6 +51,13 @@ class Fault(Struct, frozen=True):
     kind: FaultKind
     decision: int
     detail: str = ""
+    phase: str = ""
+    """What was to be chosen, in the game's word for it; empty where nothing was, or where its process died over it."""
+
+
+def failures_of(faults: tuple[Fault, ...]) -> tuple[Fault, ...]:
+    """What bots did wrong themselves in a match with these faults."""
+    return tuple([fault for fault in faults if fault.kind != "disqualified"]) if faults else ()
 
 
 class MatchSpec(Struct, frozen=True):
@@ -118,6 +125,11 @@ class GameRecord(Struct, frozen=True):
             seed=self.seed,
             seats=self.seats,
         )
+
+    @property
+    def failures(self) -> tuple[Fault, ...]:
+        """What bots did wrong in this match: that one was disqualified before it is no fault of this match."""
+        return failures_of(self.faults)
 
     def without_timing(self) -> GameRecord:
         """The part that must be the same in every play of the match."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import atexit
 import os
-import re
 import shutil
 import tempfile
 from collections import deque
@@ -19,6 +18,7 @@ from msgspec import Struct
 from harness.core.bot import Bot
 from harness.core.game import Game
 from harness.executors.threads import thread_variables
+from harness.match.bot_prints import log_of
 from harness.match.faults import BotFault
 from harness.match.referee import NO_LIMITS, Limits
 from harness.plugins.entrants import Entrant
@@ -51,7 +51,7 @@ class IsolationPolicy(Struct, frozen=True):
 
     def start(self, launch: Launch, home: str, name: str = "") -> Process:
         """Starts a process on these terms; without a name no log is kept of it."""
-        log = Path(self.logs, re.sub(r"[^\w.=,-]+", "_", name) + ".log") if self.logs and name else None
+        log = log_of(Path(self.logs), name) if self.logs and name else None
         told = replace(launch, environment=thread_variables(self.threads))
         return Process(
             told, home, log, confined=self.isolate != "off", strict=self.isolate == "strict", memory=self.memory

@@ -20,7 +20,7 @@ from harness.executors.jobs import ExecutorSettings, Job, Roster, encode
 from harness.executors.parcels import RosterParcel, unpack
 from harness.executors.threads import thread_variables
 from harness.executors.worker_status import STOP, slots
-from harness.match.bot_stdout import BotStdout
+from harness.match.bot_prints import MatchStdout
 from harness.match.breakpoints import refuse_breakpoints
 from harness.match.referee import ASKING, DEADLINE, IDLE, MATCH, Limits, play
 
@@ -82,14 +82,15 @@ class _MatchLoop:
 
     def _play(self, job: Job) -> bool:
         """Plays one match; whether this worker is fit for another."""
-        sys.stdout = sys.stderr = BotStdout(2)
         spec = job.spec
         self.notice[MATCH] = spec.index
+        printed = sys.stdout = sys.stderr = MatchStdout(spec, self.notice)
         audit = self._audit if job.again else None
         self._load(spec)
         game, seats = self.roster.games[spec.game], self.roster.seats(spec)
         notes: list[DecisionNotes] = []
         record = play(spec, game, seats, self.limits, job.forfeits, self.notice, audit, notes)
+        printed.end()
         short = any(fault.kind == "memory" and not seats[fault.seat].isolated for fault in record.faults)
         if short and not job.again:
             # Somebody else may have filled the memory: the match is played again in a fresh worker.

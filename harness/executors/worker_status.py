@@ -12,7 +12,7 @@ import tempfile
 from array import array
 from typing import Any
 
-from harness.match.referee import ASKING, DEADLINE, IDLE, MATCH, SLOTS
+from harness.match.referee import ASKING, DEADLINE, IDLE, MATCH, SEATS, SLOTS
 
 STOP = SLOTS
 """The parent sets this slot to ask the worker to begin no further match."""
@@ -41,7 +41,7 @@ class WorkerStatus:
         code = int(status[ASKING])
         self.match = int(status[MATCH])
         self.deadline = float(status[DEADLINE])
-        self.decision, seat = divmod(code, 64)
+        self.decision, seat = divmod(code, SEATS)
         self.seat: int | None = None if code == IDLE else seat
 
     def __eq__(self, other: object) -> bool:

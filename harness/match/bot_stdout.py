@@ -19,9 +19,13 @@ class BotStdout(io.TextIOBase):
 
     def write(self, text: str) -> int:
         """Passes the text on, if it can."""
-        with suppress(OSError, ValueError):
-            os.write(self.descriptor, text.encode(errors="replace"))
+        self.pass_on(text.encode(errors="replace"))
         return len(text)
+
+    def pass_on(self, data: bytes) -> None:
+        """Writes it where it belongs, if it can."""
+        with suppress(OSError, ValueError):
+            os.write(self.descriptor, data)
 
     def close(self) -> None:
         """Stays open: the next bot may want to print, too."""

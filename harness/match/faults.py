@@ -8,10 +8,19 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from harness.core.game import Action
-from harness.core.types import FaultKind
+from harness.core.types import Fault, FaultKind
 
 TRACEBACK_LINES = 12
 DETAIL_LENGTH = 2000
+MESSAGE_LENGTH = 1000
+"""Characters of what an exception says: the lines that lead to it must have room too."""
+SEATING = "entrants.py"
+"""Our file that makes a bot: what its constructor raises comes by it."""
+_FRAME = re.compile(r"^([^\n:]+:\d+) in [^\n:]+:", re.MULTILINE)
+_ENDING = re.compile(r"SIG[A-Z]+|(?:exit code|signal) \d+|it closed its pipe")
+_NAME = re.compile(r"([A-Za-z_][\w.]*)(?::|$)", re.MULTILINE)
+_ERROR = re.compile(r"^([A-Za-z_][\w.]*(?:Error|Exception|Exit|Interrupt))(?::|$)", re.MULTILINE)
+"""An exception's name in what another program says of its failure."""
 
 
 class BotFault(Exception):
@@ -36,10 +45,45 @@ def detail_of(error: BaseException, ours: str) -> str:
     try:
         frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename != ours]
         lines = [f"{Path(f.filename).name}:{f.lineno} in {f.name}: {f.line or ''}" for f in frames[-TRACEBACK_LINES:]]
-        lines.append(f"{type(error).__name__}: {error}")
+        lines.append(f"{type(error).__name__}: {error}"[:MESSAGE_LENGTH])
         return without_addresses("\n".join(lines))[-DETAIL_LENGTH:]
     except BaseException:  # an exception whose text raises
         return type(error).__name__
+
+
+def cause_of(fault: Fault) -> str:
+    """What went wrong, in a few words that are the same whenever the same thing goes wrong, whatever the bot said."""
+    match fault.kind:
+        case "illegal" if fault.detail.startswith("answered ") and "which is not one of:" in fault.detail:
+            return f"illegal action in phase {fault.phase}" if fault.phase else "illegal action"
+        case "illegal":  # no answer at all: "sent what is no message: ..."
+            words = re.split(r"[^A-Za-z ]", fault.detail, maxsplit=1)[0].strip()
+            return f"illegal: {words}" if words else "illegal"
+        case "exception" | "memory":
+            return _raised(fault.detail) or fault.kind
+        case "crash":
+            ending = _ENDING.search(fault.detail)
+            return f"crash, {ending[0]}" if ending else "crash"
+        case _:
+            return fault.kind
+
+
+def _raised(detail: str) -> str:
+    """`"IndexError at sprinter.py:12"`: what was raised, and the last line in the file that was asked.
+
+    What that line calls in other files may fail at many places, for one mistake.
+    """
+    frames = list(_FRAME.finditer(detail))
+    places = [frame[1] for frame in frames]
+    name = _NAME.match(detail[frames[-1].end() :].partition("\n")[2]) if frames else _ERROR.search(detail)
+    if name is None:
+        return ""
+    if len(places) > 1 and places[0].startswith(f"{SEATING}:"):
+        places = places[1:]
+    if not places:
+        return name[1]
+    asked = places[0].rpartition(":")[0]
+    return f"{name[1]} at {[place for place in places if place.rpartition(':')[0] == asked][-1]}"
 
 
 def illegal_answer(answer: object, legal: Sequence[Action]) -> str:

@@ -22,7 +22,8 @@ from harness.match.faults import BotFault, detail_of, illegal_answer, kind_of, w
 from harness.plugins.entrants import Entrant
 
 MATCH, ASKING, DEADLINE, SLOTS = 0, 1, 2, 3
-"""Slots of the status that a referee keeps: its match, whom it is asking (decision * 64 + seat), until when."""
+"""Slots of the status that a referee keeps: its match, whom it is asking (decision * SEATS + seat), until when."""
+SEATS = 64
 IDLE = -1
 """ASKING when no bot is being asked."""
 
@@ -138,20 +139,20 @@ class _Match:
     def _ask(self, number: int, allowed: float) -> None:
         """Notes that this bot has the word, for at most so many seconds."""
         self.status[DEADLINE] = perf_counter() + (allowed + self.limits.margin if allowed else inf)
-        self.status[ASKING] = len(self.actions) * 64 + number
+        self.status[ASKING] = len(self.actions) * SEATS + number
 
     def _asked(self) -> None:
         if self.audit:
             self.audit()
         self.status[ASKING] = IDLE
 
-    def _blame(self, number: int, kind: FaultKind, detail: str) -> None:
-        self.faults.append(Fault(number, kind, len(self.actions), whole_characters(detail)))
+    def _blame(self, number: int, kind: FaultKind, detail: str, phase: str = "") -> None:
+        self.faults.append(Fault(number, kind, len(self.actions), whole_characters(detail), phase))
 
     def run(self) -> None:  # noqa: C901 - one flat loop: every call saved here is saved at each decision
         """Every decision of the match: this loop is the hot path of a tournament."""
         state, seats, actions, now = self.state, self.seats, self.actions, perf_counter
-        status, forfeits, audit, limits = self.status, self.forfeits, self.audit, self.limits
+        status, forfeits, audit, limits, shift = self.status, self.forfeits, self.audit, self.limits, SEATS
         limited = bool(limits.move_time or limits.game_time)
         move_time, margin = limits.move_time or inf, limits.margin
         bank = limits.game_time or inf
@@ -176,7 +177,7 @@ class _Match:
                 began = now()
                 if limited:
                     status[DEADLINE] = began + margin + min(move_time, bank - seat.time)
-                status[ASKING] = len(actions) * 64 + number
+                status[ASKING] = len(actions) * shift + number
                 try:
                     if seat.listens:
                         self._tell(number, seat)
@@ -227,11 +228,11 @@ class _Match:
             self.notes.append(DecisionNotes(len(self.actions), number, noted.take()))
 
     def _failed(self, number: int, legal: tuple[Action, ...], error: BaseException) -> Action:
-        self._blame(number, kind_of(error), detail_of(error, __file__))
+        self._blame(number, kind_of(error), detail_of(error, __file__), self.state.phase)
         return self._forfeit(number, legal)
 
     def _illegal(self, number: int, legal: tuple[Action, ...], answer: object) -> Action:
-        self._blame(number, "illegal", illegal_answer(answer, legal))
+        self._blame(number, "illegal", illegal_answer(answer, legal), self.state.phase)
         return self._forfeit(number, legal)
 
     def _late(self, number: int, legal: tuple[Action, ...], took: float) -> Action:
@@ -240,7 +241,7 @@ class _Match:
             detail = f"took {took:.3f} s for one decision; {limits.move_time:g} s are allowed"
         else:
             detail = f"took {self.seats[number].time:.3f} s for the match so far; {limits.game_time:g} s are allowed"
-        self._blame(number, "timeout", detail)
+        self._blame(number, "timeout", detail, self.state.phase)
         return self._forfeit(number, legal)
 
     def _forfeit(self, number: int, legal: tuple[Action, ...]) -> Action:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from harness.core.errors import UnknownName
 from harness.core.types import GameRecord
+from harness.match.faults import cause_of
 from harness.output.columns import Fields
 from harness.output.details import pairwise_table
 from harness.output.tables import leaderboard_table
@@ -66,6 +67,12 @@ def _lines(boards: Iterable[Leaderboard], bot: str) -> Iterator[tuple[str, Field
 
 
 def _faults(record: GameRecord, seat: int) -> Iterator[Fields]:
-    for fault in record.faults:
+    for fault in record.failures:
         if fault.seat == seat:
-            yield {"match": record.id, "kind": fault.kind, "decision": fault.decision, "detail": fault.detail}
+            yield {
+                "match": record.id,
+                "kind": fault.kind,
+                "cause": cause_of(fault),
+                "decision": fault.decision,
+                "detail": fault.detail,
+            }

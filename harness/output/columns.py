@@ -148,5 +148,10 @@ COLUMNS = (
         lambda s: NOTHING if (ms := _milliseconds(s)) is None else f"{ms:.3f}",
         lambda s: {"ms/decision": round(_milliseconds(s) or 0.0, 4)},
     ),
-    Column("faults", "matches in which it failed", lambda s: str(s.line.faults), lambda s: {"faults": s.line.faults}),
+    Column(
+        "faults",
+        "matches in which it failed; those that it lost without playing, being disqualified, are not among them",
+        lambda s: str(s.line.faults),
+        lambda s: {"faults": s.line.faults},
+    ),
 )

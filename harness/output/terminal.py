@@ -13,6 +13,8 @@ from time import monotonic
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+from harness.runs.fault_groups import FaultGroups
+
 if TYPE_CHECKING:
     from harness.core.types import GameRecord
 
@@ -30,7 +32,8 @@ class Progress:
 
     def __init__(self, what: str, total: int | None, quiet: bool = False) -> None:
         self.what, self.total, self.quiet = what, total, quiet
-        self.done = self.skipped = self.faults = 0
+        self.done = self.skipped = 0
+        self.faults = FaultGroups()
         self.points: dict[str, list[float]] = {}
         self.terminal = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
         self.began = monotonic()
@@ -59,7 +62,8 @@ class Progress:
 
     def seen(self, record: GameRecord) -> None:
         """A match is done: counts its faults, and who finished ahead of how many."""
-        self.faults += len(record.faults)
+        if record.faults:
+            self._failed(record)
         if not self.quiet:
             others = len(record.seats) - 1
             for name, rank in zip(record.seats, record.ranks, strict=True):
@@ -71,6 +75,20 @@ class Progress:
                 self._show()
                 return
         self.done += 1
+
+    def _failed(self, record: GameRecord) -> None:
+        known = len(self.faults.by_bot)
+        self.faults.add(record)
+        if len(self.faults.by_bot) > known:  # that another bot fails is news: no waiting for the next line
+            self.due = min(self.due, self.began + FIRST_AFTER)
+
+    def disqualified(self, bot: str, why: str) -> None:
+        """A bot is out: says so at once."""
+        self.faults.disqualified[bot] = why
+        if not self.quiet:
+            self.clear()
+            sys.stderr.write(f"{bot} is {why}.\n")
+            sys.stderr.flush()
 
     def resumed(self) -> None:
         """What is done so far was done before: it says nothing about the rate."""
@@ -85,8 +103,8 @@ class Progress:
             text += f" of {self.total:,} ({self.done / self.total:.0%}), {rate:,.0f}/s, {clock(left)} left"
         else:
             text += f", {rate:,.0f}/s"
-        if self.faults:
-            text += f", {self.faults:,} faults"
+        if self.faults.total:
+            text += f", {self._failing()}"
         if self.points:
             text += f" | {self._top()}"
         if self.terminal:
@@ -96,6 +114,12 @@ class Progress:
         sys.stderr.flush()
         self.shown = True
         self.due = now + (TERMINAL_EVERY if self.terminal else PLAIN_EVERY)
+
+    def _failing(self) -> str:
+        """`"3 faults: sprinter 3"`: who fails most often so far."""
+        most = [f"{bot} {count:,}" for bot, count in self.faults.by_bot.most_common(TOP)]
+        total, more = self.faults.total, ", ..." if len(self.faults.by_bot) > TOP else ""
+        return f"{total:,} fault{'' if total == 1 else 's'}: {', '.join(most)}{more}"
 
     def _top(self) -> str:
         """The bots that have finished ahead of most opponents so far."""
@@ -121,6 +145,7 @@ class StopSignal:
         self.stopped = self.interrupted = self.abandoned = False
         self.softly = softly
         self.audit = self._raise_if_interrupted if softly else None
+        self._err = sys.stderr  # ours: while a bot plays in this process, sys.stderr takes what the bot prints
         self._before: dict[int, Any] = {}
 
     def __enter__(self) -> Self:
@@ -154,8 +179,8 @@ class StopSignal:
             # Not an exception: the bot whose code is running could catch it. Records are on disk already.
             os._exit(128 + number)
         self.stopped = True
-        sys.stderr.write("\nFinishing what is being played; once more to stop now.\n")
-        sys.stderr.flush()
+        self._err.write("\nFinishing what is being played; once more to stop now.\n")
+        self._err.flush()
 
 
 class Debugger:

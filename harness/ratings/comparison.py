@@ -170,7 +170,7 @@ class SequentialTest:
             one, other = record.seats.index(self.question.one), record.seats.index(self.question.other)
             results.append(0.5 + 0.5 * _sign(record.ranks[other] - record.ranks[one]))
             differences.append(float(record.scores[one] - record.scores[other]))
-            self.faults.update({record.seats[fault.seat] for fault in record.faults})
+            self.faults.update({record.seats[fault.seat] for fault in record.failures})
         self._ahead.add(results)
         self._points.add(differences)
         self._bets.add(sum(results) / len(results))

@@ -98,6 +98,12 @@ def _notes(lines: Sequence[BotRating], strengths: Strengths, by_strength: Sequen
             f"Warning: the ratings put {lines[0].bot} first, but the Plackett-Luce fit of all matches at once "
             f"puts {first.bot} first{how}: more deals will tell."
         )
+    notes += [
+        f"{line.bot} was disqualified and lost {line.disqualified:,} of its {line.matches:,} matches without playing: "
+        "they count, in last place, but not as faults."
+        for line in lines
+        if line.disqualified
+    ]
     return notes
 
 

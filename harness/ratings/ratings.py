@@ -182,6 +182,9 @@ class BotRating:
     decisions: int = 0
     time: float = 0.0
     faults: int = 0
+    """Matches in which it failed."""
+    disqualified: int = 0
+    """Matches that it lost without playing, because it had failed too often before."""
 
     @property
     def rating(self) -> float:
@@ -225,9 +228,11 @@ class Ratings:
             for line, spent in zip(lines, record.time, strict=False):
                 line.time += spent
         if record.faults:
-            failed = {fault.seat for fault in record.faults}
+            failed = {fault.seat for fault in record.failures}
+            out = {fault.seat for fault in record.faults if fault.kind == "disqualified"}
             for seat, line in enumerate(lines):
                 line.faults += seat in failed
+                line.disqualified += seat in out
         if len(set(seats)) == len(seats) > 1:
             self._rate(lines, record)
 

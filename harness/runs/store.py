@@ -8,18 +8,21 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
+from typing import TypeVar
 
 import msgspec
 
 from harness.core.errors import StoreError, UnknownName
 from harness.core.format import Plan
 from harness.core.notes import DecisionNotes, MatchNotes
-from harness.core.types import GameRecord
+from harness.core.types import Fault, GameRecord, failures_of
 
 RUN, GAMES, NOTES, PART = "run.json", "games.jsonl", "notes.jsonl", ".part"
 SYNC_EVERY = 1.0
 """Seconds after which what was written is forced to the disk: a power cut loses no more."""
 LOCK = "lock"
+LOGS = "logs"
+"""The folder for what bots print in processes of their own."""
 LAYOUT = 2
 """2 keeps the settings of a format together in the plan; 1 had a field for each."""
 
@@ -54,8 +57,32 @@ class RunInfo(msgspec.Struct, frozen=True):
     layout: int = LAYOUT
 
 
+class MatchResult(msgspec.Struct, frozen=True):
+    """What a record says of a match without its actions: read five times as fast."""
+
+    id: str
+    index: int
+    game: str
+    seats: tuple[str, ...]
+    scores: tuple[int, ...]
+    ranks: tuple[int, ...]
+    ending: str
+    decisions: tuple[int, ...]
+    time: tuple[float, ...] = ()
+    slowest: tuple[float, ...] = ()
+    faults: tuple[Fault, ...] = ()
+
+    @property
+    def failures(self) -> tuple[Fault, ...]:
+        """What bots did wrong in this match."""
+        return failures_of(self.faults)
+
+
+R = TypeVar("R", GameRecord, MatchResult)
+
 _encoder = msgspec.json.Encoder()
-_decoder = msgspec.json.Decoder(GameRecord)
+_record_decoder = msgspec.json.Decoder(GameRecord)
+_result_decoder = msgspec.json.Decoder(MatchResult)
 _notes_decoder = msgspec.json.Decoder(MatchNotes)
 LISTED = 20
 """Matches that are named to somebody who asks for one that is not there."""
@@ -112,6 +139,13 @@ class RunFolder:
 
     def records(self) -> Iterator[GameRecord]:
         """All records in file order. A torn last line is left out with a warning; any other bad line is an error."""
+        return self._decoded(_record_decoder)
+
+    def results(self) -> Iterator[MatchResult]:
+        """The same without the actions."""
+        return self._decoded(_result_decoder)
+
+    def _decoded(self, decoder: msgspec.json.Decoder[R]) -> Iterator[R]:
         path = self.folder / GAMES
         try:
             with path.open("rb") as lines:
@@ -120,7 +154,7 @@ class RunFolder:
                         self.warnings.append(f"{path}, line {number}: the last line is torn and is left out.")
                         return
                     try:
-                        record = _decoder.decode(line)
+                        record = decoder.decode(line)
                     except msgspec.MsgspecError as error:
                         raise StoreError(f"{path}, line {number}, is not a record: {error}.") from error
                     if not _is_sound(record):
@@ -217,7 +251,7 @@ FORMER_SETTINGS = ("tables", "rounds", "until-separated", "max-matches")
 """Options of formats that layout 1 had as fields of the plan."""
 
 
-def _is_sound(record: GameRecord) -> bool:
+def _is_sound(record: GameRecord | MatchResult) -> bool:
     """Whether everything that goes by seat is there for each seat, and for no other."""
     seats = len(record.seats)
     times = (record.time or record.seats, record.slowest or record.seats)

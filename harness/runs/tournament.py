@@ -12,7 +12,7 @@ from harness.core.errors import StoreError
 from harness.core.types import Fault, GameRecord, MatchSpec
 from harness.executors.jobs import Executor, Job, choose_executor
 from harness.runs.run_setup import RunSetup, now
-from harness.runs.store import GAMES, RunFolder
+from harness.runs.store import GAMES, LOGS, RunFolder
 
 TOLD = 10
 """Losses that are told one by one."""
@@ -26,12 +26,14 @@ def play_run(
     should_stop: Callable[[], bool] = lambda: False,
     seen: Callable[[GameRecord], None] = lambda _record: None,
     begins: Callable[[], None] = lambda: None,
+    disqualified: Callable[[str, str], None] = lambda _bot, _why: None,
 ) -> bool:
     """Plays what is missing of a run under these limits; whether it is complete now. What went wrong with workers
     is added to the run's warnings. `seen` is shown every record, those of before first; `begins` is called after these.
+    `disqualified` is told which bot is out and why, as soon as it is, and again when the run is continued.
     """
-    tournament = Tournament(run, setup, limits["max_faults"], seen, begins)
-    with choose_executor(setup.roster, limits, workers, should_stop, run.folder / "logs") as executor:
+    tournament = Tournament(run, setup, limits["max_faults"], seen, begins, disqualified)
+    with choose_executor(setup.roster, limits, workers, should_stop, run.folder / LOGS) as executor:
         complete = tournament.play(executor)
     ours = [loss for loss in executor.losses if loss.seat is None]
     run.warnings += [f"a worker was lost in {loss.match}: it {loss.what}." for loss in ours[:TOLD]]
@@ -51,10 +53,14 @@ class Tournament:
         max_faults: int = 0,
         seen: Callable[[GameRecord], None] = lambda _record: None,
         begins: Callable[[], None] = lambda: None,
+        disqualified: Callable[[str, str], None] = lambda _bot, _why: None,
     ) -> None:
         """`max_faults` disqualifies a bot after so many (0: never)."""
         self.run, self.schedule, self.max_faults, self.seen, self.begins = run, setup.schedule, max_faults, seen, begins
+        self.disqualified = disqualified
         self.faults: Counter[str] = Counter()
+        self.out: dict[str, str] = {}
+        """Why a bot is disqualified, by its name."""
 
     def play(self, executor: Executor) -> bool:
         """Plays what is missing of the plan; whether the plan is complete now."""
@@ -125,18 +131,25 @@ class Tournament:
             yield record
 
     def _count(self, record: GameRecord) -> None:
-        for fault in record.faults:
-            self.faults[record.seats[fault.seat]] += 1
         self.seen(record)
+        if record.faults:
+            self._blame(record)
+
+    def _blame(self, record: GameRecord) -> None:
+        """Counts the faults of a match; who has reached the most that are allowed is out."""
+        for fault in record.failures:
+            name = record.seats[fault.seat]
+            self.faults[name] += 1
+            if self.faults[name] == self.max_faults:
+                plural = "" if self.max_faults == 1 else "s"
+                self.out[name] = f"disqualified after {self.max_faults} fault{plural}, the last in {record.id}"
+                self.disqualified(name, self.out[name])
 
     def _disqualified(self, spec: MatchSpec) -> tuple[Fault, ...]:
-        if not self.max_faults or not self.faults:
+        if not self.out:
             return ()
-        reason = f"disqualified after {self.max_faults} faults"
         return tuple(
-            Fault(seat, "disqualified", 0, reason)
-            for seat, name in enumerate(spec.seats)
-            if self.faults[name] >= self.max_faults
+            Fault(seat, "disqualified", 0, self.out[name]) for seat, name in enumerate(spec.seats) if name in self.out
         )
 
     def _check_same(self, spec: MatchSpec, recorded: MatchSpec) -> None:

@@ -20,6 +20,7 @@ from time import perf_counter
 from typing import Any
 
 from harness.core.types import FaultKind
+from harness.match.bot_prints import TaggedLines, match_being_played
 from harness.match.faults import BotFault, without_addresses
 from harness.sandbox.limits import SandboxLimits
 
@@ -81,6 +82,7 @@ class Process:
         """`home` is the folder in which it gets a folder of its own; `limits` are fields of SandboxLimits."""
         self.folder = tempfile.mkdtemp(prefix="bot-", dir=home)
         self.log, self._stderr_end, self._buffer = log, b"", b""
+        self._lines, self._match = TaggedLines(self._keep), ""
         orders = {
             "argv": launch.argv,
             "entry": launch.entry,
@@ -215,8 +217,15 @@ class Process:
             self._poll.unregister(self._err)
             return
         self._stderr_end = (self._stderr_end + part)[-STDERR_KEPT:]
+        match = match_being_played()
+        if match != self._match:
+            self._lines.end()
+            self._lines, self._match = TaggedLines(self._keep), match
+        self._lines.add(f"[{match}] ".encode() if match else b"", part)
+
+    def _keep(self, text: bytes) -> None:
         if self.log:
-            _append(self.log, part)
+            append_to_log(self.log, text)
 
     def last_stderr_line(self) -> str:
         """The last line that the program wrote to stderr."""
@@ -265,6 +274,7 @@ class Process:
                 if not select.select([self._err], [], [], 0)[0]:
                     break
                 self._read_stderr()
+        self._lines.end()
         for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
             if stream:
                 with suppress(OSError):
@@ -282,7 +292,8 @@ def _ending(code: int | None) -> str:
     return f"exit code {code}"
 
 
-def _append(log: Path, text: bytes) -> None:
+def append_to_log(log: Path, text: bytes) -> None:
+    """Adds to a log what it has room for."""
     with suppress(OSError):
         log.parent.mkdir(parents=True, exist_ok=True)
     with suppress(OSError), log.open("ab") as file:

@@ -151,7 +151,7 @@ def test_ctrl_c_ends_a_match_and_is_no_fault_of_the_bot(tmp_path):
         "    print('interrupted')\n"
     )
     process = subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    assert process.stderr.readline() == "thinking\n"
+    assert process.stderr.readline() == "[stuck el-paso-1.1.1] thinking\n"
     os.kill(process.pid, signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert out == "interrupted\n", err

@@ -186,7 +186,7 @@ def test_a_second_ctrl_c_is_no_fault_of_a_bot(tmp_path):
     process = subprocess.Popen(
         [sys.executable, "script.py"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path
     )
-    assert process.stderr.readline() == "thinking\n"
+    assert process.stderr.readline() == "[stuck el-paso-1.1.1] thinking\n"
     os.kill(process.pid, signal.SIGINT)
     assert process.stderr.readline() == "\n"
     assert "once more to stop now" in process.stderr.readline()

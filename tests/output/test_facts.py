@@ -5,9 +5,10 @@ from __future__ import annotations
 from random import Random
 
 from harness.core.types import Fault
-from harness.output.pages.facts import FORM, MOST_FAULTS, gather
+from harness.output.pages.facts import FORM, gather
 from harness.output.pages.picks import EACH
 from harness.ratings import OVERALL, rate_records
+from harness.runs.fault_groups import MOST_GROUPS
 from tests.ratings.simulate import World, record, tournament
 
 
@@ -49,17 +50,19 @@ def test_one_match_of_each_kind_of_fault_is_chosen():
     )
     assert reasons(facts) == [("sim-1.1.0", "fault"), ("sim-1.1.2", "fault")]
     assert EACH == 2
-    crash = facts.faults["a", "sim", "crash", "boom"]
-    assert (crash.count, crash.examples) == (3, [("sim-1.1.0", 3), ("sim-1.1.1", 3), ("sim-1.1.4", 3)])
+    crash, timeout = facts.faults
+    assert (crash.count, [one.match for one in crash.examples]) == (3, ["sim-1.1.0", "sim-1.1.1", "sim-1.1.4"])
+    assert (timeout.bot, timeout.count) == ("b", 1)
     assert facts.failed == facts.matches == 5
 
 
 def test_ever_new_faults_do_not_fill_the_memory():
     facts = gather(
-        record("ab", (1, 2), index=index, faults=(Fault(0, "crash", 0, f"at {index}"),)) for index in range(200)
+        record("ab", (1, 2), index=index, faults=(Fault(0, "crash", 0, f"exit code {index}"),)) for index in range(200)
     )
-    assert len(facts.faults) == MOST_FAULTS
-    assert facts.more_faults == 200 - MOST_FAULTS
+    assert len(facts.faults) == MOST_GROUPS
+    assert facts.faults.more == 200 - MOST_GROUPS
+    assert facts.faults.total == 200
 
 
 def test_form_is_the_latest_places():

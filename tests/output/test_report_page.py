@@ -75,7 +75,7 @@ def test_only_faults_says_so_and_folds_the_tracebacks_away(tmp_path):
     said = says(page)
     assert "A bot failed in every match" in said
     assert "b: exception in sim, 3 times." in said
-    assert re.search(r"<details><summary>What it said</summary><pre>Traceback:\n  &lt;script&gt;", page)
+    assert re.search(r"<details><summary>What it said first</summary><pre>Traceback:\n  &lt;script&gt;", page)
 
 
 def test_the_limits_of_the_run_are_told(tmp_path):

@@ -120,7 +120,10 @@ def test_a_bot_s_page_holds_everything_about_it():
     assert set(page["players"]) == {"sim, 2 players", "sim, 3 players", "overall"}
     assert sorted((row["against"], row["met"]) for row in page["opponents"]["sim"]) == [("b", 2), ("c", 1)]
     assert [(row["players"], row["seat"], row["ahead"]) for row in page["seats"]] == [(2, 0, 1.0), (3, 0, 0.0)]
-    assert page["faults"] == [{"match": "sim-1.1.0", "kind": "illegal", "decision": 4, "detail": "answered 7"}]
+    [failed] = page["faults"]
+    assert failed == {
+        "match": "sim-1.1.0", "kind": "illegal", "cause": "illegal: answered", "decision": 4, "detail": "answered 7",
+    }  # fmt: skip
     with pytest.raises(UnknownName, match="Choose from: a, b, c"):
         bot_summary(records, "d")
 

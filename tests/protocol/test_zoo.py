@@ -9,6 +9,7 @@ import time
 import pytest
 
 from harness.executors.local import LocalPool
+from harness.match.bot_prints import MOST_PRINTED, TOO_MUCH
 from harness.match.replay import verify
 from harness.sandbox import process
 from harness.sandbox.doctor import probe
@@ -108,9 +109,18 @@ def test_no_connection_is_possible(zoo, enforced):
 
 def test_stderr_is_kept_but_not_without_end(zoo):
     log = (zoo["run"] / "logs" / "shouts.log").read_bytes()
-    assert log.startswith(b"LOUD ")
+    match = of(zoo, "shouts")[0].id
+    assert log.startswith(f"[{match}] LOUD ".encode())
+    assert log.count(TOO_MUCH) == len(of(zoo, "shouts"))
+    assert len(log) < len(of(zoo, "shouts")) * (MOST_PRINTED + 1000)
+
+
+def test_a_log_has_a_largest_size(tmp_path):
+    for _ in range(2):
+        process.append_to_log(tmp_path / "a" / "loud.log", b"x" * process.LOG_SIZE)
+    log = (tmp_path / "a" / "loud.log").read_bytes()
     assert log.endswith(b"[arena: this log is full; the rest is not kept]\n")
-    assert len(log) < 300_000
+    assert len(log) < process.LOG_SIZE + 100
 
 
 def test_details_say_what_happened(zoo):

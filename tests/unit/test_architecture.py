@@ -37,6 +37,7 @@ NAMED_ALIKE = {
     "compare": "a command is called like what it plays",
     "doctor": "a command is called like what it shows",
     "leaderboard": "a command is called like what it shows",
+    "matches": "a command is called like what it shows",
     "replay": "a command is called like what it shows",
     "tournament": "a command is called like what it plays",
     "verify": "a command is called like what it does",

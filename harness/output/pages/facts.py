@@ -6,14 +6,12 @@ from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from harness.core.types import Fault, GameRecord
+from harness.core.types import GameRecord
 from harness.output.pages.picks import Picks
 from harness.output.pages.samples import Curve, Histogram
 from harness.ratings import OVERALL, Ratings, RatingSet, in_schedule_order
+from harness.runs.fault_groups import FaultGroups
 
-MOST_FAULTS = 60
-"""Different faults that are told apart; bots that fail in ever new ways do not fill the memory."""
-EXAMPLES = 3
 FORM = 20
 """How many of a bot's latest matches are its form."""
 
@@ -32,19 +30,6 @@ class Pace:
 
 
 @dataclass(slots=True)
-class FaultGroup:
-    """Faults that are alike."""
-
-    bot: str
-    game: str
-    kind: str
-    detail: str
-    count: int = 0
-    examples: list[tuple[str, int]] = field(default_factory=list)
-    """Match and decision of the first ones."""
-
-
-@dataclass(slots=True)
 class Facts:
     """What was gathered."""
 
@@ -54,13 +39,11 @@ class Facts:
     pace: dict[OfBot, Pace] = field(default_factory=dict)
     form: dict[OfBot, deque[tuple[int, int]]] = field(default_factory=dict)
     """Rank and number of players of each bot's latest matches, by game."""
-    faults: dict[tuple[str, str, str, str], FaultGroup] = field(default_factory=dict)
-    more_faults: int = 0
-    """Faults of kinds past MOST_FAULTS."""
+    faults: FaultGroups = field(default_factory=FaultGroups)
     picks: Picks = field(default_factory=Picks)
     matches: int = 0
     failed: int = 0
-    """Matches with a fault."""
+    """Matches in which a bot failed, or was disqualified before."""
 
     def add(self, record: GameRecord) -> None:
         """Takes in one match, in the order of the schedule."""
@@ -79,8 +62,7 @@ class Facts:
             if of not in self.form:
                 self.form[of] = deque(maxlen=FORM)
             self.form[of].append((record.ranks[seat], len(record.seats)))
-        for fault in record.faults:
-            self._fault(record, fault)
+        self.faults.add(record)
 
     def rated(self) -> dict[str, Ratings]:
         """The ratings of each game, and those over all last."""
@@ -97,18 +79,6 @@ class Facts:
             if decisions:
                 pace.typical.add(int(1e6 * spent / decisions))
                 pace.slowest = max(pace.slowest, slowest)
-
-    def _fault(self, record: GameRecord, fault: Fault) -> None:
-        key = record.seats[fault.seat], record.game, fault.kind, fault.detail
-        if key not in self.faults:
-            if len(self.faults) == MOST_FAULTS:
-                self.more_faults += 1
-                return
-            self.faults[key] = FaultGroup(*key)
-        group = self.faults[key]
-        group.count += 1
-        if len(group.examples) < EXAMPLES:
-            group.examples.append((record.id, fault.decision))
 
 
 def gather(records: Iterable[GameRecord]) -> Facts:

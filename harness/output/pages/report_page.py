@@ -101,8 +101,8 @@ def render(
         boards=[board_part(board, list(charts(board, facts))) for board in boards],
         scenes=[_Listed(scene) for scene in shown],
         shown={scene.record.id for scene in shown},
-        faults=sorted(facts.faults.values(), key=lambda group: (-group.count, group.bot, group.game, group.kind)),
-        more_faults=facts.more_faults,
+        faults=facts.faults.groups(),
+        fault_counts=facts.faults,
         home=home,
         links=links or {},
     )

@@ -1,0 +1,77 @@
+"""arena matches."""
+
+from __future__ import annotations
+
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+
+from harness.cli.parameter_types import ENTRANT, GAME, RUN
+from harness.cli.shared import note, open_folder, results_option
+from harness.runs.match_list import SORTS, FoundMatches, MatchQuery, find_matches
+
+SHOWN = 20
+BATCH = 1000
+"""Lines that are written at once."""
+
+
+@click.command("matches", short_help="List the matches of a run: those a bot lost, close ones, those with faults.")
+@click.argument("run", type=RUN)
+@click.option("--bot", type=ENTRANT, default="", help="Only matches of this bot.")
+@click.option("--lost", is_flag=True, help="With --bot: those it did not win.")
+@click.option("--won", is_flag=True, help="With --bot: those it won, alone or together with others.")
+@click.option("--faults", is_flag=True, help="Those in which the bot failed; without --bot, in which any did.")
+@click.option(
+    "--close",
+    is_flag=True,
+    help="The tenth of each game's matches with the smallest margins, closest first: between first and second, or with "
+    "--bot between it and the best of the others. Who failed does not count.",
+)
+@click.option("--game", type=GAME, default="", help="Only this game.")
+@click.option(
+    "--sort",
+    type=click.Choice(list(SORTS)),
+    help="As scheduled, or first: the smallest margin, most decisions, the highest score or the longest thought (of "
+    "the bot, if one is named). Default: schedule.",
+)
+@click.option("--reverse", is_flag=True, help="The other way round.")
+@click.option(
+    "--limit",
+    type=click.IntRange(min=0),
+    help=f"How many to list; 0 is all. Default: {SHOWN}, with --json all.",
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+@results_option
+def command(run: str, as_json: bool, limit: int | None, sort: str | None, results: Path, **asked: Any) -> None:
+    """List matches of a RUN: who sat where, the scores, what happened.
+
+    'arena replay RUN MATCH' shows one of them.
+
+    \b
+    arena matches my-run --faults
+    arena matches my-run --bot skittish --lost --close
+    arena matches my-run --game el-paso --sort length --limit 5
+    arena matches my-run --bot skittish --won --json | jq -r .match
+    """
+    from harness.output.match_table import MatchTable, remark
+
+    opened = open_folder(results, run)
+    most = limit if limit is not None else 0 if as_json else SHOWN
+    found = find_matches(opened, MatchQuery(sort=sort or "", limit=most, **asked))
+    if as_json:
+        _print_json(found)
+    elif found:
+        click.echo(MatchTable(found).text())
+    for warning in dict.fromkeys(opened.warnings):
+        note(f"Warning: {warning}")
+    if left_out := remark(len(found), found.total):
+        note(left_out + (" --limit 0 lists all." if found else ""))
+
+
+def _print_json(found: FoundMatches) -> None:
+    lines = iter(found)
+    while batch := [msgspec.json.encode(line) for line in islice(lines, BATCH)]:
+        click.echo(b"\n".join(batch))

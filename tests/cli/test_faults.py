@@ -1,0 +1,165 @@
+"""What a run says of bots that fail, and of what bots print."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+import harness
+from harness.core.types import Fault
+from harness.output.fault_text import IN_FULL, commands, fault_lines
+from harness.output.terminal import Progress
+from harness.runs.fault_groups import FaultGroups
+from harness.runs.store import LOGS
+from tests.ratings.simulate import record
+from tests.support.cli import arena
+
+CLUMSY = '''
+from harness import Bot
+
+class Clumsy(Bot):
+    """Fails at its third decision: in its first seat with an exception, elsewhere with nonsense."""
+
+    asked = 0
+
+    def choose(self, view, actions):
+        print("asked for", view.phase)
+        self.asked += 1
+        if self.asked == 3:
+            return self.fail(actions) if self.seat == 0 else None
+        return actions[0]
+
+    def fail(self, actions):
+        return actions[self.seat + 1000]
+'''
+LINE = CLUMSY.splitlines().index("        return actions[self.seat + 1000]") + 1
+
+
+@pytest.fixture
+def clumsy(tmp_path):
+    path = tmp_path / "clumsy.py"
+    path.write_text(CLUMSY)
+    return path
+
+
+def command(bot, *more):
+    return ("tournament", "--game", "el-paso", "--bot", "random", "--bot", bot, "--seed", 3, *more)
+
+
+@pytest.mark.parametrize("how", [("--workers", 0), ("--workers", 2), ("--workers", 1, "--isolate")], ids=str)
+def test_a_bug_is_found_from_what_the_run_says(clumsy, how):
+    said = arena(*command(clumsy, "--deals", 3, "--name", "a", *how)).stderr
+    assert "6 faults in 6 matches: clumsy 6" in said
+    assert f"clumsy: IndexError at clumsy.py:{LINE}, 3 times in el-paso" in said
+    assert "clumsy: illegal action in phase " in said
+    assert f"    clumsy.py:{LINE} in fail: return actions[self.seat + 1000]\n" in said
+    assert "    IndexError: tuple index out of range\n" in said
+    [first] = [one for one in harness.open_run("a").fault_groups() if one.kind == "exception"]
+    assert f"first in {first.first.match}, decision {first.first.decision}:" in said
+    [shown] = [
+        line.split()[3:]
+        for line in said.splitlines()
+        if line.startswith(f"  the position: arena replay results/a {first.first.match} ")
+    ]
+    assert "IndexError" in arena(*shown).stdout
+    assert f"arena ask {clumsy}::clumsy results/a {first.first.match} --fault" in said
+    assert "arena matches results/a --faults" in said
+    assert ("what it printed: results/a/logs/clumsy.log" in said) == ("--isolate" in how)
+
+
+def test_faults_end_a_run_with_the_documented_exit_code(clumsy):
+    arena(*command(clumsy, "--deals", 1, "--name", "a"))
+    arena(*command(clumsy, "--deals", 1, "--name", "b", "--strict"), code=1)
+
+
+def test_programs_read_the_causes(clumsy):
+    told = json.loads(arena(*command(clumsy, "--deals", 2, "--json", "--workers", 0)).stdout)
+    assert told["faults"] == sum(cause["count"] for cause in told["causes"]) == 4
+    assert {cause["kind"] for cause in told["causes"]} == {"exception", "illegal"}
+
+
+def test_who_is_disqualified_is_told_with_the_match_and_not_counted_as_faults(clumsy):
+    said = arena(*command(clumsy, "--deals", 5, "--max-faults", 3, "--workers", 0, "--name", "a"))
+    why = "disqualified after 3 faults, the last in el-paso-2.1.1"
+    assert said.stderr.index(f"clumsy is {why}.") < said.stderr.index("3 faults in 3 matches: clumsy 3")
+    assert f"clumsy was {why}; it lost 7 matches without playing." in " ".join(said.stderr.split())
+    assert "clumsy was disqualified and lost 7 of its 10 matches without playing" in said.stdout
+    run = harness.open_run("a")
+    [line] = [row for row in run.leaderboard()["el-paso"].rows if row["bot"] == "clumsy"]
+    assert (line["matches"], line["faults"]) == (10, 3)
+    assert len(run.faults()) == 3
+    assert run.fault_groups().disqualified == {"clumsy": why}
+    arena("report", "a")
+    assert f"</b> was {why}; it lost 7 matches without playing.</p>" in Path("results/a/report.html").read_text()
+
+
+def test_a_run_that_is_continued_disqualifies_the_same_bots(clumsy):
+    arena(*command(clumsy, "--deals", 5, "--max-faults", 3, "--workers", 0, "--name", "a"))
+    whole = {one.id: one.without_timing() for one in harness.open_run("a")}
+    games = Path("results/a/games.jsonl")
+    lines = games.read_bytes().splitlines(keepends=True)
+    for kept in (2, 3, 5):
+        games.write_bytes(b"".join(lines[:kept]))
+        said = arena("tournament", "--resume", "a", "--workers", 0).stderr
+        assert "it lost 7 matches without playing" in " ".join(said.split())
+        assert {one.id: one.without_timing() for one in harness.open_run("a")} == whole
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_what_bots_print_is_tagged_and_stays_out_of_stdout(clumsy, workers, capfd):
+    said = arena(*command(clumsy, "--deals", 1, "--json", "--workers", workers, "--name", "a"))
+    assert json.loads(said.stdout)["faults"] == 2
+    err = said.stderr if workers == 0 else capfd.readouterr().err
+    for match in ("el-paso-1.1.1", "el-paso-1.1.2"):
+        assert err.count(f"[clumsy {match}] asked for ") == 3
+
+
+def test_an_isolated_bots_log_names_the_match(clumsy):
+    arena(*command(clumsy, "--deals", 1, "--workers", 1, "--isolate", "--name", "a"))
+    log = Path("results/a", LOGS, "clumsy.log").read_text().splitlines()
+    assert [line.split(" asked for ")[0] for line in log] == ["[el-paso-1.1.1]"] * 3 + ["[el-paso-1.1.2]"] * 3
+
+
+def test_what_bots_print_in_a_match_of_a_notebook_is_tagged(capsys):
+    def chatty(_view, actions):
+        print("well")  # noqa: T201 - that is what this is about
+        return actions[0]
+
+    harness.play_match("el-paso", ["random", chatty], seed=1)
+    heard = capsys.readouterr()
+    assert heard.out == ""
+    assert set(heard.err.splitlines()) == {"[chatty el-paso-1.1.1] well"}
+
+
+def failed(bot, index, detail="", kind="crash"):
+    return record((bot, "good"), (1, 2), index=index, faults=(Fault(0, kind, 1, detail),))
+
+
+def test_progress_says_who_fails_while_it_happens(monkeypatch):
+    err = io.StringIO()
+    monkeypatch.setattr("sys.stderr", err)
+    progress = Progress("matches", 100)
+    progress.began -= 5  # it speaks after a second
+    for n in range(3):
+        progress.seen(failed("sprinter", n))
+    assert ", 1 fault: sprinter 1 | " in err.getvalue()
+    progress.due = 0
+    progress.seen(failed("other", 3))
+    assert ", 4 faults: sprinter 3, other 1 | " in err.getvalue()
+    progress.disqualified("sprinter", "disqualified after 3 faults, the last in sim-1.1.2")
+    assert err.getvalue().endswith("sprinter is disqualified after 3 faults, the last in sim-1.1.2.\n")
+
+
+def test_many_faults_fit_a_screen():
+    faults = FaultGroups()
+    for n in range(200):
+        for bot in ("loud", "quiet"):
+            if bot == "loud" or n == 7:
+                faults.add(failed(bot, n, f"exit code {n}: " + "\x1b[31mword " * 100))
+    lines = list(fault_lines(faults, commands(Path("results/a"), {})))
+    assert len(lines) < 10 * IN_FULL + 40
+    assert all(len(line) < 80 and line.isprintable() for line in lines)
+    assert any(line.startswith("quiet: crash, exit code 7") for line in lines)
