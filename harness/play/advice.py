@@ -11,12 +11,11 @@ from harness.core.errors import ArenaError, UsageError
 from harness.core.game import Action, Game, View
 from harness.core.types import Event
 from harness.plugins.entrants import Entrant
+from harness.plugins.house_bots import LEAST_LIKED, house_bots
 from harness.plugins.registry import Registry
 
 STRONG = ("ismcts", "flat-mc")
 """Bots that give good hints in any game, the best first."""
-WEAK = "random"
-"""The bot whose hints are worth nothing, and whom nobody wants to play against."""
 COMPANY = 3
 """Opponents that sit down by themselves, at most."""
 
@@ -31,13 +30,12 @@ def opponents(registry: Registry, game: type[Game[Any]], asked: Sequence[str]) -
     for entrant in entrants:
         _check_plays(entrant, game.name)
     named = {entrant.name for entrant in entrants}
-    quick = [name for name, offer in sorted(registry.bots.items()) if offer.cls.by_default and name not in named]
-    made_for_it = [name for name in quick if game.name in registry.bots[name].cls.games]
-    others = [name for name in quick if not registry.bots[name].cls.games]
     needed = max(0, game.min_players - 1 - len(named))
-    welcome = needed if asked else min(COMPANY, game.max_players - 1)
-    company = made_for_it[:welcome]
-    return [*asked, *company, *others[: max(0, needed - len(company))]]
+    if asked:
+        return [*asked, *house_bots(registry, game.name, needed, named)]
+    welcome = min(COMPANY, game.max_players - 1)
+    made_for_it = [bot for bot in registry.bots.values() if bot.cls.by_default and game.name in bot.cls.games]
+    return house_bots(registry, game.name, max(needed, min(welcome, len(made_for_it))))
 
 
 def _check_plays(entrant: Entrant, game: str) -> None:
@@ -55,7 +53,7 @@ def hint_bot(registry: Registry, game: str, asked: str | None) -> Entrant | None
         return entrants[0]
     names = [*STRONG, *sorted(registry.bots)]
     for name in names:
-        if name in registry.bots and name != WEAK:
+        if name in registry.bots and name != LEAST_LIKED:
             [entrant] = registry.entrants([name])
             if entrant.plays(game):
                 return entrant

@@ -103,6 +103,8 @@ def test_company_is_made_for_the_game_and_fills_the_table_up_to_its_least():
     assert len(filled) == 2
     registry.bots = {"random": registry.bots["random"], "flat-mc": registry.bots["flat-mc"]}
     assert opponents(registry, el_paso, ()) == ["random"]
+    assert opponents(registry, x_pasch, ()) == ["random", "flat-mc"]  # slow ones sooner than an empty chair
+    assert opponents(registry, x_pasch, ("flat-mc:iterations=9",)) == ["flat-mc:iterations=9", "random"]
 
 
 def test_hints_come_from_the_strongest_bot_unless_one_is_named():

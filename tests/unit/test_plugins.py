@@ -12,6 +12,7 @@ from harness import Bot, Option, UsageError, hookimpl
 from harness.core.errors import PluginError, UnknownName
 from harness.plugins import loading
 from harness.plugins import registry as plugins
+from harness.plugins.house_bots import house_bots
 from harness.plugins.registry import Registry
 
 
@@ -210,3 +211,25 @@ def test_an_installed_bot_is_found_by_its_name():
     assert plugins.bot_named("outlaw").name == "outlaw"
     with pytest.raises(UnknownName, match="Did you mean 'outlaw'"):
         plugins.bot_named("outlow")
+
+
+def test_house_bots_are_those_made_for_the_game_then_quick_ones_then_slow_ones(registry):
+    assert house_bots(registry, "gnadenlos", 0) == []
+    assert house_bots(registry, "gnadenlos", 2) == ["broker", "debtor"]
+    assert house_bots(registry, "gnadenlos", 3, {"broker", "miser"}) == ["debtor", "random", "flat-mc"]
+    registry.add(plugin(arena_bots=[Sprinter]), "pack", "1")
+    assert house_bots(registry, "gnadenlos", 5)[3:] == ["sprinter", "random"]  # random is nobody's first choice
+
+
+def test_house_bots_fill_any_table_of_a_game_without_bots_of_its_own(registry):
+    filled = house_bots(registry, "tarock", 5, {"random-2"})
+    assert filled == ["random", "flat-mc", "ismcts", "random-3=random", "random-4=random"]
+    registry.bots = {"broker": registry.bots["broker"]}
+    with pytest.raises(UsageError, match="No installed bot plays tarock"):
+        house_bots(registry, "tarock", 1)
+
+
+def test_a_house_bot_is_never_one_of_a_file(registry, tmp_path):
+    (tmp_path / "mine.py").write_text(FILE)
+    registry.entrants([f"{tmp_path / 'mine.py'}::alpha"])
+    assert "beta" not in house_bots(registry, "tarock", 4)
