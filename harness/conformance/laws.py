@@ -12,7 +12,9 @@ from typing import Any
 import msgspec
 
 from harness.conformance.fingerprint import fingerprint
+from harness.conformance.knowledge import events_tell_no_more_than_views, imagined_states_fit_what_was_seen
 from harness.conformance.trial import Trial
+from harness.conformance.worlds import NotedLuck
 from harness.core.chance import Chance
 from harness.core.errors import ConformanceError, IllegalAction
 from harness.core.game import NOBODY, Game, State, View
@@ -176,6 +178,21 @@ def the_same_deal_plays_the_same(trial: Trial) -> None:
     _hold(len(set(results)) == 1, "The same deal with the same actions gave different games.")
 
 
+def luck_is_drawn_once_for_each_name(trial: Trial) -> None:
+    """No name of luck is drawn twice in a match: both would bring the same. A name says which round, which seat."""
+    luck = NotedLuck(trial.seed)
+    drawn: dict[str, int] = {}
+    for number, state in enumerate(trial.play(trial.game.new(trial.players, luck))):
+        for name in luck.take_names():
+            when = f"before choice {number}" if number else "at the deal"
+            _hold(
+                name not in drawn,
+                f"The luck {name!r} is drawn {when}, in phase {state.phase!r}, and was drawn before choice "
+                f"{drawn.get(name)}: it brings the same again. Put into its name what tells the two apart.",
+            )
+            drawn[name] = number
+
+
 def events_are_data(trial: Trial) -> None:
     """Events have JSON-ready data and name existing seats; something is logged for every match."""
     log: list[Event] = []
@@ -223,7 +240,10 @@ LAWS: tuple[Callable[[Trial], None], ...] = (
     imagined_states_vary,
     views_do_not_reach_the_state,
     the_same_deal_plays_the_same,
+    luck_is_drawn_once_for_each_name,
     events_are_data,
+    events_tell_no_more_than_views,
+    imagined_states_fit_what_was_seen,
     games_end_with_scores,
     views_can_be_read,
 )

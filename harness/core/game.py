@@ -88,6 +88,9 @@ class State(ABC, Generic[V]):
     caches: ClassVar[frozenset[str]] = frozenset()
     """Attributes that only remember what can be worked out from the others: no part of what a state is."""
 
+    forgets: ClassVar[frozenset[str]] = frozenset()
+    """Attributes of which the rules let seats forget what they once knew: imagined states are not held to it."""
+
     game: Game[V]
     players: int
     chance: Chance
