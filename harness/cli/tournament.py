@@ -122,6 +122,8 @@ def command(**asked: Any) -> None:
         drawn = [] if request.seed is not None else ["--seed", str((request := seeded(request)).seed)]
         run, setup = create_run(request, registry, join(["arena", *sys.argv[1:], *drawn]))
         limits, workers, strict = request.limits, request.workers, request.strict
+        for warning in setup.warnings:
+            note(f"Warning: {warning}")
     # What bots print goes to stderr: stdout belongs to the leaderboard.
     with redirect_stdout(sys.stderr):
         complete, faults = _play(run, setup, limits, workers, asked["quiet"])
@@ -189,7 +191,8 @@ def _show(run: RunFolder, setup: RunSetup, complete: bool, faults: int, asked: d
     else:
         click.echo(text_of(tables, asked["table_format"]))
     for warning in dict.fromkeys(run.warnings):
-        note(f"Warning: {warning}")
+        if warning not in setup.warnings:  # those were told before
+            note(f"Warning: {warning}")
     if not complete:
         note(f"Not complete. Continue with: arena tournament --resume {run.folder}")
     if asked["quiet"]:

@@ -17,7 +17,7 @@ from harness.conformance.trial import Trial
 from harness.conformance.worlds import NotedLuck
 from harness.core.chance import Chance
 from harness.core.errors import ConformanceError, IllegalAction
-from harness.core.game import NOBODY, Game, State, View
+from harness.core.game import NOBODY, Game, State, View, action_fields
 from harness.core.types import Event
 
 
@@ -27,13 +27,17 @@ def _hold(sound: object, complaint: str) -> None:
 
 
 def actions_are_a_fixed_table(trial: Trial) -> None:
-    """Codes are positions, texts tell actions apart, copies and pickles give the same object."""
+    """Codes are positions, texts tell actions apart, copies and pickles give the same object, and fields are data."""
     actions = trial.game.actions
     _hold(actions, "The game has no actions.")
     for code, action in enumerate(actions):
         _hold(action.code == code, f"Action {action!r} stands at {code} but has the code {action.code}.")
         _hold(action.text and action.kind, f"Action {code} has no text or no kind.")
         _hold(copy.deepcopy(action) is action, f"A copy of {action} is another object.")
+        try:
+            msgspec.json.encode(action_fields(action))
+        except (TypeError, ValueError) as error:
+            raise ConformanceError(f"Action {action!r} has a field that is not JSON: {error}.") from error
     texts = [action.text for action in actions]
     _hold(len(set(texts)) == len(texts), f"Two actions have the same text: {_repeated(texts)}.")
     restored = pickle.loads(pickle.dumps(actions))  # noqa: S301 - our own bytes

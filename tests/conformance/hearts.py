@@ -23,6 +23,7 @@ Cards = tuple[int, ...]
 class Pass(Action):
     kind: ClassVar[str] = "pass"
     card: int
+    more: object = None
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -186,8 +187,9 @@ class Hearts(Game[HeartsView]):
     def __init__(self, settings: Mapping[str, Value], files: Mapping[str, str]) -> None:
         super().__init__(settings, files)
         table: list[Action] = []
+        more = object() if settings["bug"] == "fields are no data" else None
         self.verbs: dict[str, tuple[Action, ...]] = {
-            "pass": tuple(self.add(table, Pass, f"pass {card}", card) for card in range(CARDS)),
+            "pass": tuple(self.add(table, Pass, f"pass {card}", card, more) for card in range(CARDS)),
             "play": tuple(self.add(table, Play, f"play {card}", card) for card in range(CARDS)),
         }
         self.actions = tuple(table)

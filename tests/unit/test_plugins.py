@@ -12,6 +12,7 @@ from harness import Bot, Option, UsageError, hookimpl
 from harness.core.errors import PluginError, UnknownName
 from harness.plugins import loading
 from harness.plugins import registry as plugins
+from harness.plugins.entrants import unknown_games
 from harness.plugins.house_bots import house_bots
 from harness.plugins.registry import Registry
 
@@ -233,3 +234,11 @@ def test_a_house_bot_is_never_one_of_a_file(registry, tmp_path):
     (tmp_path / "mine.py").write_text(FILE)
     registry.entrants([f"{tmp_path / 'mine.py'}::alpha"])
     assert "beta" not in house_bots(registry, "tarock", 4)
+
+
+def test_games_that_nobody_has_installed_are_named_with_the_nearest_one(registry):
+    slip = type("Slip", (Sprinter,), {"games": ("el-pasoo", "x-pasch", "chess")})
+    assert unknown_games([("slip", slip), ("sprinter", Sprinter)], registry.games) == [
+        "slip says that it plays 'el-pasoo', which is not installed. Did you mean 'el-paso'?",
+        "slip says that it plays 'chess', which is not installed.",
+    ]
