@@ -47,7 +47,7 @@ def varying(states: Sequence[State[Any]]) -> set[str]:
 
 
 def _collect(value: object, path: str, found: set[Fact]) -> str:
-    inside = _inside(value, path)
+    inside = None if hasattr(value, "_fields") else _inside(value, path)  # a named tuple is a thing, as a card
     if inside is None:
         text = _text(value)
         found.add((path, text))

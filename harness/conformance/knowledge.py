@@ -100,7 +100,7 @@ def _check_deals(trial: Trial) -> None:
                 else:
                     del pairs[what, place]
     for seat, pairs in enumerate(suspects):
-        for (what, place), values in pairs.items():
+        for (what, place), values in sorted(pairs.items(), key=lambda pair: len(pair[0][1])):  # a whole hand first
             if hidden[seat, place] > _DEALS / 2 and len(values) > _DEALS / 4:
                 raise ConformanceError(
                     f"At the deal seat {seat} is told {what}, which is what {place} of the state holds in every deal; "
@@ -158,15 +158,17 @@ def _check_window(trial: Trial, choices: list[tuple[State[Any], Action]], first:
     suspects = {fact for fact in {*imagined.counts, *fitting.counts} if _part(fact[0]) not in moved}
     surest = 0.0
     for tries in range(1, _MOST_WORLDS + 1):
-        suspects = {fact for fact in suspects if _doubt(fact, imagined, fitting) >= _OFTEN * imagined.states}
-        if not suspects or (tries % _PATIENCE == 0 and surest * _MOST_WORLDS < _SURE * tries):
-            return  # all is explained, or never will be
+        if tries % _PATIENCE == 0 and surest * _MOST_WORLDS < _SURE * tries:
+            return  # too few worlds fit to become sure
         world = follow(imagine(before), history, seat, rng)
         if world is None:
             continue
         fitting.add(facts(world, hidden))
         if imagined.states < fitting.states:
             imagined.add(facts(imagine(after.view), hidden))
+        suspects = {fact for fact in suspects if _doubt(fact, imagined, fitting) >= _OFTEN * imagined.states}
+        if not suspects:
+            return
         fact = max(suspects, key=lambda each: _doubt(each, imagined, fitting))
         doubt = _doubt(fact, imagined, fitting)
         surest = _surprise(doubt, imagined.states, fitting.states)
