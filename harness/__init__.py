@@ -20,7 +20,10 @@ if TYPE_CHECKING:
     from harness.core.errors import ArenaError, BadComponents, BadOption, IllegalAction, UsageError
     from harness.core.format import DuplicateSet, Format, GamePlan, Outcome, Plan, Rounds
     from harness.core.game import NOBODY, Action, Game, State, View
+    from harness.core.notes import DecisionNotes
     from harness.core.types import Event, Fault, GameRecord, MatchSpec, Option, Value, ranks_of
+    from harness.match.ask_again import AskedDecision
+    from harness.match.asked import Asked
     from harness.match.positions import Position
     from harness.plugins.hooks import hookimpl
     from harness.plugins.registry import bot_named
@@ -36,7 +39,10 @@ _HOME = {
     "core.errors": ("ArenaError", "BadComponents", "BadOption", "IllegalAction", "UsageError"),
     "core.format": ("DuplicateSet", "Format", "GamePlan", "Outcome", "Plan", "Rounds"),
     "core.game": ("NOBODY", "Action", "Game", "State", "View"),
+    "core.notes": ("DecisionNotes",),
     "core.types": ("Event", "Fault", "GameRecord", "MatchSpec", "Option", "Value", "ranks_of"),
+    "match.ask_again": ("AskedDecision",),
+    "match.asked": ("Asked",),
     "match.positions": ("Position",),
     "plugins.hooks": ("hookimpl",),
     "plugins.registry": ("bot_named",),
@@ -48,12 +54,15 @@ __all__ = [
     "NOBODY",
     "Action",
     "ArenaError",
+    "Asked",
+    "AskedDecision",
     "BadComponents",
     "BadOption",
     "Bot",
     "BotLike",
     "Chance",
     "Comparison",
+    "DecisionNotes",
     "DuplicateSet",
     "Event",
     "Fault",

@@ -33,7 +33,9 @@ class Play(Action):
     kind: ClassVar[str] = "play"
 
     site: Site
+    """The site on the card."""
     value: int
+    """The number on the card."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -43,6 +45,7 @@ class Draw(Action):
     kind: ClassVar[str] = "draw"
 
     site: Site
+    """The site whose pile it is."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -52,7 +55,9 @@ class Carry(Action):
     kind: ClassVar[str] = "carry"
 
     site: Site
+    """The site that the tile comes from."""
     value: int
+    """What the tile is worth."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)

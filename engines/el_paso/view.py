@@ -5,6 +5,7 @@ from __future__ import annotations
 from harness import View
 
 Values = tuple[int, ...]
+"""Values of one site."""
 BySite = tuple[Values, ...]
 """Values of cards or tiles, site by site in the order of `Site`."""
 
@@ -17,6 +18,7 @@ class ElPasoView(View, frozen=True):
     round: int
     """Round of plunder in this town, from 1; 0 while a town is closed before its first round."""
     lookout: int
+    """The seat that is asked first and rolls; the next town has another."""
     stars: int
     """Dice on the sheriff field; when all dice are there the sheriffs come."""
     roll: tuple[str, ...]
@@ -34,6 +36,7 @@ class ElPasoView(View, frozen=True):
     carried: BySite
     """What the leaver on turn has chosen to carry so far."""
     money: tuple[int, ...]
+    """The money of each seat; what it will get for its tiles is not in it."""
     tiles: tuple[BySite, ...]
     """The tiles in front of each seat."""
     stacks: BySite

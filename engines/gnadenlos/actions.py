@@ -36,6 +36,7 @@ class Lay(Action):
     kind: ClassVar[str] = "lay"
 
     adventurer: Adventurer
+    """One of this seat's own."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -45,6 +46,7 @@ class Steal(Action):
     kind: ClassVar[str] = "steal"
 
     ious: int
+    """How many; 0 leaves them where they are."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -54,6 +56,7 @@ class Buy(Action):
     kind: ClassVar[str] = "buy"
 
     gold: int
+    """How much; 0 buys nothing."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -63,6 +66,7 @@ class Bid(Action):
     kind: ClassVar[str] = "bid"
 
     total: int
+    """The sum."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -74,6 +78,7 @@ class Pay(Action):
     ious: tuple[Iou, ...]
     """In the order in which they would go to the market (GN-29)."""
     total: int
+    """Their sum."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -83,6 +88,7 @@ class Hire(Action):
     kind: ClassVar[str] = "hire"
 
     adventurer: Adventurer
+    """One of those on offer."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -21,8 +21,11 @@ class Adventurer(NamedTuple):
     """A hired hand with three skills from 1 to 6 (GN-2). Two of the same skills are the same card."""
 
     gold: int
+    """What counts in a gold rush."""
     gun: int
+    """What counts at high noon."""
     cards: int
+    """What counts in cheating."""
 
     def __str__(self) -> str:
         return f"{self.gold}/{self.gun}/{self.cards}"
@@ -32,6 +35,7 @@ class Iou(NamedTuple):
     """A promise to pay (GN-3). IOUs sort as GN-29 lays them: by value, then by colour."""
 
     value: int
+    """The gold that is promised."""
     colour: int
     """The seat that has to pay it, whoever holds it."""
 

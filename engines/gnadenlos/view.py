@@ -10,9 +10,13 @@ from engines.gnadenlos.cards import Adventurer, EventCard, Iou
 from harness import View
 
 Cards = tuple[Adventurer, ...]
+"""Adventurers that can be seen."""
 KnownCards = tuple[Adventurer | None, ...]
+"""Adventurers as far as the table knows them."""
 Ious = tuple[Iou, ...]
+"""IOUs that can be seen."""
 KnownIous = tuple[Iou | None, ...]
+"""IOUs as far as the table knows them."""
 
 
 class Theft(Struct, frozen=True):
@@ -47,7 +51,9 @@ class GnadenlosView(View, frozen=True):
     fame: tuple[int, ...]
     """The field of each hat; 0 when it has left the road."""
     gold: tuple[int, ...]
+    """The gold of each seat."""
     vultures: tuple[int, ...]
+    """The vultures of each seat."""
     undertaker: int
     """Steps the undertaker has made."""
     event: EventCard | None

@@ -16,6 +16,7 @@ class Reroll(Action):
     kind: ClassVar[str] = "reroll"
 
     face: int
+    """What the die shows now."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -32,7 +33,9 @@ class Found(Action):
     kind: ClassVar[str] = "found"
 
     card: int
+    """The card, by the lowest number of the companies that are printed alike."""
     dice: Dice
+    """The dice that are used."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -42,7 +45,9 @@ class Place(Action):
     kind: ClassVar[str] = "place"
 
     company: int
+    """The company, by its number."""
     dice: Dice
+    """The dice that are used."""
     members: int
     """How many members go there, if the supply has them (XP-18)."""
 
@@ -54,7 +59,9 @@ class Move(Action):
     kind: ClassVar[str] = "move"
 
     source: int
+    """The company that the member leaves."""
     target: int
+    """The company that it goes to."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -78,3 +85,4 @@ class Swap(Action):
     kind: ClassVar[str] = "swap"
 
     card: int
+    """The card that goes, as in `hand`."""

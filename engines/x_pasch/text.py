@@ -38,7 +38,7 @@ def _heading(game: XPasch, view: XPaschView) -> list[str]:
 def _seats(view: XPaschView) -> list[str]:
     rows: list[tuple[str, ...]] = [("seat", "euro", "income", "supply", "hand", "")]
     for seat in range(view.players):
-        notes = ["you"] if seat == view.seat else []
+        notes = ["(you)"] if seat == view.seat else []
         notes += ["on turn"] if seat == view.turn else []
         notes += ["second chance"] if seat == view.second_chance else []
         figures = (seat, view.euros[seat], view.income[seat], view.supply[seat], view.hand_sizes[seat])

@@ -17,7 +17,7 @@ from harness.ratings.comparison import MARGIN, MOST_SETS, Verdict
 from harness.runs.questions import answer, questions
 from harness.runs.request import BotLike, RunRequest
 
-MORE = {"game_time", "isolate", "memory", "move_time", "strict"}
+MORE = {"game_time", "isolate", "memory", "move_time", "strict", "threads"}
 """Fields of RunRequest that count in a comparison too."""
 
 

@@ -13,10 +13,13 @@ from typing import Any
 
 from tabulate import tabulate
 
+from harness.api.asking import ask_bot
 from harness.core.errors import UsageError
 from harness.core.game import Game, View
+from harness.core.notes import DecisionNotes
 from harness.core.types import Fault, GameRecord, MatchSpec, Value
 from harness.executors.jobs import Roster, isolated
+from harness.match.asked import Asked, Wanted
 from harness.match.narration import tell_match
 from harness.match.positions import Position, positions
 from harness.match.referee import Limits, play
@@ -29,8 +32,10 @@ from harness.runs.run_setup import installed
 class Match:
     """A match that was played: its result, and everything that happened in it."""
 
-    def __init__(self, game: Game[Any], record: GameRecord) -> None:
+    def __init__(self, game: Game[Any], record: GameRecord, notes: Sequence[DecisionNotes] = ()) -> None:
         self.game, self.record = game, record
+        self.notes = tuple(notes)
+        """What bots noted: `decision`, `seat` and what was `said`."""
 
     @property
     def id(self) -> str:
@@ -60,16 +65,41 @@ class Match:
     def story(self, seat: int | None = None) -> str:
         """The match in words; with a seat also its table at each of its decisions."""
         self._check_seat(seat)
-        return "\n".join(tell_match(self.game, self.record, seat))
+        return "\n".join(tell_match(self.game, self.record, seat, self.notes))
 
-    def replay(self) -> Iterator[dict[str, object]]:
-        """Everything that happened, as data: docs/replay.md has the schema."""
-        return stream(self.game, self.record)
+    def replay(self, seat: int | None = None) -> Iterator[dict[str, object]]:
+        """Everything that happened, as data: docs/replay.md has the schema; with a seat also its view at each of its
+        decisions."""
+        self._check_seat(seat)
+        return stream(self.game, self.record, self.notes, seat)
 
     def positions(self, seat: int | None = None) -> list[Position]:
         """The decisions of the match, or of one seat: view, legal actions, and what was chosen."""
         self._check_seat(seat)
-        return [one for one in positions(self.game, self.record) if seat in (None, one.seat)]
+        return [one for one in positions(self.game, self.record, self.notes) if seat in (None, one.seat)]
+
+    def ask(
+        self,
+        bot: BotLike,
+        *,
+        decision: int | None = None,
+        fault: bool = False,
+        worst: bool = False,
+        seat: int | str | None = None,
+        isolate: Isolation = "off",
+    ) -> Asked:
+        """What a bot, this one or another, does now: at one decision, at the one where the bot of the seat failed, at
+        the one that seems to have cost most, or at every decision of the seat.
+
+        Examples:
+            >>> asked = play_match("el-paso", ["skittish", "diehard"], seed=7).ask("skittish:stars=4")
+            >>> first = asked.differences[0]
+            >>> first.position.decision, str(first.position.chosen), str(first.now)
+            (4, 'leave', 'stay')
+        """
+        wanted = Wanted(seat, decision, fault, worst)
+        registry = installed_here(isolate)
+        return ask_bot(bot, self.game, self.record, self.notes, registry, wanted, isolate=isolate)
 
     def _check_seat(self, seat: int | None) -> None:
         if seat is not None and seat not in range(len(self.bots)):
@@ -146,16 +176,17 @@ def play_match(
             raise UsageError(f"{entrant.name} does not play {rules.title}.")
         if by_name[entrant.name].bot is not entrant.bot:
             raise UsageError(f"Two different bots are called {entrant.name}: give one of them another name.")
-    limits = {"move_time": move_time, "game_time": 0.0, "memory": 0, "isolate": isolate}
+    limits = {"move_time": move_time, "game_time": 0.0, "memory": 0, "threads": 1, "isolate": isolate}
     roster = isolated(Roster({game: rules}, by_name), limits)
     names = [entrant.name for entrant in entrants]
     spec = MatchSpec.single(f"{game}-1.1.1", game, rules.settings, draw_seed() if seed is None else seed, names)
+    notes: list[DecisionNotes] = []
     try:
         with redirect_stdout(sys.stderr), _interruptible() as audit:  # what bots print is not our output
-            record = play(spec, rules, roster.seats(spec), Limits(move_time), audit=audit)
+            record = play(spec, rules, roster.seats(spec), Limits(move_time), audit=audit, notes=notes)
     finally:
         roster.close()
-    return Match(rules, record)
+    return Match(rules, record, notes)
 
 
 @contextmanager

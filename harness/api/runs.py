@@ -14,6 +14,8 @@ from msgspec.structs import asdict, replace
 from harness.api.matches import Match, installed_here
 from harness.core.errors import UnknownName, UsageError
 from harness.core.types import FaultKind, GameRecord, Value
+from harness.executors.jobs import expect_workers
+from harness.match.asked import Asked
 from harness.output.columns import Fields
 from harness.output.details import pairwise_table, seats_table
 from harness.output.tables import LeaderboardTables, leaderboard_table, text_of, write_leaderboard
@@ -137,13 +139,13 @@ class Run:
 
     def replay(self, match: str | int) -> Match:
         """A match by its id, or by its place in the schedule: to be read and stepped through."""
-        ids = []
-        for record in self:
-            if match in (record.id, record.index):
-                return Match(configure_run(self._folder, self._registry)[record.game], record)
-            ids.append(record.id)
-        shown = ids if len(ids) <= 20 else [*ids[:10], *ids[-10:]]
-        raise UnknownName(f"match of {self.folder}", str(match), shown)
+        record = self._folder.record(match)
+        game = configure_run(self._folder, self._registry)[record.game]
+        return Match(game, record, self._folder.notes(record.id))
+
+    def ask(self, bot: BotLike, match: str | int, **wanted: Any) -> Asked:
+        """What a bot does now at the decisions of a match; `wanted` is what `Match.ask` takes."""
+        return self.replay(match).ask(bot, **wanted)
 
     def verify(self, sample: int | None = None) -> Findings:
         """Plays the records again by the rules (or a sample of so many) and compares: what does not fit."""
@@ -190,6 +192,7 @@ def tournament(
     if unknown:
         raise UnknownName("field of a run", unknown[0], RunRequest.__struct_fields__)
     asked = replace(request, **fields) if request else RunRequest(**fields)
+    expect_workers(asked.workers)
     registry = installed_here(asked.isolate, asked.strict)
     if resume is None:
         asked = seeded(asked)
@@ -206,7 +209,9 @@ def tournament(
 
 
 def _several(given: Any) -> tuple[Any, ...]:
-    """One thing, or several."""
+    """One thing, or several, or several by name."""
+    if isinstance(given, Mapping):
+        return tuple(given.items())
     return tuple(given) if isinstance(given, list | tuple) else (given,)
 
 
@@ -221,6 +226,8 @@ def _call(asked: RunRequest) -> str:
 
 
 def _named(bot: BotLike) -> str:
+    if isinstance(bot, tuple):
+        return f"({bot[0]!r}, {_named(bot[1])})"
     return repr(bot) if isinstance(bot, str) else getattr(bot, "__name__", type(bot).__name__)
 
 
@@ -229,7 +236,7 @@ def _reopened(
 ) -> tuple[RunFolder, RunSetup, dict[str, Any]]:
     folder = RunFolder.open(find(Path(asked.results), str(path)))
     for bot in asked.bots:
-        if not isinstance(bot, str):
+        if not isinstance(bot[1] if isinstance(bot, tuple) else bot, str):
             registry.enter_as_installed(bot)
     return folder, reopen(folder, registry, force), limits_of_run(folder)
 

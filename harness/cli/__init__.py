@@ -10,14 +10,17 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from harness._version import VERSION
 
 COMMANDS = {
+    "ask": "Put a bot before a decision of a match, and see what it does now.",
     "bench": "Measure games and decisions a second on this machine.",
     "bots": "List the bots that are installed.",
     "check": "Try a bot at all its games and say whether it is fit to play.",
     "compare": "Find out whether one bot is better than another.",
+    "completion": "Print what makes a shell complete arena's commands and names.",
     "doctor": "Find out what this machine can enforce against a stranger's bot.",
     "formats": "List the tournament formats that are installed, with their options.",
     "games": "List the games that are installed, with their options.",
@@ -32,7 +35,9 @@ COMMANDS = {
 }
 
 
-PLAYING = frozenset({"check", "compare", "play", "tournament"})
+COMPLETE_VARIABLE = "_ARENA_COMPLETE"
+"""By this a shell asks for completions, or for the script that does."""
+PLAYING = frozenset({"ask", "check", "compare", "play", "tournament"})
 """Commands that let bots choose."""
 
 
@@ -55,10 +60,16 @@ class Arena(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """The command that was typed, or a hint at the nearest one."""
         near = get_close_matches(args[0], COMMANDS, n=1)
-        if args[0] not in COMMANDS and not args[0].startswith("-"):
+        if args[0] not in COMMANDS and not args[0].startswith("-") and not ctx.resilient_parsing:
             hint = f" Did you mean {near[0]!r}?" if near else ""
             raise click.UsageError(f"There is no command {args[0]!r}.{hint} 'arena --help' lists them.", ctx)
         return super().resolve_command(ctx, args)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Commands for a shell, likewise without importing them."""
+        if incomplete.startswith("-"):
+            return super().shell_complete(ctx, incomplete)
+        return [CompletionItem(name, help=text) for name, text in COMMANDS.items() if name.startswith(incomplete)]
 
     def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The list of commands in the help text."""
@@ -99,6 +110,8 @@ def run() -> None:
     """The console script."""
     if sys.stderr is None:  # closed by whoever started us: there is nobody to tell
         sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - it stays open to the end
+    if COMPLETE_VARIABLE in os.environ:
+        from harness.cli import bash_completion  # noqa: F401 - click knows of it from now on
     if os.environ.get("PYTHONHASHSEED", "random") == "random" and PLAYING.intersection(sys.argv[1:2]):
         # Bots that go through a set of texts do so in an order that Python shuffles at its start, unless it is told
         # not to. The same run must give the same records.

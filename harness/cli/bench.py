@@ -7,15 +7,19 @@ import json
 import click
 from tabulate import tabulate
 
+from harness.cli.parameter_types import BOT, GAME
 from harness.cli.shared import load_plugins, note
 
 
 @click.command("bench", short_help="Measure games and decisions a second on this machine.")
-@click.option("--game", "games", multiple=True, help="A game to measure; may be repeated. Default: all.")
+@click.option("--game", "games", type=GAME, multiple=True, help="A game to measure; may be repeated. Default: all.")
 @click.option("--players", type=int, help="Bots at a table. Default: 4, or the nearest the game allows.")
 @click.option("--seconds", type=click.FloatRange(min=0.1), default=4.0, show_default=True, help="Time for each game.")
 @click.option("--workers", type=click.IntRange(min=1, max=1024), help="Measure executors too, with so many workers.")
-@click.option("--bot", "bots", multiple=True, metavar="BOT", help="Measure how fast this bot thinks, too; repeatable.")
+@click.option(
+    "--bot", "bots", type=BOT, multiple=True, metavar="BOT", help="Measure how fast this bot thinks, too; repeatable."
+)
+@click.option("--costs", is_flag=True, help="Measure what a bot pays for instead, in microseconds: see docs/bots.md.")
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
 def command(
     games: tuple[str, ...],
@@ -23,6 +27,7 @@ def command(
     seconds: float,
     workers: int | None,
     bots: tuple[str, ...],
+    costs: bool,
     as_json: bool,
 ) -> None:
     """Measure games and decisions a second on one core, with random bots and a view for each decision.
@@ -35,10 +40,13 @@ def command(
     arena bench --game el-paso --seconds 10
     arena bench --workers 2
     arena bench --bot ismcts:iterations=200 --bot outlaw
+    arena bench --costs --game x-pasch
     """
-    from harness.bench import measure, measure_bot, measure_executors
+    from harness.bench import measure, measure_bot, measure_costs, measure_executors
     from harness.core.errors import UsageError
 
+    if costs and (bots or workers):
+        raise UsageError("--costs measures what the games ask of any bot; leave out --bot and --workers.")
     registry = load_plugins()
     entrants = registry.entrants(bots)
     results: dict[str, dict[str, float]] = {}
@@ -48,7 +56,7 @@ def command(
         if not game.min_players <= seats <= game.max_players:
             raise UsageError(f"{game.title} is for {game.min_players} to {game.max_players} players, not {seats}.")
         note(f"Measuring {game.title} with {seats} players for {seconds:g} s ...")
-        results[name] = measure(game, seats, seconds)
+        results[name] = (measure_costs if costs else measure)(game, seats, seconds)
         for bot in entrants:
             if bot.plays(name):
                 note(f"Measuring {bot.name} at {game.title} ...")
@@ -62,7 +70,12 @@ def command(
     measures = dict.fromkeys(what for measured in results.values() for what in measured)
     rows = [[what, *(_shown(what, measured.get(what)) for measured in results.values())] for what in measures]
     click.echo(
-        tabulate(rows, headers=["", *results], disable_numparse=True, colalign=["left", *["right"] * len(results)])
+        tabulate(
+            rows,
+            headers=["microseconds" if costs else "", *results],
+            disable_numparse=True,
+            colalign=["left", *["right"] * len(results)],
+        )
     )
 
 

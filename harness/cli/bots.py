@@ -9,6 +9,7 @@ import click
 from msgspec import to_builtins
 from tabulate import tabulate
 
+from harness.cli.parameter_types import GAME
 from harness.cli.shared import load_plugins, note, strict_option
 from harness.core.errors import PluginError
 from harness.core.options import allowed
@@ -16,7 +17,7 @@ from harness.plugins.entrants import unknown_games
 
 
 @click.command("bots", short_help="List the bots that are installed.")
-@click.option("--game", help="Only bots that play this game.")
+@click.option("--game", type=GAME, help="Only bots that play this game.")
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
 @strict_option
 def command(game: str | None, as_json: bool, strict: bool) -> None:

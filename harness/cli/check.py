@@ -9,74 +9,109 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from harness.cli.shared import load_plugins, note
+from harness.cli.parameter_types import BOT, GAME
+from harness.cli.shared import load_plugins, make_ready, note
 
 if TYPE_CHECKING:
     from harness.conformance import BotReport
+    from harness.executors.jobs import Roster
+
+
+PLACES = {"off": "in a worker", "on": "isolated", "strict": "isolated strictly"}
 
 
 @click.command("check", short_help="Try a bot at all its games and say whether it is fit to play.")
-@click.argument("bot")
-@click.option("--game", "games", multiple=True, help="A game to try; may be repeated. Default: all it plays.")
+@click.argument("bot", type=BOT)
+@click.option(
+    "--game", "games", type=GAME, multiple=True, help="A game to try; may be repeated. Default: all it plays."
+)
 @click.option("--matches", type=click.IntRange(min=1), default=2, show_default=True, help="Deals a player count.")
 @click.option("--move-time", type=click.FloatRange(min=0), default=10.0, show_default=True, help="Seconds a decision.")
 @click.option("--memory", type=click.IntRange(min=0), default=4096, show_default=True, help="Megabytes it may use.")
+@click.option("--threads", type=click.IntRange(min=0), default=1, show_default=True, help="Of native pools; 0: any.")
 @click.option(
     "--isolate",
     type=click.Choice(["off", "on", "strict"]),
-    default="on",
-    show_default=True,
-    help="Where it plays: in arena's own process, or in one without rights.",
+    help="Where it plays: in a worker of arena's (off), or in a process without rights (on, strict). Default: in both, "
+    "one after the other. A stranger's bot is checked with on.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
 def command(bot: str, games: tuple[str, ...], as_json: bool, **asked: Any) -> None:
-    """Try a bot at all its games, at every player count, and say whether it is fit to play.
+    """Try a bot at all its games, at every player count, as a tournament would, and say whether it is fit to play.
 
-    Reports faults, time, memory, and whether the same seed leads to the same decisions. The exit code is 0 for a bot
-    that is fit, 1 for one that is not. In the tests of a package the same check is harness.conformance.check_bot.
+    Reports faults, time, memory, whether the same seed leads to the same decisions, and what happens when it is
+    loaded: a long import, threads, printing. The exit code is 0 for a bot that is fit, 1 for one that is not. In the
+    tests of a package the same check is harness.conformance.check_bot.
 
     \b
     arena check skittish
     arena check my_bot.py
     arena check "cmd:node my_bot.js" --game el-paso
     """
-    from harness.conformance import check_bot
     from harness.core.errors import UsageError
-    from harness.executors.jobs import Roster, isolated
-    from harness.match.referee import Limits
+    from harness.executors.jobs import CAN_FORK, Roster
 
-    registry = load_plugins(isolate=asked["isolate"])
+    make_ready(None, None)
+    registry = load_plugins(isolate=asked["isolate"] or ("on" if CAN_FORK else "off"))
     offered = {name: registry.game(name).configure() for name in sorted({*registry.games, *games})}
-    entrants = registry.entrants([bot])
-    if len(entrants) > 1:
-        names = ", ".join(entrant.spec for entrant in entrants)
-        raise UsageError(f"{bot} has several bots; say which one to check: {names}.")
-    limits = Limits(asked["move_time"])
-    terms = {**asked, "game_time": 0.0}
-    [entrant] = isolated(Roster(offered, {entrants[0].name: entrants[0]}), terms).entrants.values()
+    entrant = registry.entrant(bot)
     if games and not any(entrant.plays(game) for game in games):
         raise UsageError(f"{entrant.name} does not say that it plays {' or '.join(games)}.")
+    roster = Roster(offered, {entrant.name: entrant})
+    places = [asked["isolate"]] if asked["isolate"] else ["on"] if entrant.isolated else ["off", "on"]
+    reports = {}
     with redirect_stdout(sys.stderr):  # what a bot prints
-        note(f"Checking {entrant.name} ...")
-        report = check_bot(entrant, offered.values(), range(1, asked["matches"] + 1), limits, games)
-    _show(report, as_json)
-    if not report.fit:
+        for place in places if CAN_FORK else ["off"]:
+            note(f"Checking {entrant.name} {PLACES[place]} ...")
+            reports[place] = _check(roster, {**asked, "isolate": place}, games)
+    _show(reports, as_json)
+    if not all(report.fit for report in reports.values()):
         click.get_current_context().exit(1)
 
 
-def _show(report: BotReport, as_json: bool) -> None:
+def _check(roster: Roster, asked: dict[str, Any], games: tuple[str, ...]) -> BotReport:
+    from harness.conformance import check_bot
+    from harness.conformance.import_check import try_import
+    from harness.executors.jobs import CAN_FORK, choose_executor, isolated
+    from harness.match.referee import Limits
+
+    terms = {**asked, "game_time": 0.0}
+    [placed] = isolated(roster, terms).entrants.values()
+    workers = placed.isolated or not CAN_FORK
+    report = check_bot(
+        placed,
+        roster.games.values(),
+        range(1, asked["matches"] + 1),
+        Limits(asked["move_time"]),
+        games,
+        executor=None if workers else lambda table: choose_executor(table, terms, 1),
+    )
+    if not workers:
+        trial = try_import(roster, placed.name, asked["threads"])
+        report.warnings += trial.warnings() if trial else []
+    return report
+
+
+def _show(reports: dict[str, BotReport], as_json: bool) -> None:
     from dataclasses import asdict
 
     if as_json:
-        click.echo(json.dumps({**asdict(report), "fit": report.fit}, indent=2))
+        data = [{"isolate": place, **asdict(report), "fit": report.fit} for place, report in reports.items()]
+        click.echo(json.dumps({"fit": all(report["fit"] for report in data), "checks": data}, indent=2))
         return
-    for game, counts in report.games.items():
+    first = next(iter(reports.values()))
+    for game, counts in first.games.items():
         click.echo(f"{game}: {', '.join(map(str, counts))} players")
-    pace = 1000 * report.seconds / max(1, report.decisions)
-    click.echo(f"{report.matches:,} matches, {report.decisions:,} decisions; {pace:.3g} ms each, at most "
-               f"{1000 * report.slowest:.3g} ms")  # fmt: skip
-    if report.memory:
-        click.echo(f"{report.memory:.0f} MB of memory at most")
-    for problem in report.problems:
-        click.echo(f"PROBLEM  {problem}")
-    click.echo(f"{report.bot} is {'fit' if report.fit else 'NOT fit'} to play.")
+    for place, report in reports.items():
+        pace = 1000 * report.seconds / max(1, report.decisions)
+        click.echo(f"{PLACES[place]}: {report.matches:,} matches, {report.decisions:,} decisions; {pace:.3g} ms each, "
+                   f"at most {1000 * report.slowest:.3g} ms")  # fmt: skip
+        if report.memory:
+            click.echo(f"{report.memory:.0f} MB of memory at most")
+    for problem in dict.fromkeys(problem for report in reports.values() for problem in report.problems):
+        places = [PLACES[place] for place, report in reports.items() if problem in report.problems]
+        click.echo(f"PROBLEM  {problem}" + (f" ({places[0]})" if len(places) < len(reports) else ""))
+    for warning in first.warnings:
+        click.echo(f"WARNING  {warning}")
+    fit = all(report.fit for report in reports.values())
+    click.echo(f"{first.bot} is {'fit' if fit else 'NOT fit'} to play.")

@@ -10,21 +10,26 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
+from harness.cli.parameter_types import BOT, GAME
 from harness.cli.shared import given, load_plugins, options_option, playing_options, seed_option, strict_option
 from harness.output.terminal import Progress
 
 if TYPE_CHECKING:
     from harness.ratings.comparison import Verdict
 
-PLAYING = ("workers", "move_time", "game_time", "memory", "isolate")
+PLAYING = ("workers", "move_time", "game_time", "memory", "threads", "isolate")
 """Options of all commands that let bots play, which are fields of a RunRequest."""
 
 
 @click.command("compare", short_help="Find out whether one bot is better than another.")
-@click.argument("one")
-@click.argument("other")
-@click.option("--game", "games", multiple=True, help="The game; may be repeated. Default: all that both play.")
-@click.option("--bot", "company", multiple=True, metavar="BOT", help="Who else sits at the table; may be repeated.")
+@click.argument("one", type=BOT)
+@click.argument("other", type=BOT)
+@click.option(
+    "--game", "games", type=GAME, multiple=True, help="The game; may be repeated. Default: all that both play."
+)
+@click.option(
+    "--bot", "company", type=BOT, multiple=True, metavar="BOT", help="Who else sits at the table; may be repeated."
+)
 @options_option
 @seed_option
 @click.option(

@@ -7,13 +7,14 @@ from pathlib import Path
 
 import click
 
+from harness.cli.parameter_types import ENTRANT, GAME, RUN
 from harness.cli.shared import note, open_folder, results_option
 from harness.core.errors import UnknownName
 
 
 @click.command("leaderboard", short_help="Print the leaderboard of a run.")
-@click.argument("run")
-@click.option("--game", help="Only this game's table.")
+@click.argument("run", type=RUN)
+@click.option("--game", type=GAME, help="Only this game's table.")
 @click.option(
     "--by",
     type=click.Choice(["game", "players", "option"]),
@@ -28,8 +29,10 @@ from harness.core.errors import UnknownName
     show_default=True,
     help="Who is better, who finishes ahead of whom, or what a seat is worth.",
 )
-@click.option("--without", "left_out", multiple=True, metavar="BOT", help="Leave out all matches of this bot.")
-@click.option("--bot", help="Everything about this bot, as JSON.")
+@click.option(
+    "--without", "left_out", type=ENTRANT, multiple=True, metavar="BOT", help="Leave out all matches of this bot."
+)
+@click.option("--bot", type=ENTRANT, help="Everything about this bot, as JSON.")
 @click.option("--table-format", "-f", default="simple", show_default=True, help="github, csv, json, html, latex ...")
 @results_option
 def command(

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import click
 
+from harness.cli.parameter_types import GAME
 from harness.cli.shared import load_plugins, note
 from harness.plugins.scaffold import LANGUAGES, company, make
 
 NEXT = {
-    "python": "  pip install -e ./{folder}\n  arena tournament --game {game} --bot {name} --bot random{company}",
+    "python": '  pip install -e "{place}[test]"\n  arena tournament --game {game} --bot {name} --bot random{company}',
     "node": '  arena tournament --game {game} --bot "cmd:node {folder}/{name}.js" --bot random{company}',
     "c": '  make -C {folder}\n  arena tournament --game {game} --bot "cmd:{folder}/{name}" --bot random{company}',
 }
@@ -18,7 +19,7 @@ NEXT = {
 
 @click.command("new-bot", short_help="Make a package with a new bot, ready to play.")
 @click.argument("name")
-@click.option("--game", default="el-paso", show_default=True, help="The game that it plays.")
+@click.option("--game", type=GAME, default="el-paso", show_default=True, help="The game that it plays.")
 @click.option(
     "--lang", type=click.Choice(LANGUAGES), default="python", show_default=True, help="What it is written in."
 )
@@ -41,5 +42,12 @@ def command(name: str, game: str, lang: str, into: Path) -> None:
     registry = load_plugins()
     for path in make(registry, name, game, lang, into):
         click.echo(path)
-    fill = {"folder": into / name, "name": name, "game": game, "company": company(registry, registry.game(game))}
+    place = into / name if into.is_absolute() else f"./{into / name}"  # without ./ pip would look for it elsewhere
+    fill = {
+        "folder": into / name,
+        "place": place,
+        "name": name,
+        "game": game,
+        "company": company(registry, registry.game(game)),
+    }
     note(f"\nNext:\n\n{NEXT[lang].format(**fill)}")

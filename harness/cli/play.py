@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from harness.cli.parameter_types import BOT, GAME, RUN
 from harness.cli.shared import given, load_plugins, note, open_folder, options_option, results_option, seed_option
 
 if TYPE_CHECKING:
@@ -19,14 +20,20 @@ if TYPE_CHECKING:
 
 
 @click.command("play", short_help="Play against bots at this terminal.")
-@click.argument("game", required=False)
-@click.option("--bot", "bots", multiple=True, metavar="BOT", help="An opponent. Default: bots made for the game.")
+@click.argument("game", type=GAME, required=False)
+@click.option(
+    "--bot", "bots", type=BOT, multiple=True, metavar="BOT", help="An opponent. Default: bots made for the game."
+)
 @click.option("--seat", type=int, help="Where you sit, from 0. Default: 0, and one farther with each deal of a run.")
 @options_option
 @seed_option
-@click.option("--hint-bot", metavar="BOT", help="Whom to ask for hints. Default: the strongest that plays the game.")
+@click.option(
+    "--hint-bot", type=BOT, metavar="BOT", help="Whom to ask for hints. Default: the strongest that plays the game."
+)
 @click.option("--name", help="Name of the run's folder. Default: the time.")
-@click.option("--resume", metavar="RUN", help="Go on with a match that was left, or play another deal at that table.")
+@click.option(
+    "--resume", type=RUN, metavar="RUN", help="Go on with a match that was left, or play another deal at that table."
+)
 @click.option("--force", is_flag=True, help="With --resume: go on although bots or rules have changed.")
 @results_option
 def command(**asked: Any) -> None:

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import click
 
+from harness.cli.parameter_types import RUN
 from harness.cli.shared import load_plugins, note, open_folder, results_option
 
 
 @click.command("publish", short_help="Make a web site of runs.")
-@click.argument("runs", nargs=-1, required=True)
+@click.argument("runs", type=RUN, nargs=-1, required=True)
 @click.option(
     "--to",
     type=click.Path(path_type=Path, file_okay=False),

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import click
 
+from harness.cli.parameter_types import RUN
 from harness.cli.shared import load_plugins, note, open_folder, results_option
 
 
 @click.command("report", short_help="Make one HTML page of a run: tables, charts, replays.")
-@click.argument("run")
+@click.argument("run", type=RUN)
 @click.option("--match", "matches", multiple=True, metavar="ID", help="Show this match in the replay viewer too.")
 @click.option(
     "--replays",

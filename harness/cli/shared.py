@@ -51,7 +51,7 @@ class Seconds(click.FloatRange):
 
 
 def playing_options(command: F) -> F:
-    """Adds --workers, --move-time, --game-time, --memory and --isolate to a command."""
+    """Adds --workers, --move-time, --game-time, --memory, --threads and --isolate to a command."""
     for option in reversed(
         (
             click.option(
@@ -75,6 +75,12 @@ def playing_options(command: F) -> F:
                 help="Megabytes of memory a worker, or an isolated bot, may use; 0 is no limit. Default: 4096.",
             ),
             click.option(
+                "--threads",
+                type=click.IntRange(min=0),
+                help="Threads of OpenMP, BLAS or torch in a worker, or in an isolated bot; 0 is as many as they like. "
+                "Default: 1.",
+            ),
+            click.option(
                 "--isolate",
                 type=click.Choice(["off", "on", "strict"]),
                 is_flag=False,
@@ -86,6 +92,18 @@ def playing_options(command: F) -> F:
     ):
         command = option(command)
     return command
+
+
+def make_ready(workers: int | None, threads: int | None) -> None:
+    """Before any bot is loaded: begins with the workers, or sets the threads of bots that play in this process."""
+    import os
+
+    from harness.executors.jobs import expect_workers
+    from harness.executors.threads import thread_variables
+
+    if workers == 0:
+        os.environ.update(thread_variables(1 if threads is None else threads))
+    expect_workers(workers, clean=True)
 
 
 def note(text: str) -> None:

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from harness.cli.parameter_types import BOT, FORMAT, GAME, RUN
 from harness.cli.shared import (
     given,
     load_plugins,
+    make_ready,
     note,
     options_option,
     playing_options,
@@ -35,16 +37,17 @@ FIXED = {
 """What a run is: a resumed one has it already."""
 REQUESTED = (
     "games", "bots", "options", "players", "deals", "seed", "format", "candidates", "name", "workers", "strict",
-    "move_time", "game_time", "memory", "isolate", "max_faults",
+    "move_time", "game_time", "memory", "threads", "isolate", "max_faults",
 )  # fmt: skip
 """Options that are fields of a RunRequest."""
 
 
 @click.command("tournament", short_help="Let bots play against each other and rate them.")
-@click.option("--game", "games", multiple=True, help="A game to play; may be repeated. Default: all.")
+@click.option("--game", "games", type=GAME, multiple=True, help="A game to play; may be repeated. Default: all.")
 @click.option(
     "--bot",
     "bots",
+    type=BOT,
     multiple=True,
     metavar="BOT",
     help="A bot: NAME, NAME:key=value, a file.py or cmd:COMMAND. Default: all quick ones.",
@@ -56,11 +59,17 @@ REQUESTED = (
 @click.option(
     "--format",
     "format",
+    type=FORMAT,
     metavar="FORMAT",
     help="Who meets whom, with options: swiss:rounds=5. Default: round-robin; 'arena formats' lists them.",
 )
 @click.option(
-    "--candidate", "candidates", multiple=True, metavar="BOT", help="Whom a gauntlet is about; may be repeated."
+    "--candidate",
+    "candidates",
+    type=BOT,
+    multiple=True,
+    metavar="BOT",
+    help="Whom a gauntlet is about; may be repeated.",
 )
 @click.option(
     "--until-separated",
@@ -76,7 +85,7 @@ REQUESTED = (
     metavar="FILE",
     help="A TOML file that asks for a run; what is given here too counts instead.",
 )
-@click.option("--resume", type=click.Path(path_type=Path), metavar="RUN", help="Continue the run in this folder.")
+@click.option("--resume", type=RUN, metavar="RUN", help="Continue the run in this folder.")
 @click.option("--force", is_flag=True, help="With --resume: go on although bots or rules have changed.")
 @click.option(
     "--dry-run",
@@ -110,10 +119,12 @@ def command(**asked: Any) -> None:
     if asked["table_format"] not in FORMATS:
         raise click.UsageError(f"Unknown table format {asked['table_format']!r}; choose from: {', '.join(FORMATS)}.")
     if asked["resume"]:
+        make_ready(asked["workers"], asked["threads"])
         run, setup, limits = _resume(asked)
         workers, strict = asked["workers"], asked["strict"]
     else:
         request = _request(asked)
+        make_ready(0 if asked["dry_run"] else request.workers, request.threads)
         registry = load_plugins(request.strict, request.isolate)
         if asked["dry_run"]:
             from harness.runs.run_setup import prepare

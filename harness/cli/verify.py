@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from harness.cli.parameter_types import RUN
 from harness.cli.shared import load_plugins, note, open_folder, results_option
 from harness.output.terminal import Progress
 
@@ -13,7 +14,7 @@ SHOWN = 20
 
 
 @click.command("verify", short_help="Play the records of a run again and compare.")
-@click.argument("runs", nargs=-1, required=True)
+@click.argument("runs", type=RUN, nargs=-1, required=True)
 @click.option("--sample", type=click.IntRange(min=1), help="Play only about this many records again, evenly spread.")
 @results_option
 def command(runs: tuple[str, ...], sample: int | None, results: Path) -> None:

@@ -8,15 +8,17 @@ def test_my_bot_is_fit():
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import structs
 
 from harness.core.bot import Bot
 from harness.core.errors import ConformanceError
 from harness.core.game import Game
 from harness.core.types import GameRecord, MatchSpec
-from harness.executors import Roster
+from harness.executors import Executor, Job, Roster
 from harness.executors.remote import RemoteEntrant, SessionPool
 from harness.match.referee import Limits, play
 from harness.plugins.entrants import Entrant, enter, unknown_games
@@ -26,6 +28,7 @@ SEEDS = (1, 2)
 MOST_FAULTS = 20
 """Faults after which there is no point in looking for more."""
 STAND_IN = "stand-in"
+OpensExecutor = Callable[[Roster], Executor]
 
 
 class StandIn(Bot):
@@ -53,6 +56,8 @@ class BotReport:
     memory: float | None = None
     """Megabytes at most, for a bot in a process of its own."""
     problems: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    """What its author should know, though it is no fault."""
 
     @property
     def fit(self) -> bool:
@@ -71,12 +76,13 @@ def check_bot(
     seeds: Sequence[int] = SEEDS,
     limits: Limits = LIMITS,
     only: Sequence[str] = (),
+    executor: OpensExecutor | None = None,
 ) -> BotReport:
     """Plays every game that the bot claims at every player count, each match twice; what came of it.
 
     `games` are those there are, by default all that are installed; `only` leaves out the others. A class is played in
-    this process: what hangs or kills it is survived only by entrants in processes of their own, as `arena check` has
-    them.
+    this process, by default: what hangs or kills it is survived by entrants in processes of their own, and by an
+    `executor` with workers, made for a roster. `arena check` has both.
     """
     entrant = bot if isinstance(bot, Entrant) else enter(bot, {}, "", "", "")
     offered = {game.name: game for game in (_installed() if games is None else games)}
@@ -84,17 +90,18 @@ def check_bot(
     report.problems += unknown_games([("It", entrant.bot)], offered)
     chosen = {name: game for name, game in offered.items() if entrant.plays(name) and (not only or name in only)}
     roster = Roster(chosen, {entrant.name: entrant, STAND_IN: enter(StandIn, {}, "", "", "")})
-    specs = [
+    matches = (
         spec
         for game in chosen.values()
         for players in range(game.min_players, game.max_players + 1)
         for spec in _matches(game, players, entrant.name, seeds)
-    ]
+    )
+    specs = [structs.replace(spec, index=index) for index, spec in enumerate(matches)]
     report.games = {name: list(range(game.min_players, game.max_players + 1)) for name, game in chosen.items()}
     try:
-        first = _play_all(specs, roster, limits, report)
+        first = _play_all(specs, roster, limits, report, executor)
         # The other way round, in fresh processes: a bot whose play depends on what it played before is found out.
-        second = _play_all(specs[::-1], roster, limits, report)
+        second = _play_all(specs[::-1], roster, limits, report, executor)
     finally:
         roster.close()
     for spec in specs:
@@ -123,12 +130,14 @@ def _spec(game: Game[Any], what: str, seed: int, seats: list[str]) -> MatchSpec:
     return MatchSpec.single(what, game.name, game.settings, seed, seats)
 
 
-def _play_all(specs: Sequence[MatchSpec], roster: Roster, limits: Limits, report: BotReport) -> dict[str, GameRecord]:
+def _play_all(
+    specs: Sequence[MatchSpec], roster: Roster, limits: Limits, report: BotReport, executor: OpensExecutor | None
+) -> dict[str, GameRecord]:
     """The records of these matches; after too many faults the rest is left out."""
     entrant, records, faults = roster.entrants[report.bot], {}, 0
-    for spec in specs:
-        record = records[spec.id] = play(spec, roster.games[spec.game], roster.seats(spec), limits)
-        mine = [seat for seat, name in enumerate(spec.seats) if name == report.bot]
+    for record in _played(specs, roster, limits, executor):
+        records[record.id] = record
+        mine = [seat for seat, name in enumerate(record.seats) if name == report.bot]
         report.matches += 1
         report.decisions += sum(record.decisions[seat] for seat in mine)
         report.seconds += sum(record.time[seat] for seat in mine)
@@ -139,6 +148,18 @@ def _play_all(specs: Sequence[MatchSpec], roster: Roster, limits: Limits, report
     if isinstance(entrant, RemoteEntrant):
         _look_at(entrant.sessions, report)
     return records
+
+
+def _played(
+    specs: Sequence[MatchSpec], roster: Roster, limits: Limits, executor: OpensExecutor | None
+) -> Iterator[GameRecord]:
+    if executor is None:
+        for spec in specs:
+            yield play(spec, roster.games[spec.game], roster.seats(spec), limits)
+        return
+    with executor(roster) as pool:
+        for played in pool.run(map(Job, specs)):
+            yield played.record
 
 
 def _look_at(sessions: SessionPool, report: BotReport) -> None:

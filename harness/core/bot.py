@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self
 
 from harness.core.errors import UsageError
 from harness.core.game import Action, Game
+from harness.core.notes import Notebook
 from harness.core.types import Event, GameRecord, Option, Value
 
 if TYPE_CHECKING:
@@ -40,22 +41,32 @@ class Bot(Generic[ViewType]):
     """By default the version of the package it comes in."""
     options: ClassVar[tuple[Option, ...]] = ()
     """What can be set in its name, as in `sprinter:stars=2`."""
+    files: ClassVar[tuple[str, ...]] = ()
+    """Data files beside its own file that it reads, like `weights.npz`: when they change it is another bot."""
     by_default: ClassVar[bool] = True
     """Whether `arena tournament` enters it when no bot is named; a slow bot says False."""
 
     game: Game[Any]
     """The rules being played: `self.game.actions`, `self.game.imagine(view, self.rng)`, `self.game.settings`."""
     seat: int
+    """Where it sits, from 0."""
     players: int
+    """How many sit at the table."""
     settings: Mapping[str, Value]
     """Its options with their values."""
     seed: int
     """Belongs to this bot in this seat of this match."""
 
+    _notebook: Notebook | None = None
+    """Where its notes go; None while nobody keeps them, as when another bot asks it."""
+
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if "name" not in cls.__dict__:
             cls.name = kebab(cls.__name__)
+        if "__orig_bases__" not in cls.__dict__:
+            # Else it is found in Bot, which is generic, and dill would send the class away without its bases.
+            cls.__orig_bases__ = cls.__bases__  # type: ignore[attr-defined]
 
     @cached_property
     def rng(self) -> Random:
@@ -76,6 +87,16 @@ class Bot(Generic[ViewType]):
     def choose(self, view: ViewType, actions: Sequence[Action]) -> Action:
         """One of `actions` (there are always at least two)."""
         raise NotImplementedError(f"{type(self).__name__} has no choose() method.")
+
+    def note(self, said: object) -> None:
+        """Keeps what the bot thinks with its decision: replays show it, no other bot sees it.
+
+        A text, or data: numbers, lists, mappings, actions; of anything else, what `repr` shows. What is noted in
+        `start` and `observe` goes with the next decision. Of one bot 4,000 bytes a decision and 64,000 a match are
+        kept. It never raises, and does nothing outside a match.
+        """
+        if self._notebook is not None:
+            self._notebook.add(said)
 
     def finish(self, record: GameRecord) -> None:
         """Called once, when the match is over; the record does not say which deal it was."""

@@ -102,6 +102,10 @@ class GameRecord(Struct, frozen=True):
     """Seconds of each seat's slowest decision."""
     faults: tuple[Fault, ...] = ()
 
+    def has_stand_in(self, seat: int, decision: int) -> bool:
+        """Whether this decision of the seat was made at random, for its bot had failed."""
+        return any(fault.seat == seat and fault.decision <= decision for fault in self.faults)
+
     @property
     def spec(self) -> MatchSpec:
         """The match that was asked for."""

@@ -5,9 +5,8 @@ from __future__ import annotations
 import shlex
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from hashlib import sha256
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -18,7 +17,8 @@ from harness.core.game import Game
 from harness.core.types import Value
 from harness.executors.remote import Isolation, IsolationPolicy, RemoteEntrant, RunningProgram, SessionPool
 from harness.match.faults import BotFault
-from harness.plugins.entrants import Entrant, split_options
+from harness.plugins.bot_files import bot_file, digest_of_files
+from harness.plugins.entrants import Entrant, is_bot_file, split_options
 from harness.protocol.messages import LONGEST_HELLO, BotDescription, Introduction, NotAMessage, decode_descriptions
 from harness.protocol.session import HELLO, class_path
 from harness.sandbox.doctor import require_enforcement
@@ -73,6 +73,7 @@ def enter_command(text: str, name: str, options: str, command: str, isolate: Iso
         introduction = _introduction(launch, policy)
     except BotFault as fault:
         raise UsageError(f"{text!r} cannot be entered: {fault.detail}.") from None
+    digest = _digest(words, argv)
     about = {"name": called, "games": introduction.games, "version": introduction.version}
     return RemoteEntrant(
         name=full,
@@ -80,7 +81,8 @@ def enter_command(text: str, name: str, options: str, command: str, isolate: Iso
         bot=type("Program", (Bot,), about),
         settings=settings,
         source=command,
-        version=introduction.version or _digest(argv),
+        version=introduction.version or digest,
+        digest=digest,
         launch=launch,
         expected=introduction,
         policy=policy,
@@ -104,21 +106,17 @@ def _name_of(words: list[str]) -> str:
     return kebab(Path(files[0] if files else words[0]).stem.replace(" ", "-").replace(":", "-"))
 
 
-def _digest(argv: tuple[str, ...]) -> str:
-    """Stands for the version of a program that tells none: its files."""
-    total = sha256()
-    for word in argv:
-        if Path(word).is_file():
-            total.update(Path(word).read_bytes())
-    return "sha256:" + total.hexdigest()[:16]
+def _digest(words: Sequence[str], argv: Sequence[str]) -> str:
+    """What a program is: the files that its command names; the program itself unless it was found on the PATH."""
+    named = argv if Path(words[0]).name != words[0] or len(argv) == 1 else argv[1:]
+    return digest_of_files({f"{i}:{Path(word).name}": Path(word).read_bytes() for i, word in enumerate(named)
+                            if Path(word).is_file()})  # fmt: skip
 
 
 def bots_in(path: str, isolate: Isolation) -> dict[str, type[Bot]]:
     """The bots of a file, as they describe themselves in a process of their own: none of its code runs in this one."""
-    if not Path(path).is_file():
-        raise UsageError(f"There is no file {path}.")
-    file = Path(path).resolve()
-    launch = python_launch(DESCRIBE_FILE, {"file": str(file)}, (str(file.parent),))
+    folder = bot_file(path).parent
+    launch = python_launch(DESCRIBE_FILE, {"file": str(Path(path).resolve())}, (str(folder),))
     sessions, policy = SessionPool(), IsolationPolicy(isolate)
     process = policy.start(launch, sessions.home)
     try:
@@ -134,7 +132,7 @@ def bots_in(path: str, isolate: Isolation) -> dict[str, type[Bot]]:
 
 def _stand_in(bot: BotDescription) -> type[Bot]:
     """A class that says of itself what a bot of another process has said, and cannot play."""
-    about = {"name": bot.name, "games": bot.games, "options": bot.options, "version": bot.version}
+    about = {"name": bot.name, "games": bot.games, "options": bot.options, "version": bot.version, "files": bot.files}
     return type("Described", (Bot,), {**about, "__doc__": bot.doc, "choose": _not_here})
 
 
@@ -159,10 +157,10 @@ def isolate(entrant: Entrant, policy: IsolationPolicy, games: Mapping[str, Game[
     engines = sorted(class_path(type(game)) for game in games.values())
     wanted: dict[str, object] = {"settings": dict(entrant.settings), "engines": engines}
     readable = [_package_of(cls) for cls in (*map(type, games.values()), *entrant.consulted)]
-    file = Path(entrant.source).resolve()
-    if file.suffix == ".py" and file.is_file():
-        wanted |= {"file": str(file), "bot": entrant.bot.name}
-        readable.append(str(file.parent))
+    if is_bot_file(entrant.source):
+        place = Path(entrant.source).resolve()
+        wanted |= {"file": str(place), "bot": entrant.bot.name, "digest": _own_digest(entrant)}
+        readable.append(str(place if place.is_dir() else place.parent))
     else:
         if "<" in entrant.bot.__qualname__ or entrant.bot.__module__ == "__main__":
             raise UsageError(
@@ -200,6 +198,11 @@ def _remote(entrant: Entrant, launch: Launch, policy: IsolationPolicy, expected:
     remote = RemoteEntrant(**values, launch=launch, expected=expected, policy=policy)
     assert remote.sessions.home, "the folder is made here, so that this process can remove it when workers have died"
     return remote
+
+
+def _own_digest(entrant: Entrant) -> str:
+    """Of the bot's file, without those of the bots that it consults."""
+    return entrant.digest.partition(",")[0]
 
 
 def _package_of(cls: type) -> str:

@@ -16,17 +16,16 @@ import msgspec
 from harness.core.errors import UsageError
 from harness.core.game import Game
 from harness.core.types import Fault, GameRecord, MatchSpec
-from harness.executors.isolation import isolate_all
-from harness.executors.remote import IsolationPolicy
 from harness.match.referee import Limits
 from harness.plugins.entrants import Entrant
 
 
 class Played(NamedTuple):
-    """A finished match, and its line for games.jsonl."""
+    """A finished match, its line for games.jsonl, and its line for notes.jsonl, empty where no bot noted anything."""
 
     record: GameRecord
     line: bytes
+    notes: bytes = b""
 
 
 class Roster(NamedTuple):
@@ -43,9 +42,15 @@ class Roster(NamedTuple):
                 entrant.warm_up(spec.seats.count(entrant.name))
         return seats
 
+    @property
+    def loaded(self) -> Mapping[str, Entrant]:
+        """The entrants that are here; in a worker those that have played."""
+        here: Mapping[str, Entrant] = getattr(self.entrants, "loaded", self.entrants)
+        return here
+
     def close(self) -> None:
         """Ends the processes that entrants have of their own."""
-        for entrant in self.entrants.values():
+        for entrant in self.loaded.values():
             entrant.close()
 
 
@@ -67,6 +72,8 @@ class ExecutorSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Processes that play; 0 is none beside this one."""
     memory: int = 0
     """Megabytes a worker; 0 is no limit."""
+    threads: int = 1
+    """Of each native pool (OpenMP, BLAS) in a worker; 0 is as many as it likes."""
 
 
 class WorkerLoss(NamedTuple):
@@ -129,6 +136,7 @@ def choose_executor(
         limits=Limits(limits["move_time"], limits["game_time"]),
         workers=default_workers() if workers is None else workers,
         memory=limits["memory"],
+        threads=limits["threads"],
     )
     placed = isolated(roster, limits, logs)
     for place in EXECUTORS:
@@ -139,14 +147,27 @@ def choose_executor(
     raise AssertionError(f"no executor serves {settings}")
 
 
+def expect_workers(workers: int | None, clean: bool = False) -> None:
+    """Begins to make ready for so many workers; `clean` says that no bot has been loaded in this process yet."""
+    if workers != 0 and CAN_FORK:
+        from harness.executors import nursery
+
+        nursery.make_ready(clean)
+
+
 def isolated(roster: Roster, limits: Mapping[str, Any], logs: Path | None = None) -> Roster:
     """The roster with its bots where a run's limits want them: programs, and isolated bots, in processes."""
     if limits["isolate"] == "off" and not any(entrant.isolated for entrant in roster.entrants.values()):
         return roster
+    from harness.executors.isolation import isolate_all
+    from harness.executors.remote import IsolationPolicy
+
     if not CAN_FORK:
         raise UsageError("Bots in processes of their own, programs too, need Linux, macOS or another Unix.")
     times = Limits(limits["move_time"], limits["game_time"])
-    policy = IsolationPolicy(limits["isolate"], times, limits["memory"], logs=str(logs or ""))
+    policy = IsolationPolicy(
+        limits["isolate"], times, limits["memory"], threads=limits["threads"], logs=str(logs or "")
+    )
     return roster._replace(entrants=isolate_all(roster.entrants, policy, roster.games))
 
 

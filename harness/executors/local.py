@@ -14,17 +14,18 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from itertools import islice
 from time import monotonic, perf_counter
-from typing import Any, Self
+from typing import Self
 
 import msgspec
 import multiprocess
 
 from harness.core.types import GameRecord
-from harness.executors import system
+from harness.executors import nursery, system
 from harness.executors.jobs import ExecutorSettings, Job, Played, Roster, WorkerLoss
+from harness.executors.parcels import RosterParcel, pack
 from harness.executors.verdicts import Verdicts
-from harness.executors.worker import FULL, SHORT, main
-from harness.executors.worker_status import STOP, WorkerStatus, new_status
+from harness.executors.worker import FULL, NOTES, SHORT, main
+from harness.executors.worker_status import STOP, WorkerStatus, new_status, slots
 from harness.match.referee import Limits
 
 AHEAD = 0.1
@@ -48,15 +49,14 @@ RETIREMENTS = {SHORT, FULL}
 class WorkerHandle:
     """The parent's end of one worker."""
 
-    def __init__(self, context: Any, args: tuple[Any, ...], stopped: bool) -> None:
-        jobs, self.jobs = context.Pipe(duplex=False)
-        self.lines, lines = context.Pipe(duplex=False)
-        self.status = new_status(context)
+    def __init__(self, parcel: RosterParcel, settings: ExecutorSettings, stopped: bool) -> None:
+        jobs, self.jobs = multiprocess.Pipe(duplex=False)
+        self.lines, lines = multiprocess.Pipe(duplex=False)
+        memory = new_status()
+        self.status = slots(memory)
         self.status[STOP] = stopped
-        self.process = context.Process(
-            target=main, args=(jobs, lines, self.status, os.getpid(), *args), daemon=False, name="arena-worker"
-        )
-        self.process.start()
+        self.process = nursery.start(main, [jobs.fileno(), lines.fileno(), memory], parcel, settings)
+        os.close(memory)
         jobs.close()
         lines.close()
         self.pid: int = self.process.pid
@@ -64,6 +64,8 @@ class WorkerHandle:
         os.set_blocking(self.fd, False)
         self.pending: deque[Job] = deque()
         self.half = b""
+        self.notes = b""
+        """Notes of the match whose record comes next."""
         self.suspect: WorkerStatus | None = None
         self.overdue = False
         """Whether we killed it because a bot did not return."""
@@ -91,7 +93,6 @@ class WorkerHandle:
         self.process.join()
         self.jobs.close()
         self.lines.close()
-        self.process.close()
 
 
 class LocalPool:
@@ -103,17 +104,19 @@ class LocalPool:
         limits: Limits,
         workers: int,
         memory: int = 0,
+        threads: int = 1,
         sweep: bool = False,
         should_stop: Callable[[], bool] = lambda: False,
     ) -> None:
-        """`memory` is megabytes a worker; `sweep` kills all children of this process that are not its own workers
-        (what bots forked and left behind); `should_stop` is asked every so often."""
+        """`memory` is megabytes a worker, `threads` those of a native pool in it; `sweep` kills what bots forked and
+        left behind; `should_stop` is asked every so often."""
         self.size, self.sweep, self.should_stop = workers, sweep, should_stop
         self.losses: list[WorkerLoss] = []
         self.given_up: list[str] = []
         """Matches that no worker survived, though no bot could be blamed."""
-        self._args = (roster, limits, memory)
-        self._context = multiprocess.get_context("fork" if hasattr(os, "fork") else "spawn")
+        self._roster = roster
+        self._settings = ExecutorSettings(limits=limits, workers=workers, memory=memory, threads=threads)
+        self._parcel: RosterParcel | None = None
         self._workers: dict[int, WorkerHandle] = {}
         self._selector = selectors.DefaultSelector()
         self._verdicts = Verdicts()
@@ -127,7 +130,8 @@ class LocalPool:
     @classmethod
     def open(cls, roster: Roster, settings: ExecutorSettings, should_stop: Callable[[], bool]) -> Self:
         """The pool that a run asks for: nothing that bots have forked outlives it."""
-        return cls(roster, settings.limits, settings.workers, settings.memory, sweep=True, should_stop=should_stop)
+        limits, workers, memory, threads = settings.limits, settings.workers, settings.memory, settings.threads
+        return cls(roster, limits, workers, memory, threads, sweep=True, should_stop=should_stop)
 
     @staticmethod
     def serves(settings: ExecutorSettings) -> bool:
@@ -135,6 +139,7 @@ class LocalPool:
         return settings.workers > 0
 
     def __enter__(self) -> Self:
+        self._parcel = pack(self._roster)
         if self.sweep:
             system.adopt_strays(True)
             self._others = system.children()
@@ -146,7 +151,7 @@ class LocalPool:
         for worker in list(self._workers.values()):
             self._stop_worker(worker)
         self._selector.close()
-        self._args[0].close()
+        self._roster.close()
         if self.sweep:
             system.adopt_strays(False)
 
@@ -173,7 +178,8 @@ class LocalPool:
             worker.jobs.close()
 
     def _start_worker(self) -> WorkerHandle:
-        worker = WorkerHandle(self._context, self._args, self._stopped)
+        assert self._parcel is not None, "a pool is used as a context manager"
+        worker = WorkerHandle(self._parcel, self._settings, self._stopped)
         self._workers[worker.fd] = worker
         self._selector.register(worker.fd, selectors.EVENT_READ)
         return worker
@@ -183,7 +189,7 @@ class LocalPool:
         del self._workers[worker.fd]
         worker.terminate()
         if self.sweep:
-            system.kill_strays(self._others | {other.pid for other in self._workers.values()})
+            system.kill_strays(self._others)
 
     def _feed(self, worker: WorkerHandle, waiting: Iterator[Job]) -> None:
         """Tops up what a worker has to do, once half of it is done."""
@@ -205,13 +211,17 @@ class LocalPool:
                     worker.pending[0] = msgspec.structs.replace(worker.pending[0], again=True)
                 self._replace(worker, waiting)
                 return
+            if line.startswith(NOTES):
+                worker.notes = line.removeprefix(NOTES)
+                continue
             record = _decode(line)
             job = worker.pending.popleft()
             assert record.id == job.spec.id, f"a worker sent {record.id} where {job.spec.id} was due"
             self._verdicts.played(record.id)
             spent = sum(record.time) + ENGINE_TIME * len(record.actions)
             self._pace += 0.05 * (spent - self._pace)
-            yield Played(record, line)
+            notes, worker.notes = worker.notes, b""
+            yield Played(record, line, notes)
         if ended:
             self._lost(worker, waiting)
         else:

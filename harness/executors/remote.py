@@ -8,7 +8,7 @@ import re
 import shutil
 import tempfile
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from time import perf_counter
@@ -18,6 +18,7 @@ from msgspec import Struct
 
 from harness.core.bot import Bot
 from harness.core.game import Game
+from harness.executors.threads import thread_variables
 from harness.match.faults import BotFault
 from harness.match.referee import NO_LIMITS, Limits
 from harness.plugins.entrants import Entrant
@@ -43,14 +44,17 @@ class IsolationPolicy(Struct, frozen=True):
     """Megabytes for each bot's process; 0 is no limit."""
     start_time: float = START_TIME
     """Seconds from the start of a program to its hello; 0 is no limit."""
+    threads: int = 1
+    """Of each native pool (OpenMP, BLAS) in such a process; 0 is as many as it likes."""
     logs: str = ""
     """The folder for what programs write to stderr; none if empty."""
 
     def start(self, launch: Launch, home: str, name: str = "") -> Process:
         """Starts a process on these terms; without a name no log is kept of it."""
         log = Path(self.logs, re.sub(r"[^\w.=,-]+", "_", name) + ".log") if self.logs and name else None
+        told = replace(launch, environment=thread_variables(self.threads))
         return Process(
-            launch, home, log, confined=self.isolate != "off", strict=self.isolate == "strict", memory=self.memory
+            told, home, log, confined=self.isolate != "off", strict=self.isolate == "strict", memory=self.memory
         )
 
 
@@ -79,17 +83,17 @@ class RunningProgram:
 class SessionPool:
     """The programs of one entrant in this process: as many as it has seats in one match, which is one as a rule."""
 
-    def __init__(self) -> None:
+    def __init__(self, home: str = "") -> None:
         self.idle: deque[RunningProgram] = deque()
         self.failed_starts: deque[BotFault] = deque()
         """Starts that failed, for the seats that they were meant for."""
         self.unasked_exits = 0
         """How many have ended between two matches, unasked."""
-        self._home = ""
+        self._home = home
         self._owner = 0
 
-    def __reduce__(self) -> tuple[type[SessionPool], tuple[()]]:
-        return SessionPool, ()  # processes stay where they are
+    def __reduce__(self) -> tuple[type[SessionPool], tuple[str]]:
+        return SessionPool, (self._home,)  # processes stay where they are, and the folder is ours to remove
 
     @property
     def home(self) -> str:

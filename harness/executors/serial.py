@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Self
 
+from harness.core.notes import DecisionNotes, encode_notes
 from harness.executors.jobs import ExecutorSettings, Job, Played, Roster, WorkerLoss, encode
 from harness.match.referee import NO_LIMITS, Limits, play
 
@@ -48,5 +49,7 @@ class SerialExecutor:
             if self.should_stop():
                 return
             spec = job.spec
-            record = play(spec, roster.games[spec.game], roster.seats(spec), limits, job.forfeits, audit=self.audit)
-            yield Played(record, encode(record))
+            notes: list[DecisionNotes] = []
+            game, seats = roster.games[spec.game], roster.seats(spec)
+            record = play(spec, game, seats, limits, job.forfeits, audit=self.audit, notes=notes)
+            yield Played(record, encode(record), encode_notes(spec.id, notes) if notes else b"")

@@ -20,8 +20,9 @@ def _prctl(option: int, value: int) -> None:
             ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0)
 
 
-def die_with_parent(parent: int) -> None:
+def die_with_parent() -> None:
     """This process is killed when its parent dies, however that dies."""
+    parent = os.getppid()
     _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:  # the parent died before we asked
         os._exit(1)
@@ -68,13 +69,31 @@ def children() -> set[int]:
     return found
 
 
+def _in_our_session(pid: int) -> bool:
+    with suppress(OSError):
+        return os.getsid(pid) == os.getsid(0)
+    return False
+
+
 def kill_strays(keep: set[int]) -> int:
-    """Kills and buries children of ours that are not in `keep`: what bots have forked and left. How many."""
+    """Kills and buries children of ours that are not in `keep`: what bots have forked and left. How many.
+
+    Workers begin a session of their own, which nothing below them can leave for ours.
+    """
     killed = 0
-    while strays := children() - keep:  # a stray's own children become ours when it dies
+    while strays := {pid for pid in children() - keep if not _in_our_session(pid)}:  # their children become ours then
         for pid in strays:
             kill_group(pid)
             with suppress(ChildProcessError):
                 os.waitpid(pid, 0)
         killed += len(strays)
     return killed
+
+
+def close_others(keep: set[int]) -> None:
+    """Closes what was inherited: the record file, the pipes of other workers."""
+    open_ones = [int(path.name) for path in Path("/dev/fd").iterdir()]
+    for descriptor in open_ones:
+        if descriptor not in keep:
+            with suppress(OSError):
+                os.close(descriptor)

@@ -6,24 +6,30 @@ certain before it has seen it twice.
 
 from __future__ import annotations
 
+import mmap
+import os
+import tempfile
+from array import array
 from typing import Any
 
 from harness.match.referee import ASKING, DEADLINE, IDLE, MATCH, SLOTS
 
 STOP = SLOTS
 """The parent sets this slot to ask the worker to begin no further match."""
+_EMPTY = array("d", [IDLE if slot == ASKING else 0.0 for slot in range(SLOTS + 1)]).tobytes()
 
 
-def new_status(context: Any) -> Any:
-    """Shared memory for one worker."""
-    status = context.RawArray("d", SLOTS + 1)
-    status[ASKING] = IDLE
-    return status
+def new_status() -> int:
+    """Shared memory for one worker, as a descriptor that can be handed on."""
+    with tempfile.TemporaryFile() as file:
+        file.write(_EMPTY)
+        file.flush()
+        return os.dup(file.fileno())
 
 
-def slots(status: Any) -> memoryview[float]:
-    """The same memory in the form that is quickest to write."""
-    return memoryview(status).cast("B").cast("d")
+def slots(descriptor: int) -> memoryview[float]:
+    """That memory, in the form that is quickest to write."""
+    return memoryview(mmap.mmap(descriptor, len(_EMPTY))).cast("d")
 
 
 class WorkerStatus:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from harness.core.game import Action, Game, View
+from harness.core.notes import DecisionNotes
 from harness.core.types import GameRecord
 from harness.match.replay import Replay
 
@@ -22,15 +23,28 @@ class Position:
     """What the seat knew."""
     legal: tuple[Action, ...]
     chosen: Action
+    stand_in: bool = False
+    """Whether this was chosen at random, for the bot of the seat had failed."""
+    notes: tuple[Any, ...] = ()
+    """What the bot noted."""
 
 
-def positions(game: Game[Any], record: GameRecord) -> Iterator[Position]:
+def positions(game: Game[Any], record: GameRecord, notes: Sequence[DecisionNotes] = ()) -> Iterator[Position]:
     """Every decision of the match in order; raises ReplayError where the record does not fit the rules."""
     replay = Replay(game, record)
     replay.state.log = None
+    noted = {note.decision: note.said for note in notes}
     while not replay.over:
-        state = replay.state
+        state, decision = replay.state, replay.decision
         if len(state.legal) > 1:
-            yield Position(replay.decision, state.seat, state.view(state.seat), state.legal, replay.next_action())
+            yield Position(
+                decision=decision,
+                seat=state.seat,
+                view=state.view(state.seat),
+                legal=state.legal,
+                chosen=replay.next_action(),
+                stand_in=record.has_stand_in(state.seat, decision),
+                notes=noted.get(decision, ()),
+            )
         replay.step()
     replay.check_end()

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from harness.core.bot import Bot
 from harness.core.chance import Chance
 from harness.core.game import Action, Game, State
+from harness.core.notes import DecisionNotes, Notebook
 from harness.core.types import Event, Fault, FaultKind, GameRecord, MatchSpec, ranks_of
 from harness.match.faults import BotFault, detail_of, illegal_answer, kind_of, whole_characters
 from harness.plugins.entrants import Entrant
@@ -43,10 +44,12 @@ NO_LIMITS = Limits()
 class Seat:
     """One bot at the table: asks it, times it, and plays at random for it once it has failed."""
 
-    __slots__ = ("bot", "choose", "decisions", "listens", "seen", "slowest", "spare", "time")
+    __slots__ = ("bot", "choose", "decisions", "listens", "noted", "seen", "slowest", "spare", "time")
 
-    def __init__(self, bot: Bot | None, spare: Callable[[], random.Random]) -> None:
+    def __init__(self, bot: Bot | None, spare: Callable[[], random.Random], noted: Notebook | None = None) -> None:
         self.bot = bot
+        self.noted = noted
+        """What the bot notes is found here after each of its decisions; it is no part of the match."""
         self.choose: Callable[[Any, Sequence[Action]], Action] | None = bot.choose if bot else None
         self.listens = bot is not None and type(bot).observe is not Bot.observe
         self.decisions = 0
@@ -74,13 +77,15 @@ def play(
     forfeits: Sequence[Fault] = (),
     status: MutableSequence[float] | memoryview[float] | None = None,
     audit: Callable[[], None] | None = None,
+    notes: list[DecisionNotes] | None = None,
 ) -> GameRecord:
     """Plays the match with these entrants, seat by seat, to its end.
 
     A seat of `forfeits` is not asked from that decision on: its bot is known to kill or hang the process. Whom the
-    referee is asking is noted in `status`; `audit` is called after each answer, before the note is taken away.
+    referee is asking is noted in `status`; `audit` is called after each answer, before the note is taken away. What
+    bots note about their decisions is added to `notes`, if somebody keeps them.
     """
-    match = _Match(spec, game, entrants, limits, forfeits, status, audit)
+    match = _Match(spec, game, entrants, limits, forfeits, status, audit, notes)
     match.run()
     return match.record()
 
@@ -95,8 +100,9 @@ class _Match:
         forfeits: Sequence[Fault],
         status: MutableSequence[float] | memoryview[float] | None,
         audit: Callable[[], None] | None,
+        notes: list[DecisionNotes] | None,
     ) -> None:
-        self.spec, self.game, self.limits, self.audit = spec, game, limits, audit
+        self.spec, self.game, self.limits, self.audit, self.notes = spec, game, limits, audit, notes
         self.status: Any = [0.0] * SLOTS if status is None else status
         self.forfeits = {fault.seat: fault for fault in forfeits}
         self.faults: list[Fault] = []
@@ -118,14 +124,16 @@ class _Match:
             self.faults.append(self.forfeits[number])
             return Seat(None, spare)
         self._ask(number, self.limits.move_time)
+        noted = None if self.notes is None else Notebook()
         try:
             bot = entrant.seat(self.game, number, len(self.spec.seats), luck.derive("bot", *where, entrant.name))
+            bot._notebook = noted
             bot.start()
         except BaseException as error:
             self._blame(number, kind_of(error), detail_of(error, __file__))
             bot = None
         self._asked()
-        return Seat(bot, spare)
+        return Seat(bot, spare, noted)
 
     def _ask(self, number: int, allowed: float) -> None:
         """Notes that this bot has the word, for at most so many seconds."""
@@ -190,6 +198,8 @@ class _Match:
                     seat.slowest = took
                 if limited and seat.choose is not None and (took > move_time + margin or seat.time > bank + margin):
                     action = self._late(number, legal, took)
+                if seat.noted:
+                    self._keep(number, seat.noted)
             actions.append(action.code)
             state.step(action)
 
@@ -207,10 +217,14 @@ class _Match:
     def _tell(self, number: int, seat: Seat) -> None:
         assert self.log is not None
         assert seat.bot is not None
-        # Copies: what one bot does to its news must not reach another's.
-        news = [deepcopy(event) for event in self.log[seat.seen :] if event.to is None or number in event.to]
+        news = news_for(number, self.log[seat.seen :])
         seat.seen = len(self.log)
         seat.bot.observe(news)
+
+    def _keep(self, number: int, noted: Notebook) -> None:
+        assert self.notes is not None
+        with suppress(Exception):  # a bot can reach its notebook: what it does to it must not stop the match
+            self.notes.append(DecisionNotes(len(self.actions), number, noted.take()))
 
     def _failed(self, number: int, legal: tuple[Action, ...], error: BaseException) -> Action:
         self._blame(number, kind_of(error), detail_of(error, __file__))
@@ -260,6 +274,11 @@ class _Match:
         if len(self.faults) > len(record.faults):
             record = replace(record, ranks=ranks_with_faults(scores, self.faults), faults=tuple(self.faults))
         return record
+
+
+def news_for(seat: int, events: Sequence[Event]) -> list[Event]:
+    """Those of the events that this seat could see, as copies: what one bot does to them must not reach another."""
+    return [deepcopy(event) for event in events if event.to is None or seat in event.to]
 
 
 def ranks_with_faults(scores: Sequence[int], faults: Sequence[Fault]) -> tuple[int, ...]:

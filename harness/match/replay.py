@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -10,6 +11,7 @@ import msgspec
 from harness.core.chance import Chance
 from harness.core.errors import ReplayError
 from harness.core.game import Action, Game, State
+from harness.core.notes import DecisionNotes
 from harness.core.types import Event, GameRecord
 from harness.match.referee import ranks_with_faults
 
@@ -85,8 +87,13 @@ def verify(game: Game[Any], record: GameRecord) -> None:
     replay.check_end()
 
 
-def stream(game: Game[Any], record: GameRecord) -> Iterator[dict[str, object]]:
-    """Everything that happened in a match, as JSON-ready objects: docs/replay.md has the schema."""
+def stream(
+    game: Game[Any], record: GameRecord, notes: Sequence[DecisionNotes] = (), seat: int | None = None
+) -> Iterator[dict[str, object]]:
+    """Everything that happened in a match, as JSON-ready objects: docs/replay.md has the schema.
+
+    With a seat, each of its decisions comes with what it saw.
+    """
     yield {
         "type": "match",
         "schema": SCHEMA,
@@ -101,14 +108,19 @@ def stream(game: Game[Any], record: GameRecord) -> Iterator[dict[str, object]]:
     }
     replay = Replay(game, record)
     told = 0
-    failed = {fault.seat: fault for fault in record.faults}
+    noted = {note.decision: list(note.said) for note in notes}
     while True:
         for event in replay.log[told:]:
             yield _event(event)
         told = len(replay.log)
         if replay.over:
             break
-        yield _choice(replay, failed)
+        choice = _choice(replay)
+        if choice["decision"] in noted:
+            choice["notes"] = noted[replay.decision]
+        if seat is not None and seat == choice["seat"] and not choice["forced"]:
+            choice["view"] = json.loads(game.view_to_json(replay.state.view(seat)))
+        yield choice
         replay.step()
     replay.check_end()
     yield {
@@ -125,11 +137,10 @@ def _event(event: Event) -> dict[str, object]:
     return {"type": "event", "event": event.kind, "to": to, "data": event.data}
 
 
-def _choice(replay: Replay, failed: dict[int, Any]) -> dict[str, object]:
+def _choice(replay: Replay) -> dict[str, object]:
     state = replay.state
     forced = len(state.legal) == 1
-    fault = failed.get(state.seat)
-    stand_in = fault is not None and fault.decision <= replay.decision
+    stand_in = replay.record.has_stand_in(state.seat, replay.decision)
     return {
         "type": "choice",
         "decision": None if forced else replay.decision,

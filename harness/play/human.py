@@ -8,9 +8,7 @@ from typing import Any, ClassVar, Protocol
 from harness.core.bot import Bot
 from harness.core.game import Action
 from harness.core.types import Event
-
-HUMAN = "human"
-"""The person's name in records and on leaderboards."""
+from harness.match.narration import HUMAN
 
 
 class Terminal(Protocol):

@@ -8,13 +8,14 @@ from hashlib import blake2b
 
 from harness.core.chance import Chance
 from harness.core.game import Action, View
+from harness.core.notes import DecisionNotes, encode_notes
 from harness.core.types import Event, GameRecord
-from harness.match.narration import Narration, place_of, sentences, to_you
+from harness.match.narration import HUMAN, Narration, place_of, sentences, to_you
 from harness.match.referee import play
 from harness.play.advice import NoHint, hint
 from harness.play.console import Console
 from harness.play.dialogue import Dialogue, Turn
-from harness.play.human import HUMAN, Human, human_at
+from harness.play.human import Human, human_at
 from harness.play.interrupts import Interrupts
 from harness.play.saves import SavedChoice, SavedMatch
 from harness.plugins.entrants import Entrant
@@ -42,8 +43,9 @@ class PlaySession:
             replace(entrant, bot=human_at(self)) if entrant.name == HUMAN else entrant
             for entrant in self.saved.setup.roster.seats(self.spec)
         ]
-        record = play(self.spec, self.game, entrants, audit=self._stop_if_ended)
-        self.saved.record(record)
+        notes: list[DecisionNotes] = []
+        record = play(self.spec, self.game, entrants, audit=self._stop_if_ended, notes=notes)
+        self.saved.record(record, encode_notes(record.id, notes))
         return record
 
     def _stop_if_ended(self) -> None:

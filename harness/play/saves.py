@@ -16,8 +16,9 @@ from msgspec.structs import replace
 
 from harness.core.errors import StoreError, UsageError
 from harness.core.types import GameRecord, MatchSpec
+from harness.match.narration import HUMAN
 from harness.play.advice import opponents
-from harness.play.human import HUMAN, Human
+from harness.play.human import Human
 from harness.plugins.registry import Offer, Registry
 from harness.runs.request import RunRequest
 from harness.runs.run_setup import RunSetup, info_for, now, prepare, reopen, run_folder
@@ -74,11 +75,11 @@ class SavedMatch:
         self.match = replace(self.match, choices=tuple(choices))
         write_whole(self.run.folder / UNFINISHED, msgspec.json.encode(self.match) + b"\n")
 
-    def record(self, record: GameRecord) -> None:
-        """The match is over: it becomes a record like any other."""
+    def record(self, record: GameRecord, notes: bytes = b"") -> None:
+        """The match is over: it becomes a record like any other, with what the bots noted."""
         self.run.info = replace(self.run.info, plan=self.setup.plan)
         self.run.finish(now())
-        self.run.append(msgspec.json.encode(record))
+        self.run.append(msgspec.json.encode(record), notes)
         self.fresh = False
         (self.run.folder / UNFINISHED).unlink(missing_ok=True)
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from harness.core.game import Game
+from harness.core.notes import DecisionNotes
 from harness.core.types import GameRecord
 from harness.match.narration import Narration
 from harness.play.console import Console
@@ -25,11 +26,18 @@ COMMANDS = (
 class Stepper:
     """One moment of a recorded match at a time: just before a decision, or at the end."""
 
-    def __init__(self, console: Console, game: Game[Any], record: GameRecord, seat: int | None) -> None:
-        self.console, self.game, self.record, self.seat = console, game, record, seat
+    def __init__(
+        self,
+        console: Console,
+        game: Game[Any],
+        record: GameRecord,
+        seat: int | None,
+        notes: Sequence[DecisionNotes] = (),
+    ) -> None:
+        self.console, self.game, self.record, self.seat, self.notes = console, game, record, seat, notes
         self.last = len(record.actions)
         """The number of the moment after all decisions."""
-        self.narration = Narration(game, record)
+        self.narration = Narration(game, record, notes)
         self.news: list[str] = []
         self._commands: dict[str, Callable[[str], None]] = {
             "": lambda _rest: self._next(),
@@ -66,14 +74,14 @@ class Stepper:
                 self.console.say(f"{typed!r} is no command here; ? lists them.")
 
     def _whose(self) -> str:
-        return "" if self.seat is None else f" as seat {self.seat}"
+        return "" if self.seat is None else f" as {self.narration.names[self.seat]}"
 
     def go(self, decision: int) -> None:
         """Shows the moment before this decision; the last number is the end."""
         if not 0 <= decision <= self.last:
             self.console.say(f"Decisions go from 0 to {self.last - 1}; 'end' shows the end.")
             return
-        self.narration = Narration(self.game, self.record)
+        self.narration = Narration(self.game, self.record, self.notes)
         self.news = self.narration.news(self.seat)
         while self.narration.decision < decision:
             self.narration.decide()
@@ -94,8 +102,10 @@ class Stepper:
         say()
         if self.seat in (None, narration.seat):
             self.console.paragraph(narration.choice().strip(), indent="      ", first="Decision ")
+            for note in narration.noted():
+                self.console.paragraph(note, indent="      ", first="Note  ")
         else:
-            say(f"Decision {narration.decision}: seat {narration.seat} chooses.")
+            say(f"Decision {narration.decision}: {narration.names[narration.seat]} chooses.")
 
     def _next(self) -> None:
         if self.narration.over:
@@ -122,7 +132,7 @@ class Stepper:
         on_turn = 0 if self.narration.over else self.narration.seat
         seat = self._numbered(rest) if rest else on_turn if self.seat is None else self.seat
         if seat is not None:
-            self.console.say(f"\nAs seat {seat} saw it:\n\n{self.narration.table(seat)}\n")
+            self.console.say(f"\nAs {self.narration.names[seat]} saw it:\n\n{self.narration.table(seat)}\n")
 
     def _numbered(self, text: str) -> int | None:
         most = len(self.record.seats) - 1

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 from harness.core.bot import Bot
@@ -27,6 +29,11 @@ class Entrant:
     source: str
     """Where the bot comes from: a package or a file."""
     version: str
+    """What it says of itself, or its package does; the digest where nobody says anything."""
+    digest: str = field(default="", kw_only=True)
+    """What it is: of its source and of what it consults."""
+    sources: Mapping[str, bytes] = field(default_factory=dict, kw_only=True, repr=False, compare=False)
+    """The texts of a bot in a file, as it was loaded: an author may edit them while a run goes on."""
     consulted: tuple[type[Bot], ...] = field(default=(), kw_only=True)
     """Other bots that its options name: it plays what they play, too."""
     isolated: ClassVar[bool] = False
@@ -77,12 +84,55 @@ def split_options(text: str, rest: str) -> dict[str, str]:
     return options
 
 
-def enter(bot: type[Bot], options: Mapping[str, object], where: str, source: str, version: str) -> Entrant:
+def enter(
+    bot: type[Bot], options: Mapping[str, object], where: str, source: str, version: str, digest: str = ""
+) -> Entrant:
     """An entrant for this bot with these options; `where` stands before its name in what names it again."""
     settings, _ = resolve(bot.name, bot.options, options)
     changed = [f"{o.name}={settings[o.name]}" for o in bot.options if settings[o.name] != o.default]
     name = bot.name + (":" + ",".join(changed) if changed else "")
-    return Entrant(name, where + name, bot, settings, source, version)
+    return Entrant(name, where + name, bot, settings, source, version, digest=digest)
+
+
+def called(entrant: Entrant, alias: str) -> Entrant:
+    """The entrant under a name that somebody gave it."""
+    return replace(entrant, name=alias, spec=f"{alias}={entrant.spec}")
+
+
+def told_apart(entrants: list[Entrant]) -> list[Entrant]:
+    """The entrants, with names of their own for bots in files that are called like another: `old.sprinter`."""
+    bots: dict[str, dict[type[Bot], Entrant]] = {}
+    for entrant in entrants:
+        bots.setdefault(entrant.name, {})[entrant.bot] = entrant
+    names = {bot: name for alike in bots.values() if len(alike) > 1 for bot, name in _names_apart(alike).items()}
+    return [
+        called(entrant, names[entrant.bot]) if names.get(entrant.bot, entrant.name) != entrant.name else entrant
+        for entrant in entrants
+    ]
+
+
+def _names_apart(alike: Mapping[type[Bot], Entrant]) -> dict[type[Bot], str]:
+    """Names for entrants of one name: with as many of the folders that they are in as it takes."""
+    folders = {bot: _folders(one.source) if is_bot_file(one.source) else [] for bot, one in alike.items()}
+    names = {bot: one.name for bot, one in alike.items()}
+    for depth in range(1, max(map(len, folders.values())) + 1):
+        names = {bot: ".".join([*folders[bot][-depth:], one.name]) for bot, one in alike.items()}
+        if len(set(names.values())) == len(names):
+            return names
+    file = [bot for bot, one in alike.items() if is_bot_file(one.source) and not folders[bot]]
+    return {**names, **{bot: f"{names[bot]}.py" for bot in file}}  # one that is installed keeps its name
+
+
+def is_bot_file(source: str) -> bool:
+    """Whether a bot comes from a file, or from a folder that is a package."""
+    return Path(source).suffix == ".py" or (Path(source) / "__init__.py").is_file()
+
+
+def _folders(source: str) -> list[str]:
+    """The folders that a file is in, below the current one if it is below it, as parts of a name."""
+    place = Path(source).resolve().parent
+    below = place.relative_to(Path.cwd()) if place.is_relative_to(Path.cwd()) else place
+    return [re.sub(r"[^\w.-]+", "-", part) for part in below.parts if part != below.anchor]
 
 
 def check_distinct(entrants: list[Entrant]) -> None:
@@ -90,7 +140,10 @@ def check_distinct(entrants: list[Entrant]) -> None:
     seen: set[str] = set()
     for entrant in entrants:
         if entrant.name in seen:
-            raise UsageError(f"{entrant.name} is entered twice; give the second one other options (bot:key=value).")
+            raise UsageError(
+                f"{entrant.name} is entered twice; give the second one a name of its own (v2={entrant.spec}) "
+                f"or other options (bot:key=value)."
+            )
         seen.add(entrant.name)
 
 

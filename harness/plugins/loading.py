@@ -1,32 +1,31 @@
-"""Imports plugins, installed packages and single files, and checks what they offer. Nothing broken gets out."""
+"""Imports installed plugins, and checks what plugins offer. Nothing broken gets out."""
 
 from __future__ import annotations
 
 import importlib.util
 import re
 import sys
-import traceback
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import redirect_stdout
 from importlib.metadata import EntryPoint, entry_points
-from inspect import getsource, isabstract, isfunction, signature
+from inspect import isabstract, signature
 from pathlib import Path
-from types import CodeType, ModuleType
+from types import ModuleType
 from typing import Any, NamedTuple, get_args
 
 import pluggy
 
 from harness._version import VERSION
 from harness.core.bot import Bot, kebab
-from harness.core.errors import PluginError, UsageError
+from harness.core.errors import PluginError
 from harness.core.format import Format
 from harness.core.game import Game
-from harness.core.options import digest_of
 from harness.core.types import Option, OptionKind
 from harness.plugins import hooks
+from harness.plugins.reasons import reason_of
 
 DISTRIBUTION = "arena-harness"
-_NAME = re.compile(r"[^\s:,=/\\|<>\x00-\x1f\x7f]{1,300}")
+NAME = re.compile(r"[^\s:,=/\\|<>\x00-\x1f\x7f]{1,300}")
 HOME = Path(__file__).resolve().parents[2]
 """The folder that has `harness` in it, and beside it what is bundled."""
 
@@ -120,70 +119,22 @@ def _in_the_way(name: str, found: Path | None) -> PluginError:
     )
 
 
-def load_file(path: str) -> ModuleType:
-    """Imports a bot's file as a module of its own."""
-    if not Path(path).is_file():
-        raise UsageError(f"There is no file {path}.")
-    name = f"arena_file_{Path(path).stem}_{abs(hash(str(Path(path).resolve())))}"
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    try:
-        with redirect_stdout(sys.stderr):  # likewise
-            spec.loader.exec_module(module)
-    except BaseException as error:  # a bot file may raise anything when imported
-        del sys.modules[name]
-        if isinstance(error, KeyboardInterrupt):
-            raise
-        raise PluginError(f"{path} cannot be loaded: {reason_of(error)}.") from error
-    return module
-
-
-def file_version(path: str) -> str:
-    """Stands for the version of a bot in a file: a digest of its text."""
-    return digest_of(Path(path).read_text(encoding="utf-8", errors="replace"))
-
-
-def source_digest(thing: Any) -> str:
-    """A digest of the source of a class or function, or of its code where Python does not know the source."""
-    try:
-        return digest_of(getsource(thing))
-    except (OSError, TypeError):
-        functions = [thing] if isfunction(thing) else [each for each in vars(thing).values() if isfunction(each)]
-        return digest_of("\n".join(_code_text(each.__code__) for each in functions))
-
-
-def _code_text(code: CodeType) -> str:
-    constants = [_code_text(one) if isinstance(one, CodeType) else repr(one) for one in code.co_consts]
-    return " ".join([code.co_name, code.co_code.hex(), *code.co_names, *constants])
-
-
 def has_hooks(plugin: ModuleType) -> bool:
     """Whether a module says what it offers."""
     return any(hasattr(plugin, hook) for hook in ("arena_bots", "arena_games", "arena_formats"))
 
 
 def bots_defined_in(module: ModuleType) -> list[type[Bot]]:
-    """A file need not say `hookimpl`: its own Bot subclasses are its bots."""
+    """A file need not say `hookimpl`: its own Bot subclasses are its bots; a package's are those it has by name."""
+    whole = Path(module.__file__ or "").name == "__init__.py"
     return [
         cls
         for cls in vars(module).values()
         if isinstance(cls, type)
         and issubclass(cls, Bot)
-        and cls.__module__ == module.__name__
+        and (cls.__module__ == module.__name__ or (whole and cls.__module__.startswith(f"{module.__name__}.")))
         and cls.choose is not Bot.choose
     ]
-
-
-def reason_of(error: BaseException) -> str:
-    """The last line of a traceback, with the place nearest to the plugin author."""
-    if isinstance(error, SyntaxError):
-        return f"syntax error in {Path(error.filename or '?').name}, line {error.lineno}: {error.msg}"
-    frames: Sequence[traceback.FrameSummary] = traceback.extract_tb(error.__traceback__)
-    place = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
-    return f"{type(error).__name__}: {error}{place}"
 
 
 def offers_of(plugin: ModuleType, source: str) -> PluginOffers:
@@ -238,13 +189,15 @@ def check_bot_class(cls: Any) -> None:
     if cls.choose is Bot.choose:
         raise PluginError(f"bot {cls.__name__} has no choose() method.")
     name: object = cls.name
-    if not isinstance(name, str) or not _NAME.fullmatch(name):
+    if not isinstance(name, str) or not NAME.fullmatch(name):
         raise PluginError(
             f"bot {cls.__name__} is called {name!r}: a name has no spaces, colons, commas, equals signs, "
             f"slashes, bars or angle brackets, like {kebab(cls.__name__)!r}."
         )
-    if isinstance(cls.games, str):
-        raise PluginError(f'bot {cls.name}: games is a string; write games = ("{cls.games}",).')
+    for attribute in ("games", "files"):
+        value = getattr(cls, attribute)
+        if isinstance(value, str):
+            raise PluginError(f'bot {cls.name}: {attribute} is a string; write {attribute} = ("{value}",).')
     _check_options(f"bot {cls.name}", cls.options)
 
 
@@ -258,7 +211,7 @@ def check_game_class(cls: Any) -> None:
     for attribute in ("name", "title", "version", "min_players", "max_players", "view_type"):
         if not hasattr(cls, attribute):
             raise PluginError(f"game {cls.__name__} does not say its {attribute}.")
-    if not _NAME.fullmatch(str(cls.name)):
+    if not NAME.fullmatch(str(cls.name)):
         raise PluginError(f"game {cls.__name__} is called {cls.name!r}: choose a name like {kebab(cls.__name__)!r}.")
     _check_options(f"game {cls.name}", cls.options)
 
@@ -267,7 +220,7 @@ def check_format(offered: Any) -> None:
     """A format is a harness.Format with a name that can be typed."""
     if not isinstance(offered, Format):
         raise PluginError(f"arena_formats() offers {offered!r}, which is not a harness.Format.")
-    if not _NAME.fullmatch(str(offered.name)):
+    if not NAME.fullmatch(str(offered.name)):
         raise PluginError(f"a format is called {offered.name!r}: choose a plain word.")
     _check_options(f"format {offered.name}", offered.options)
 

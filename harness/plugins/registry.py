@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -13,20 +13,11 @@ from harness.core.bot import Bot, function_bot
 from harness.core.errors import PluginError, UnknownName, UsageError
 from harness.core.format import Format
 from harness.core.game import Game
-from harness.plugins.entrants import Entrant, OutsideBots, enter, split_options
-from harness.plugins.loading import (
-    PluginOffers,
-    check_bot_class,
-    checked,
-    file_version,
-    installed_plugins,
-    load_file,
-    offers_of,
-    source_digest,
-)
-
-_COMMAND = re.compile(r"(?:([^\s:,=/\\]{1,300})(?::(.*?))?=)?cmd:(.*)", re.DOTALL)
-_IN_FILE = re.compile(r"(.+?\.py)(?:::([^:]+))?(?::(?!:)(.*))?")
+from harness.plugins.bot_files import load_file, sources_of
+from harness.plugins.bot_spec import BotSpec, bot_specs, files_in
+from harness.plugins.entrants import Entrant, OutsideBots, called, enter, told_apart
+from harness.plugins.identity import class_digest, file_digest, source_digest
+from harness.plugins.loading import NAME, PluginOffers, check_bot_class, checked, installed_plugins, offers_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +27,10 @@ class Offer:
     cls: type[Any]
     source: str
     version: str
+    digest: str = ""
+    """What the source is; worked out when it is asked for if empty."""
+    sources: Mapping[str, bytes] = field(default_factory=dict, repr=False)
+    """The texts of a file."""
 
 
 @dataclass(slots=True)
@@ -45,6 +40,8 @@ class Registry:
     games: dict[str, Offer] = field(default_factory=dict)
     bots: dict[str, Offer] = field(default_factory=dict)
     formats: dict[str, Format] = field(default_factory=dict)
+    files: dict[str, dict[str, Offer]] = field(default_factory=dict)
+    """The bots of files, by path and name."""
     problems: list[str] = field(default_factory=list)
     outside: OutsideBots | None = None
     """The way to programs, and to files that are not to be loaded in this process; without it there are none."""
@@ -57,70 +54,104 @@ class Registry:
         return cls
 
     def entrants(self, bots: Iterable[Any]) -> list[Entrant]:
-        """Entrants for what was typed: `bot`, `bot:key=value`, `path/bot.py`, `path/bot.py::bot:key=value`,
-        `cmd:node bot.js`, `name:key=value=cmd:node bot.js`; or for classes of bots, objects of them, and functions."""
-        return [
-            entrant for bot in bots for entrant in (self._enter(bot) if isinstance(bot, str) else [_enter_object(bot)])
-        ]
+        """Entrants for what was typed (see `bot_specs`); or for classes of bots, objects of them, and functions, each
+        of which may be a pair `(name, bot)`.
+
+        Bots in files that are called the same are told apart by their folders.
+        """
+        return told_apart([entrant for bot in bots for entrant in self._enter(bot)])
+
+    def entrant(self, bot: Any) -> Entrant:
+        """The one entrant that was asked for."""
+        found = self.entrants([bot])
+        if len(found) > 1:
+            raise UsageError(f"{bot} has {len(found)} bots; say which: {', '.join(one.spec for one in found)}.")
+        return found[0]
 
     def enter_as_installed(self, bot: Any) -> None:
-        """Lets a class or a function be entered by its name, as if it were installed."""
-        entrant = _enter_object(bot)
-        self.bots[entrant.bot.name] = Offer(entrant.bot, entrant.source, entrant.version)
+        """Lets a class or a function, or a pair of a name and one, be entered by its name, as if it were installed."""
+        alias, what = bot if isinstance(bot, tuple) else ("", bot)
+        entrant = _enter_object(what)
+        self.bots[alias or entrant.bot.name] = Offer(entrant.bot, entrant.source, entrant.version, entrant.digest)
 
-    def _enter(self, text: str) -> list[Entrant]:
-        command = _COMMAND.fullmatch(text)
-        if command:
+    def _enter(self, bot: Any) -> list[Entrant]:
+        if isinstance(bot, str):
+            return [entrant for spec in bot_specs(bot, self.bots) for entrant in self._enter_spec(spec)]
+        if not isinstance(bot, tuple):
+            return [_enter_object(bot)]
+        alias, what = bot
+        if not isinstance(alias, str) or not NAME.fullmatch(alias):
+            raise UsageError(f"{alias!r} cannot be the name of an entrant: no spaces, colons, commas, slashes or bars.")
+        [entrant] = [_called(alias, self._enter(what))]
+        return [entrant if isinstance(what, str) else replace(entrant, spec=f"{alias}={alias}")]
+
+    def _enter_spec(self, spec: BotSpec) -> list[Entrant]:
+        if spec.command is not None:
             if self.outside is None:
-                raise UsageError(f"{text!r} is a program, which cannot be entered here: name a bot, or a Python file.")
-            return [self.outside.enter_command(text, command[1] or "", command[2] or "", command[3])]
-        in_file = _IN_FILE.fullmatch(text)
-        if in_file:
-            path, name, options = in_file[1], in_file[2], split_options(text, in_file[3] or "")
-            return self._enter_file(path, name, options)
-        name, _, rest = text.partition(":")
-        if name not in self.bots:
-            raise UnknownName("bot", name, self.bots)
-        offer = self.bots[name]
-        return [self._consulting(enter(offer.cls, split_options(text, rest), "", offer.source, offer.version))]
+                raise UsageError(
+                    f"{spec.text!r} is a program, which cannot be entered here: name a bot, or a Python file."
+                )
+            return [self.outside.enter_command(spec.text, spec.alias, spec.options, spec.command)]
+        if spec.place:
+            entered = self._enter_place(spec)
+        elif spec.bot not in self.bots:
+            raise UnknownName("bot", spec.bot, self.bots)
+        else:
+            offer = self.bots[spec.bot]
+            digest = offer.digest or class_digest(offer.cls)
+            entered = [enter(offer.cls, spec.settings, "", offer.source, offer.version, digest)]
+        entered = [self._consulting(entrant) for entrant in entered]
+        return [_called(spec.alias, entered)] if spec.alias else entered
 
-    def _enter_file(self, path: str, name: str | None, options: dict[str, str]) -> list[Entrant]:
-        bots = self._bots_in(path)
-        if name is not None and name not in bots:
-            raise UnknownName(f"bot of {path}", name, bots)
-        chosen = {name: bots[name]} if name else bots
-        if options and len(chosen) > 1:
-            raise UsageError(f"{path} has {len(bots)} bots; say which one the options are for: {path}::NAME:key=value.")
-        entered = [enter(o.cls, options, f"{path}::", o.source, o.version) for _, o in sorted(chosen.items())]
-        return [self._consulting(entrant) for entrant in entered]
+    def _enter_place(self, spec: BotSpec) -> list[Entrant]:
+        """The bots of a file or folder. In a folder, files without bots are passed over, and broken ones reported."""
+        place = spec.place
+        files = files_in(place) if Path(place).is_dir() else [place]
+        bots: dict[tuple[str, str], Offer] = {}
+        for file in files:
+            try:
+                bots |= {(file, name): offer for name, offer in self._bots_in(file).items()}
+            except PluginError as error:
+                if file == place:
+                    raise
+                self.problems.append(str(error))
+        if not bots and Path(place).is_file():
+            raise PluginError(f"{place} defines no bot: write a subclass of harness.Bot with a choose() method in it.")
+        if not bots:
+            raise PluginError(f"The folder {place} has no Python file in it that defines a bot.")
+        chosen = {where: offer for where, offer in bots.items() if spec.bot in ("", where[1])}
+        if not chosen:
+            raise UnknownName(f"bot of {place}", spec.bot, [name for _, name in bots])
+        if spec.options and len(chosen) > 1:
+            raise UsageError(
+                f"{place} has {len(chosen)} bots; say which one the options are for: {place}::NAME:key=value."
+            )
+        return [
+            replace(
+                enter(offer.cls, spec.settings, f"{file}::", file, offer.version, offer.digest), sources=offer.sources
+            )
+            for (file, _), offer in sorted(chosen.items())
+        ]
 
     def _consulting(self, entrant: Entrant) -> Entrant:
         """The entrant with the bots that its options name; whoever is asked must be installed."""
         names = [str(entrant.settings[option.name]) for option in entrant.bot.options if option.kind == "bot"]
-        offers = {name: offer for name, offer in self.bots.items() if not offer.source.endswith(".py")}
         for name in filter(None, names):
-            if name not in offers:
-                raise UnknownName(f"installed bot in {entrant.name!r}:", name, offers)
-            offer = offers[name]
+            if name not in self.bots:
+                raise UnknownName(f"installed bot in {entrant.name!r}:", name, self.bots)
+            offer = self.bots[name]
             known = entrant.source == offer.source
             version = entrant.version if known else f"{entrant.version}, {name} {offer.version}"
-            entrant = replace(entrant, consulted=(*entrant.consulted, offer.cls), version=version)
+            digest = offer.digest or class_digest(offer.cls)
+            digest = entrant.digest if digest in entrant.digest else f"{entrant.digest}, {name} {digest}"
+            entrant = replace(entrant, consulted=(*entrant.consulted, offer.cls), version=version, digest=digest)
         return entrant
 
     def _bots_in(self, path: str) -> dict[str, Offer]:
-        """The bots of a file, loaded once."""
-        if not any(offer.source == path for offer in self.bots.values()):
-            problems = len(self.problems)
-            if self.outside is None or self.outside.loads_files_here:
-                self.add(load_file(path), path, file_version(path))
-            else:
-                self._take(checked(path, bots=self.outside.bots_in(path).values()), path, file_version(path))
-            if len(self.problems) > problems:
-                raise PluginError(" ".join(self.problems[problems:]))
-        bots = {name: offer for name, offer in self.bots.items() if offer.source == path}
-        if not bots:
-            raise PluginError(f"{path} defines no bot: write a subclass of harness.Bot with a choose() method in it.")
-        return bots
+        """The bots of a file, or of a folder that is a package, loaded once."""
+        if path not in self.files:
+            self.files[path] = file_offers(path, self.outside)
+        return self.files[path]
 
     def add(self, plugin: ModuleType, source: str, version: str) -> None:
         """Take in what a plugin module offers; what is wrong with it goes to `problems`."""
@@ -144,6 +175,24 @@ class Registry:
                 self.formats[each.name] = each
 
 
+def file_offers(path: str, outside: OutsideBots | None = None) -> dict[str, Offer]:
+    """The bots of a file, or of a folder that is a package, by name; loaded here, unless the way outside says no."""
+    sources = sources_of(path)
+    if outside is None or outside.loads_files_here:
+        offered = offers_of(load_file(path, sources), path)
+    else:
+        offered = checked(path, bots=outside.bots_in(path).values())
+    if offered.problems:
+        raise PluginError(" ".join(offered.problems))
+    bots: dict[str, Offer] = {}
+    for cls in offered.bots:
+        if cls.name in bots:
+            raise PluginError(f"{path} has two bots that are called {cls.name}: rename one.")
+        digest = file_digest(path, sources, cls.files)
+        bots[cls.name] = Offer(cls, path, cls.version or digest, digest, sources)
+    return bots
+
+
 def _enter_object(bot: Any) -> Entrant:
     """An entrant for a class, an object of one, or a function `(view, actions) -> action`: what a notebook has."""
     if isinstance(bot, Bot) and vars(bot):
@@ -151,7 +200,16 @@ def _enter_object(bot: Any) -> Entrant:
         raise UsageError(f"{bot!r} has set {kept}, but each match gets an object of its own: give options, or a class.")
     cls: Any = bot if isinstance(bot, type) else type(bot) if isinstance(bot, Bot) else function_bot(bot)
     check_bot_class(cls)
-    return enter(cls, {}, "", cls.__module__, cls.version or source_digest(bot if callable(bot) else cls))
+    digest = class_digest(cls) if isinstance(bot, type | Bot) else source_digest(bot)
+    return enter(cls, {}, "", cls.__module__, cls.version or digest, digest)
+
+
+def _called(alias: str, entered: list[Entrant]) -> Entrant:
+    """The one entrant that was named."""
+    if len(entered) > 1:
+        names = ", ".join(entrant.spec for entrant in entered)
+        raise UsageError(f"{alias} would be the name of {len(entered)} bots; say which one it is: {names}.")
+    return called(entered[0], alias)
 
 
 def load() -> Registry:

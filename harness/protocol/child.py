@@ -15,6 +15,7 @@ import msgspec
 
 from harness.core.bot import Bot
 from harness.core.game import Action, Game
+from harness.core.notes import Notebook
 from harness.core.types import GameRecord
 from harness.match.bot_stdout import BotStdout
 from harness.match.faults import detail_of, illegal_answer, kind_of, whole_characters
@@ -99,6 +100,7 @@ class _BotServer:
     def __init__(self, entrant: Entrant, pipes: Pipes) -> None:
         self.entrant, self.pipes = entrant, pipes
         self.bot = Bot()
+        self.noted = Notebook()
         self.started: NewGame | None = None
 
     def handle(self, line: bytes) -> None:
@@ -129,12 +131,11 @@ class _BotServer:
         try:
             reply = ask_bot(request)
         except _IllegalAnswer as error:
-            reply = FaultReport(number, "illegal", whole_characters(error.args[0]))
+            reply = FaultReport(number, "illegal", whole_characters(error.args[0]), self._note())
         except BaseException as error:  # whatever a bot raises is its own fault, SystemExit included
             kind = kind_of(error)
-            reply = FaultReport(
-                number, "memory" if kind == "memory" else "exception", whole_characters(detail_of(error, __file__))
-            )
+            detail = whole_characters(detail_of(error, __file__))
+            reply = FaultReport(number, "memory" if kind == "memory" else "exception", detail, self._note())
         self.pipes.send(reply)
 
     def _start(self, request: NewGame) -> Ready:
@@ -144,7 +145,9 @@ class _BotServer:
         self.started = request
         self.actions, self.view = game.actions, game.view_from_json
         random.seed(request.seed)
+        self.noted = Notebook()
         self.bot = self.entrant.seat(game, request.seat, request.players, request.seed)
+        self.bot._notebook = self.noted
         self.bot.start()
         return Ready(request.id)
 
@@ -156,9 +159,15 @@ class _BotServer:
             self.bot.observe(request.events)
         answer = self.bot.choose(view, legal)
         try:
-            return Choice(request.id, legal[legal.index(answer)].code)
+            return Choice(request.id, legal[legal.index(answer)].code, self._note() if self.noted else None)
         except BaseException:
             raise _IllegalAnswer(illegal_answer(answer, legal)) from None
+
+    def _note(self) -> list[Any] | None:
+        """What the bot has noted for this answer."""
+        with suppress(Exception):  # a bot can reach its notebook: what it does to it must not cost it the match
+            return list(self.noted.take()) or None
+        return None
 
     def _finish(self, request: GameOver) -> None:
         """Tells the bot as much of the record as a process may know that will see the same deal again."""
@@ -189,12 +198,16 @@ class _IllegalAnswer(Exception):
 
 def _find_bot(wanted: Mapping[str, Any]) -> type[Bot]:
     """The bot that is wanted: from a file, or a class of an installed package."""
-    from harness.plugins.registry import Registry
-
+    cls: type[Bot]
     if wanted.get("file"):
-        entrants = Registry().entrants([f"{wanted['file']}::{wanted['bot']}"])
-        return entrants[0].bot
-    cls: type[Bot] = _import_class(str(wanted["bot"]))
+        from harness.plugins.registry import file_offers
+
+        offer = file_offers(str(wanted["file"]))[str(wanted["bot"])]
+        if offer.digest != wanted["digest"]:
+            sys.exit(f"{wanted['file']} has been changed since the run began")
+        cls = offer.cls
+        return cls
+    cls = _import_class(str(wanted["bot"]))
     return cls
 
 
@@ -205,14 +218,14 @@ def _import_class(path: str) -> Any:
 
 def describe_file(wanted: Mapping[str, Any]) -> None:
     """Answers arena's first line, whatever it says, with what the bots of `file` say of themselves."""
-    from harness.plugins.registry import Registry
+    from harness.plugins.registry import file_offers
 
     pipes = Pipes()
     pipes.read_line()
-    registry = Registry()
-    offers = [registry.bots[entrant.name] for entrant in registry.entrants([str(wanted["file"])])]
-    pipes.send([_describe(offer.cls, offer.version) for offer in offers])
+    pipes.send([_describe(offer.cls) for _, offer in sorted(file_offers(str(wanted["file"])).items())])
 
 
-def _describe(bot: type[Bot], version: str) -> BotDescription:
-    return BotDescription(name=bot.name, version=version, games=bot.games, options=bot.options, doc=bot.__doc__ or "")
+def _describe(bot: type[Bot]) -> BotDescription:
+    return BotDescription(
+        name=bot.name, version=bot.version, games=bot.games, options=bot.options, doc=bot.__doc__ or "", files=bot.files
+    )

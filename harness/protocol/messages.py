@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
@@ -96,19 +96,23 @@ class Ready(Struct, tag_field="type", tag="ready", frozen=True):
     id: int
 
 
-class Choice(Struct, tag_field="type", tag="choice", frozen=True):
+class Choice(Struct, tag_field="type", tag="choice", frozen=True, omit_defaults=True):
     """The answer to choose."""
 
     id: int
     code: int
+    note: Any = None
+    """What the bot thought, for its author: a note, or a list of notes."""
 
 
-class FaultReport(Struct, tag_field="type", tag="fault", frozen=True):
+class FaultReport(Struct, tag_field="type", tag="fault", frozen=True, omit_defaults=True):
     """A program may own up to a fault: the match is lost, but its process goes on."""
 
     id: int
     kind: Literal["exception", "illegal", "memory"] = "exception"
     detail: str = ""
+    note: Any = None
+    """As in a choice."""
 
 
 Reply = Introduction | Ready | Choice | FaultReport
@@ -122,6 +126,7 @@ class BotDescription(Struct, frozen=True):
     games: tuple[str, ...]
     options: tuple[Option, ...]
     doc: str
+    files: tuple[str, ...] = ()
 
 
 encode = msgspec.json.Encoder().encode

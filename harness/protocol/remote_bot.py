@@ -41,9 +41,20 @@ class RemoteBot(Bot):
         began = perf_counter()
         events, self._events = self._events, None
         allowed = min(self._move_time, self._game_time - self._used)
-        action = self._ask(self._raw(view) if self._raw else view, actions, allowed, events)
+        try:
+            action = self._ask(self._raw(view) if self._raw else view, actions, allowed, events)
+        finally:
+            self._take_note()
         self._used += perf_counter() - began
         return action
+
+    def _take_note(self) -> None:
+        """Keeps what the program noted with its answer, as a bot of this process would have."""
+        assert self._session is not None
+        note, self._session.note = self._session.note, None
+        if note is not None:
+            for each in note if isinstance(note, list) else [note]:
+                self.note(each)
 
     def finish(self, record: GameRecord) -> None:
         """Tells the program the result; from then on it is free for another match."""

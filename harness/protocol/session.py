@@ -74,6 +74,8 @@ class Session:
     def __init__(self, channel: Channel, limits: Limits, start_time: float) -> None:
         """Says hello; `start_time` is how many seconds the program has to answer, 0 is no limit."""
         self.channel, self.limits, self._id = channel, limits, 0
+        self.note: Any = None
+        """What came with the last answer, if anything did."""
         try:
             deadline = perf_counter() + (start_time or inf)
             line = channel.exchange(HELLO, deadline, LONGEST_HELLO, "said hello")
@@ -123,6 +125,7 @@ class Session:
         line = self.channel.exchange(encode(message) + b"\n", deadline, LONGEST_LINE, "answered")
         reply = self._read(line, Choice, "choice")
         self._check_id(reply.id)
+        self.note = reply.note
         if reply.code not in codes:
             self._fail("illegal", illegal_answer(reply.code, legal))
         return legal[codes.index(reply.code)]
@@ -158,6 +161,7 @@ class Session:
             return reply
         if isinstance(reply, FaultReport):
             self._check_id(reply.id)
+            self.note = reply.note
             if reply.kind == "memory":  # what it has eaten is still eaten
                 self.channel.kill()
             raise BotFault(reply.kind, reply.detail)

@@ -75,7 +75,7 @@ def answer(
     with choose_executor(setup.roster, limits, workers, should_stop) as executor:
 
         def play(specs: Iterable[MatchSpec]) -> Iterator[GameRecord]:
-            return (record for record, _ in executor.run(map(Job, specs)))
+            return (played.record for played in executor.run(map(Job, specs)))
 
         return compare(question, play, seen)
 

@@ -18,8 +18,9 @@ from harness.core.errors import UnknownName, UsageError
 from harness.core.game import Action
 from harness.core.types import Value
 
-BotLike = str | type[Bot] | Bot | Callable[[Any, Sequence[Action]], Action]
-"""A bot's name, class, object (its class plays), or a function `(view, actions) -> action`."""
+BotLike = str | type[Bot] | Bot | Callable[[Any, Sequence[Action]], Action] | tuple[str, Any]
+"""A bot's name, class, object (its class plays), or a function `(view, actions) -> action`; or a pair of a name that
+it is to have, and one of these."""
 Isolation = Literal["off", "on", "strict"]
 
 DEALS = 10
@@ -28,7 +29,7 @@ MEMORY = 4096
 MOST_WORKERS = 1024
 MOST_SEED = 2**128 - 1
 """Luck is keyed with sixteen bytes."""
-LIMITS = ("move_time", "game_time", "memory", "isolate", "max_faults")
+LIMITS = ("move_time", "game_time", "memory", "threads", "isolate", "max_faults")
 """What bots may use and how they are kept: part of what a run is, kept in its run.json."""
 
 
@@ -38,7 +39,7 @@ class RunRequest(Struct, frozen=True, kw_only=True, rename="kebab", forbid_unkno
     games: tuple[str, ...] = ()
     """Names of games; none is all that are installed."""
     bots: tuple[Any, ...] = ()
-    """Who plays (see BotLike); none is all quick ones that are installed."""
+    """Who plays (see BotLike), or a mapping of names to bots; none is all quick ones that are installed."""
     options: dict[str, Value] = {}
     """Options of the games."""
     players: int | None = None
@@ -56,6 +57,8 @@ class RunRequest(Struct, frozen=True, kw_only=True, rename="kebab", forbid_unkno
     """Seconds for all decisions of a bot in a match; 0 is no limit."""
     memory: int = MEMORY
     """Megabytes for a worker, or for an isolated bot; 0 is no limit."""
+    threads: int = 1
+    """Threads of a native pool (OpenMP, BLAS, torch) in a worker, or in an isolated bot; 0 is as many as it likes."""
     isolate: Isolation = "off"
     """Whether each bot plays in a process without rights; strict refuses what this machine cannot enforce."""
     max_faults: int = 0
@@ -70,6 +73,8 @@ class RunRequest(Struct, frozen=True, kw_only=True, rename="kebab", forbid_unkno
     """Whether a broken plugin is an error, instead of a warning."""
 
     def __post_init__(self) -> None:
+        if isinstance(self.bots, Mapping):
+            force_setattr(self, "bots", tuple(self.bots.items()))
         for field in ("games", "bots", "candidates"):
             if isinstance(getattr(self, field), list):
                 force_setattr(self, field, tuple(getattr(self, field)))
@@ -89,7 +94,8 @@ class RunRequest(Struct, frozen=True, kw_only=True, rename="kebab", forbid_unkno
         if not all(isinstance(game, str) for game in self.games):
             raise UsageError(f"The games of a run are names, not {self.games!r}.")
         for bot in (*self.bots, *self.candidates):
-            if not (isinstance(bot, str | Bot) or callable(bot)):
+            one = bot[1] if isinstance(bot, tuple) and len(bot) == 2 else bot
+            if not (isinstance(one, str | Bot) or callable(one)):
                 raise UsageError(f"{bot!r} is no bot: give a name, a class, or a function (view, actions) -> action.")
 
     @property
@@ -128,6 +134,7 @@ _KINDS: tuple[tuple[str, tuple[type, ...], str], ...] = (
     ("seed", (int, NoneType), "a whole number"),
     ("format", (str,), "a text like 'swiss:rounds=5'"),
     ("memory", (int,), "a whole number of megabytes"),
+    ("threads", (int,), "a whole number"),
     ("max_faults", (int,), "a whole number"),
     ("workers", (int, NoneType), "a whole number"),
     ("name", (str, NoneType), "a text"),
@@ -143,6 +150,7 @@ _RANGES: tuple[tuple[str, int, int | None], ...] = (
     ("move_time", 0, None),
     ("game_time", 0, None),
     ("memory", 0, None),
+    ("threads", 0, None),
     ("max_faults", 0, None),
     ("workers", 0, MOST_WORKERS),
 )

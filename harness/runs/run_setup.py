@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import count
@@ -96,10 +96,22 @@ def prepare(request: RunRequest, registry: Registry) -> RunSetup:
         seed=draw_seed() if request.seed is None else request.seed,
         format=format_name,
         settings=dict(split_options(request.format, rest)),
-        candidates=tuple(entrant.name for entrant in registry.entrants(request.candidates)),
+        candidates=tuple(_candidates(request, registry, entrants)),
     )
     by_name = {entrant.name: entrant for entrant in entrants}
     return RunSetup(Schedule(plan, registry.formats), configured, by_name, unknown)
+
+
+def _candidates(request: RunRequest, registry: Registry, entrants: Sequence[Entrant]) -> Iterator[str]:
+    """The names of the candidates, which may be typed as they were entered or by the names they have now."""
+    names = {entrant.name for entrant in entrants}
+    for candidate in request.candidates:
+        if candidate in names:
+            yield candidate
+            continue
+        for one in registry.entrants([candidate]):
+            same = [e.name for e in entrants if (e.bot, e.settings, e.source) == (one.bot, one.settings, one.source)]
+            yield same[0] if len(same) == 1 else one.name
 
 
 def _configure(chosen: Mapping[str, type[Game[Any]]], options: Mapping[str, Value]) -> dict[str, Game[Any]]:
@@ -168,7 +180,8 @@ def info_for(setup: RunSetup, command: str, limits: Mapping[str, int | float | s
         arena=VERSION,
         plan=setup.plan,
         entrants=tuple(
-            EntrantInfo(name=e.name, spec=e.spec, source=e.source, version=e.version) for e in setup.entrants.values()
+            EntrantInfo(name=e.name, spec=e.spec, source=e.source, version=e.version, digest=e.digest)
+            for e in setup.entrants.values()
         ),
         files=files,
         limits=dict(limits or {}),
@@ -195,6 +208,7 @@ def reopen(run: RunFolder, registry: Registry, force: bool = False) -> RunSetup:
     changes = _changes(run.info, setup)
     if changes and not force:
         raise StoreError(f"{run.folder} cannot be continued: {'; '.join(changes)}. Use --force to go on all the same.")
+    run.force(changes)
     run.warnings += [f"continued although {change}." for change in changes]
     return setup
 
@@ -223,4 +237,6 @@ def _changes(info: RunInfo, setup: RunSetup) -> list[str]:
             changes.append(f"the bot {old.name} is gone")
         elif new.version != old.version:
             changes.append(f"the bot {old.name} is version {new.version} now, the run has {old.version}")
+        elif old.digest and new.digest != old.digest:
+            changes.append(f"the source of the bot {old.name} has been changed ({new.digest} now, not {old.digest})")
     return changes

@@ -1,20 +1,22 @@
-"""The run folder: run.json says what was asked, games.jsonl holds a line for each match, the rest is derived."""
+"""The run folder: run.json says what was asked, games.jsonl holds a line for each match, notes.jsonl what bots noted in
+it, the rest is derived."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
 
 import msgspec
 
-from harness.core.errors import StoreError
+from harness.core.errors import StoreError, UnknownName
 from harness.core.format import Plan
+from harness.core.notes import DecisionNotes, MatchNotes
 from harness.core.types import GameRecord
 
-RUN, GAMES, PART = "run.json", "games.jsonl", ".part"
+RUN, GAMES, NOTES, PART = "run.json", "games.jsonl", "notes.jsonl", ".part"
 SYNC_EVERY = 1.0
 """Seconds after which what was written is forced to the disk: a power cut loses no more."""
 LOCK = "lock"
@@ -29,6 +31,8 @@ class EntrantInfo(msgspec.Struct, frozen=True):
     spec: str
     source: str
     version: str
+    digest: str = ""
+    """What its source is; runs of older arenas do not know."""
 
 
 class RunInfo(msgspec.Struct, frozen=True):
@@ -45,11 +49,16 @@ class RunInfo(msgspec.Struct, frozen=True):
     machine: dict[str, str]
     started: str
     finished: str = ""
+    forced: tuple[str, ...] = ()
+    """What had changed when the run was continued all the same."""
     layout: int = LAYOUT
 
 
 _encoder = msgspec.json.Encoder()
 _decoder = msgspec.json.Decoder(GameRecord)
+_notes_decoder = msgspec.json.Decoder(MatchNotes)
+LISTED = 20
+"""Matches that are named to somebody who asks for one that is not there."""
 
 
 class RunFolder:
@@ -59,6 +68,7 @@ class RunFolder:
         self.folder, self.info = folder, info
         self.warnings: list[str] = []
         self._records: RecordFile | None = None
+        self._notes: RecordFile | None = None
 
     @classmethod
     def create(cls, folder: Path, info: RunInfo) -> RunFolder:
@@ -119,6 +129,32 @@ class RunFolder:
         except FileNotFoundError:
             raise StoreError(f"{path} is missing: the run folder is damaged.") from None
 
+    def record(self, match: str | int) -> GameRecord:
+        """The record of a match, by its id or its place in the schedule."""
+        ids = []
+        for record in self.records():
+            if str(match) in (record.id, str(record.index)):
+                return record
+            ids.append(record.id)
+        shown = ids if len(ids) <= LISTED else [*ids[: LISTED // 2], *ids[-LISTED // 2 :]]
+        raise UnknownName(f"match of {self.folder}", str(match), shown)
+
+    def notes(self, match: str) -> tuple[DecisionNotes, ...]:
+        """What bots noted in a match. Where it was played twice, for its record was lost, the last time counts."""
+        path, found = self.folder / NOTES, None
+        if not path.exists():
+            return ()
+        with path.open("rb") as lines:
+            for number, line in enumerate(lines, 1):
+                if not line.endswith(b"\n"):
+                    break  # torn: its match has no record, and is played again
+                try:
+                    noted = _notes_decoder.decode(line)
+                except msgspec.MsgspecError as error:
+                    raise StoreError(f"{path}, line {number}, holds no notes: {error}. Take that line out.") from error
+                found = noted if noted.match == match else found
+        return found.notes if found else ()
+
     @contextmanager
     def writing(self) -> Iterator[None]:
         """While it is entered this process, and no other, appends records."""
@@ -128,13 +164,32 @@ class RunFolder:
             try:
                 yield
             finally:
-                self._records.close()
-                self._records = None
+                for file in filter(None, (self._notes, self._records)):
+                    file.close()
+                self._records = self._notes = None
 
-    def append(self, line: bytes) -> None:
-        """Adds a record and hands it to the system at once: it survives the death of this process."""
+    def append(self, line: bytes, notes: bytes = b"") -> None:
+        """Adds a record, and the notes of its match, and hands them to the system at once: they survive the death of
+        this process. Notes come first: a match that is not recorded is played again, and notes are written again."""
         assert self._records is not None, "records are appended within writing()"
+        if notes:
+            self._open_notes().append(notes)
         self._records.append(line)
+
+    def force(self, changes: Sequence[str]) -> None:
+        """Keeps what had changed when the run was continued: its records are not all of the same bots or rules."""
+        new = tuple(change for change in changes if change not in self.info.forced)
+        if new:
+            self.info = msgspec.structs.replace(self.info, forced=(*self.info.forced, *new))
+            self._write_info()
+
+    def _open_notes(self) -> RecordFile:
+        """There is no file where no bot notes anything."""
+        if self._notes is None:
+            (self.folder / NOTES).touch()
+            self._notes = RecordFile(self.folder / NOTES)
+            self.warnings += self._notes.warnings
+        return self._notes
 
     def finish(self, when: str) -> None:
         """Notes that the schedule is complete."""
@@ -187,7 +242,7 @@ def find(results: Path, name: str) -> Path:
 
 
 class RecordFile:
-    """games.jsonl, open for appending. A torn last line is cut off when it is opened."""
+    """games.jsonl or notes.jsonl, open for appending. A torn last line is cut off when it is opened."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

@@ -119,8 +119,8 @@ class Tournament:
         self.begins()
 
     def _played(self, executor: Executor, specs: Iterable[MatchSpec]) -> Iterator[GameRecord]:
-        for record, line in executor.run(Job(spec, self._disqualified(spec)) for spec in specs):
-            self.run.append(line)
+        for record, line, notes in executor.run(Job(spec, self._disqualified(spec)) for spec in specs):
+            self.run.append(line, notes)
             self._count(record)
             yield record
 

@@ -70,6 +70,8 @@ class Launch:
     """The argument of that function. Everything in it can be written as JSON."""
     readable: tuple[str, ...] = ()
     """Folders and files that it needs to read."""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """What it is told by its environment beside the usual."""
 
 
 class Process:
@@ -86,7 +88,7 @@ class Process:
             "import_path": [path for path in sys.path if path],
             "root": str(ROOT),
             "parent": os.getpid(),
-            "environment": _environment(),
+            "environment": {**_environment(), **launch.environment},
             "limits": asdict(SandboxLimits(self.folder, launch.readable, **limits)),
         }
         command = [sys.executable, "-S", "-P", str(Path(__file__).with_name("warden.py")), json.dumps(orders)]

@@ -217,7 +217,7 @@ def test_a_file_may_be_strict_and_say_where(tmp_path):
 
 
 def test_a_class_without_source_is_known_by_its_code():
-    from harness.plugins.loading import source_digest
+    from harness.plugins.identity import source_digest
 
     made = []
     for place in ("0", "-1"):

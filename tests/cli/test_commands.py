@@ -217,6 +217,14 @@ def test_bench_measures_every_game():
     assert "decisions/s" in arena("bench", "--seconds", 0.1).stdout
 
 
+def test_bench_measures_what_a_bot_pays_for():
+    data = json.loads(arena("bench", "--costs", "--seconds", 0.1, "--json").stdout)
+    assert len(data) >= 3
+    for costs in data.values():
+        assert 0 < costs["view, for each decision"] < costs["imagine"] < costs["imagine, and play to the end"]
+        assert costs["events, with observe"] > costs["view, for each decision"]
+
+
 def test_bench_measures_how_fast_a_bot_thinks():
     data = json.loads(arena("bench", "--game", "el-paso", "--seconds", 0.1, "--bot", "diehard", "--json").stdout)
     assert data["el-paso"]["diehard, decisions/s"] > 100

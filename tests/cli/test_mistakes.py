@@ -30,6 +30,7 @@ BASE = ("tournament", "--game", "el-paso", "--deals", 1)
         ((*BASE, "--option", "components=missing.toml"), "cannot read missing.toml"),
         ((*BASE, "--players", 1), "El Paso is for 2 to 5 players, not 1."),
         ((*BASE, "--players", 6), "El Paso is for 2 to 5 players, not 6."),
+        (("bench", "--costs", "--bot", "random"), "--costs measures what the games ask of any bot; leave out --bot"),
         (("bench", "--game", "el-paso", "--players", 9), "El Paso is for 2 to 5 players, not 9."),
         (("tournament", "--deals", 0), "at least one deal"),
         (("tournament", "--deals", "many"), "'many' is not a valid integer"),

@@ -1,12 +1,16 @@
-"""A fresh environment in which arena is installed and nothing else that a newcomer would not have."""
+"""A fresh environment in which arena is installed, what it requires, and nothing else."""
 
 from __future__ import annotations
 
 import os
 import subprocess
-import sysconfig
+import sys
 import venv
 from pathlib import Path
+
+from tests.docs.offline_pip import bring
+
+ROOT = Path(__file__).parents[2]
 
 
 class Fresh:
@@ -17,14 +21,10 @@ class Fresh:
         self.folder.mkdir(parents=True)
         self._bin = root / "env" / "bin"
         venv.create(root / "env", with_pip=False)
-        [site] = (root / "env").glob("lib/python*/site-packages")
-        ours = sysconfig.get_path("purelib")
-        (site / "arena-under-test.pth").write_text(f"import site; site.addsitedir({ours!r})\n")
         python = self._bin / "python"
-        self._script("arena", "from harness.cli import main\nmain()", python)
-        # No network in tests: what a package needs to be built is there already.
-        quiet = "--quiet --no-deps --no-build-isolation --disable-pip-version-check --root-user-action=ignore"
-        self._script("pip", f'exec {python} -m pip "$@" {quiet}')
+        bring(python, ["arena-harness", "setuptools"])  # the latter builds packages, where pip would fetch it
+        self._script("arena", "from harness.cli import run\nrun()", python)
+        self._script("pip", f'PYTHONPATH={ROOT} exec {sys.executable} -m tests.docs.offline_pip {python} "$@"')
 
     def _script(self, name: str, text: str, interpreter: Path = Path("/bin/sh")) -> None:
         path = self._bin / name

@@ -6,13 +6,12 @@ from contextlib import chdir
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from harness.output.columns import COLUMNS
 from tests.docs import cells
 from tests.docs.fresh import Fresh
 from tests.docs.pages import DOCS, follow, lay_out
+from tests.docs.sections import pages, renew_sections
 
 ANYTHING = "..."
-COLUMNS_BEGIN = "| column | what it says |\n|---|---|\n"
 
 
 def renew(page: Path) -> None:
@@ -50,20 +49,10 @@ def renew_cells(page: Path) -> None:
     page.write_text(text, encoding="utf-8")
 
 
-def columns() -> str:
-    """The table of a leaderboard's columns, for docs/ratings.md."""
-    return COLUMNS_BEGIN + "".join(f"| {column.name} | {column.meaning} |\n" for column in COLUMNS)
-
-
-def renew_columns(page: Path) -> None:
-    """Replace the table of columns."""
-    before, _, rest = page.read_text(encoding="utf-8").partition(COLUMNS_BEGIN)
-    page.write_text(before + columns() + "\n" + rest.partition("\n\n")[2], encoding="utf-8")
-
-
 if __name__ == "__main__":
-    renew_columns(DOCS / "ratings.md")
+    for page in pages():
+        renew_sections(page)
     for name in ("python.md", "formats.md"):
         renew_cells(DOCS / name)
-    for name in ("tutorial.md", "add-a-game.md"):
+    for name in ("tutorial.md", "bots.md", "add-a-game.md"):
         renew(DOCS / name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import harness
-from harness.plugins.loading import load_file
+from harness.plugins.bot_files import load_file
 from harness.plugins.registry import Registry
 from harness.schedule import FORMATS, Schedule
 from harness.schedule.simulation import simulated_record

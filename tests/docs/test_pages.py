@@ -9,7 +9,6 @@ import pytest
 from harness.plugins.registry import load
 from harness.plugins.scaffold import contents
 from tests.docs.fresh import Fresh
-from tests.docs.make import columns
 from tests.docs.pages import DOCS, EXAMPLE, blocks, follow, lay_out, matches
 
 
@@ -29,6 +28,11 @@ def check(page, fresh):
 
 def test_the_tutorial_does_what_it_says(fresh):
     assert check("tutorial.md", fresh) >= 8
+
+
+def test_writing_bots_does_what_it_says(fresh):
+    pytest.importorskip("numpy", reason="the page installs numpy, which is taken from here")
+    assert check("bots.md", fresh) >= 6
 
 
 def test_the_tutorial_shows_the_bot_that_new_bot_makes():
@@ -52,7 +56,7 @@ def test_adding_a_game_shows_the_example_as_it_is():
             assert part.strip("\n") in example, part
 
 
-@pytest.mark.parametrize("page", ["tutorial.md", "add-a-game.md"])
+@pytest.mark.parametrize("page", ["tutorial.md", "bots.md", "add-a-game.md"])
 def test_links_lead_somewhere(page):
     targets = re.findall(r"\]\(([^)#:]+)\)", (DOCS / page).read_text())
     assert targets
@@ -68,7 +72,3 @@ def test_a_page_that_shows_something_else_is_found_out():
     assert not matches(["a 1% worse", "b 2"], printed)
     assert not matches(["a 1% better"], printed)
     assert not matches(["b 2", "a 1% better"], printed)
-
-
-def test_ratings_tells_what_each_column_says():
-    assert columns() + "\n" in (DOCS / "ratings.md").read_text(encoding="utf-8"), "renew it: python -m tests.docs.make"

@@ -24,7 +24,9 @@ CASES = [("python", "el-paso"), ("python", "gnadenlos"), ("python", "x-pasch"), 
 
 @pytest.fixture(scope="module")
 def fresh(tmp_path_factory):
-    return Fresh(tmp_path_factory.mktemp("newcomer"))
+    fresh = Fresh(tmp_path_factory.mktemp("newcomer"))
+    fresh.succeed("pip install pytest")
+    return fresh
 
 
 @pytest.mark.parametrize(("lang", "game"), CASES)
@@ -56,7 +58,7 @@ def test_programs_choose_by_the_fields_of_actions_and_better_than_at_random(lang
     names = [bot.name, *(other.name for other in others)]
     jobs = [job(number, game, *names[number % 3 :], *names[: number % 3]) for number in range(6)]
     with SerialExecutor(seated([bot, *others], "off", PATIENT, memory=2000), PATIENT) as executor:
-        records = [record for record, _ in executor.run(jobs)]
+        records = [record for record, *_ in executor.run(jobs)]
     assert not any(record.faults for record in records)
     assert sum(record.ranks[record.seats.index("fresh")] for record in records) < 10  # 12 at random
 

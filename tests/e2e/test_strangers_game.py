@@ -18,7 +18,7 @@ def fresh(tmp_path_factory):
     folder = lay_out(fresh)
     [pyproject] = [block.text for block in blocks(DOCS / "add-a-game.md") if block.language == "toml"]
     (folder / "pyproject.toml").write_text(pyproject)
-    fresh.succeed("pip install ./liars-dice")
+    fresh.succeed("pip install ./liars-dice pytest")
     shutil.rmtree(folder)  # what was installed is all that is left of it
     bots = "--bot random --bot flat-mc:iterations=20 --bot ismcts:iterations=20"
     fresh.succeed(f"arena tournament --game liars-dice {bots} --option rounds=3 --deals 6 --seed 1 --name run --strict")
@@ -38,6 +38,7 @@ def test_search_bots_beat_random_at_it(fresh):
 
 def test_leaderboard_and_report(fresh):
     assert "ismcts" in fresh.succeed("arena leaderboard run --table-format csv")
+    fresh.succeed("pip install 'arena-harness[report]'")
     fresh.succeed("arena report run")
     page = (fresh.folder / "results" / "run" / "report.html").read_text()
     assert "liars-dice" in page

@@ -13,7 +13,7 @@ import pytest
 import bots
 import engines
 from harness.core.types import MatchSpec
-from harness.executors import Job, Roster, system
+from harness.executors import Job, Roster, nursery, system
 from harness.executors.local import LocalPool
 from harness.executors.serial import SerialExecutor
 from harness.match.referee import NO_LIMITS, Limits
@@ -49,7 +49,7 @@ def jobs(count, *names, game="el-paso"):
 
 
 def plain(played):
-    return {record.id: record.without_timing() for record, _ in played}
+    return {record.id: record.without_timing() for record, *_ in played}
 
 
 @pytest.fixture
@@ -60,6 +60,7 @@ def pool():
         made.append(LocalPool(table(*strange), limits, workers, MEMORY, sweep=True, **options))
         return made[-1].__enter__()
 
+    nursery.make_ready()
     before = system.children()
     yield make
     for one in made:
@@ -94,7 +95,7 @@ def test_a_bot_that_kills_or_hangs_its_worker_is_blamed_and_the_rest_is_played(p
     some = pool(bad, limits=HURRIED if kind == "timeout" else PATIENT)
     played = list(some.run(jobs(2, "random", bad.name, "diehard")))
     assert len(played) == 2
-    for record, _ in played:
+    for record, *_ in played:
         [fault] = record.faults
         assert record.seats[fault.seat] == bad.name
         assert fault.kind == kind
@@ -114,8 +115,8 @@ def test_a_rude_bot_that_breaks_no_rule_is_not_blamed(pool, rude):
 @pytest.mark.parametrize(("bad", "kind"), zoo.FAULTS.items(), ids=lambda value: getattr(value, "__name__", value))
 def test_faults_that_need_no_worker_are_the_same_as_in_one_process(pool, bad, kind):
     with LocalPool(table(bad), PATIENT, 1) as some:
-        played = [record.without_timing() for record, _ in some.run(jobs(2, "random", bad.name))]
-    here = [record.without_timing() for record, _ in SerialExecutor(table(bad)).run(jobs(2, "random", bad.name))]
+        played = [record.without_timing() for record, *_ in some.run(jobs(2, "random", bad.name))]
+    here = [record.without_timing() for record, *_ in SerialExecutor(table(bad)).run(jobs(2, "random", bad.name))]
     for record in played:
         assert {fault.kind for fault in record.faults} <= {kind}
     if kind != "memory":
@@ -144,7 +145,7 @@ def test_killing_all_workers_again_and_again_loses_nothing(pool):
     def murder():
         """As soon as what was lost has been played: killed twice at the same decision it would be a bot's fault."""
         while not stop.wait(0.01):
-            if {loss.match for loss in list(some.losses)} <= {record.id for record, _ in list(played)}:
+            if {loss.match for loss in list(some.losses)} <= {record.id for record, *_ in list(played)}:
                 for pid in [worker.pid for worker in list(some._workers.values())]:
                     with suppress(ProcessLookupError):
                         os.kill(pid, signal.SIGKILL)
@@ -170,7 +171,7 @@ def test_a_bank_of_time_for_a_match(pool):
             return actions[0]
 
     with LocalPool(table(Slow), Limits(game_time=1), 1) as some:
-        [(record, _)] = some.run(jobs(1, "random", "slow"))
+        [(record, *_)] = some.run(jobs(1, "random", "slow"))
     [fault] = record.faults
     assert fault.kind == "timeout"
     assert "for the match so far" in fault.detail
@@ -180,7 +181,7 @@ def test_a_bank_of_time_for_a_match(pool):
 def test_a_bot_that_hangs_is_killed_when_its_bank_is_used_up_though_it_has_time_for_the_move(pool, move_time):
     some = pool(wild.Sleeps, workers=1, limits=Limits(move_time, game_time=2))
     with within():
-        [(record, _)] = some.run(jobs(1, "random", "sleeps"))
+        [(record, *_)] = some.run(jobs(1, "random", "sleeps"))
     [fault] = record.faults
     assert (record.seats[fault.seat], fault.kind) == ("sleeps", "timeout")
     assert fault.detail == "did not return in time; its process was killed"

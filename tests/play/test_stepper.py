@@ -50,10 +50,10 @@ def test_as_a_seat_nothing_is_told_that_it_could_not_see():
     console = Script(*[""] * len(record.actions))
     Stepper(console, game(), record, seat=1).run()
     said = console.output.getvalue()
-    assert "Seat 1 is dealt" in said
-    assert "Seat 0 is dealt" not in said
+    assert "random (seat 1) is dealt" in said
+    assert "random (seat 0) is dealt" not in said
     assert "(hidden)" not in said
-    assert "Decision 0: seat 0 chooses." in said
+    assert "Decision 0: random (seat 0) chooses." in said
     narration = Narration(game(), record)
     narration.news()
     assert str(narration.replay.next_action()) not in said.partition("Decision 1 ")[0]
@@ -63,9 +63,9 @@ def test_seats_are_chosen_and_let_go_on_the_way():
     console = Script("seat 1", "seat", "seat 7", "seat x", "table 0", "table", "table 9", "quit")
     Stepper(console, game(), match("el-paso"), None).run()
     assert "[0 of" in console.said
-    assert "as seat 1>" in console.said
+    assert "as random (seat 1)>" in console.said
     assert console.said.count("is no seat of this match") == 3
-    assert console.said.count("As seat 0 saw it:") == 2
+    assert console.said.count("As random (seat 0) saw it:") == 2
 
 
 def test_only_the_seats_own_forced_moves_are_told():
@@ -77,8 +77,8 @@ def test_only_the_seats_own_forced_moves_are_told():
             told += narration.news(seat)
         return {sentence.split(" must ")[0] for sentence in told if " must " in sentence}
 
-    assert forced(None) == {"Seat 0", "Seat 1", "Seat 2"}
-    assert forced(1) == {"Seat 1"}
+    assert forced(None) == {"random (seat 0)", "random (seat 1)", "random (seat 2)"}
+    assert forced(1) == {"random (seat 1)"}
 
 
 def test_faults_are_shown_at_the_end():
@@ -88,4 +88,4 @@ def test_faults_are_shown_at_the_end():
     console = Script()
     for line in tell_match(game(), failed):
         console.say(line)
-    assert "Fault of seat 0 at decision 3: exception bot.py:1 in choose ValueError: no" in console.said
+    assert "Fault of random (seat 0) at decision 3: exception bot.py:1 in choose ValueError: no" in console.said

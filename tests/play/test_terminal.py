@@ -191,7 +191,7 @@ def test_replay_steps_at_a_terminal_and_prints_everything_else():
         assert "This is the first decision." in person.type("back")
         assert "Decision 7 " in person.type("7")
         assert f"Decisions go from 0 to {len(record.actions) - 1}" in person.type("5000")
-        assert "As seat 1 saw it" in person.type("table 1")
+        assert "As skittish saw it" in person.type("table 1")
         assert "no command here" in person.type("jump")
         assert "what seat N saw" in person.type("?")
         ending = person.type("end")

@@ -35,10 +35,10 @@ def told_of(game):
     """Kind of action -> its fields, by the tables of the game's page."""
     page = (PAGES / f"{game.name}.md").read_text(encoding="utf-8")
     told = {}
-    for table in re.findall(r"^\| action \| fields \|.*\n\|[-|]+\|\n((?:\|.*\n)+)", page, re.MULTILINE):
-        for row in table.splitlines():
-            kinds, fields = (re.findall(r"`([\w ]+)`", cell) for cell in row.split("|")[1:3])
-            told.update(dict.fromkeys(kinds, fields))
+    [table] = re.findall(r"^\| `kind` \| class \|.*\n\|[-|]+\|\n((?:\|.*\n)+)", page, re.MULTILINE)
+    for row in table.splitlines():
+        [kind] = re.findall(r"^\| `([\w ]+)` \|", row)
+        told[kind] = re.findall(r"`(\w+)` \(`", row.split("|")[-2])
     return told
 
 
@@ -111,7 +111,7 @@ def test_a_program_that_plays_by_fields_plays_as_a_bot_of_python_does(tmp_path, 
     for entrant in (twin, enter_command("player", "player", "", command, "off")):
         table = seated([*REGISTRY.entrants(["skittish"]), entrant], "off", PATIENT, memory=2000)
         with SerialExecutor(table, PATIENT) as executor:
-            [(record, _)] = executor.run([job(1, "el-paso", "skittish", "player")])
+            [(record, *_)] = executor.run([job(1, "el-paso", "skittish", "player")])
         assert record.faults == ()
         records.append((record.actions, record.scores))
     assert records[0] == records[1]

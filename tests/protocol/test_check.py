@@ -75,6 +75,8 @@ def test_the_command_has_a_verdict_and_an_exit_code(tmp_path):
     said = arena("check", "skittish", "--matches", 1)
     assert "skittish is fit to play." in said.stdout
     assert "el-paso: 2, 3, 4, 5 players" in said.stdout
+    assert "in a worker: 16 matches" in said.stdout
+    assert "isolated: 16 matches" in said.stdout
     assert "MB of memory at most" in said.stdout
     (tmp_path / "bad.py").write_text(
         "import harness\nclass Bad(harness.Bot):\n    def choose(self, view, actions): return None\n"
@@ -84,12 +86,58 @@ def test_the_command_has_a_verdict_and_an_exit_code(tmp_path):
     assert "bad is NOT fit to play." in said.stdout
 
 
+CHEERFUL = """
+import threading, time
+import harness
+threading.Thread(target=threading.Event().wait, daemon=True).start()
+print("hello from cheerful")
+time.sleep(1.2)
+
+class Cheerful(harness.Bot):
+    games = ("el-paso",)
+    def choose(self, view, actions):
+        return actions[0]
+"""
+
+
+def test_what_happens_at_import_is_told(tmp_path):
+    (tmp_path / "cheerful.py").write_text(CHEERFUL)
+    said = arena("check", tmp_path / "cheerful.py", "--matches", 1, "--isolate", "off").stdout
+    assert "Loading it takes 1." in said
+    assert "WARNING  Loading it starts a thread:" in said
+    assert "WARNING  Loading it prints to stdout ('hello from cheerful')" in said
+    assert "cheerful is fit to play." in said
+
+
+def test_a_bot_that_kills_its_worker_is_survived_by_the_check(tmp_path):
+    """The very circumstances of a tournament: the check is none the worse for what a bot does to its process."""
+    (tmp_path / "killer.py").write_text(
+        "import os, harness\nclass Killer(harness.Bot):\n    games = ('el-paso',)\n"
+        "    def choose(self, view, actions): os.kill(os.getpid(), 9)\n"
+    )
+    said = arena("check", tmp_path / "killer.py", "--matches", 1, code=1).stdout
+    assert "crash at decision 0" in said
+    assert "killer is NOT fit to play." in said
+
+
+def test_a_bot_that_cannot_be_loaded_in_a_worker_is_not_fit(tmp_path):
+    (tmp_path / "once.py").write_text(
+        "import os, pathlib, harness\nmark = pathlib.Path(__file__).with_name('seen')\n"
+        "if mark.exists(): raise RuntimeError('only once')\nmark.touch()\n"
+        "class Once(harness.Bot):\n    games = ('el-paso',)\n    def choose(self, view, actions): return actions[0]\n"
+    )
+    said = arena("check", tmp_path / "once.py", "--matches", 1, "--isolate", "off", code=1).stdout
+    assert "RuntimeError: only once" in said
+
+
 def test_the_command_checks_programs():
     command = f"cmd:{sys.executable} -S {HOSTILE / 'leaves_children.py'}"
     data = json.loads(arena("check", command, "--json", "--matches", 1).stdout)
     assert data["fit"]
-    assert data["games"] == {"el-paso": [2, 3, 4, 5]}
-    assert 1 < data["memory"] < 500
+    [check] = data["checks"]
+    assert check["isolate"] == "on"
+    assert check["games"] == {"el-paso": [2, 3, 4, 5]}
+    assert 1 < check["memory"] < 500
 
 
 def test_a_program_that_leaves_after_a_match_is_told_to_stay(tmp_path):

@@ -135,7 +135,7 @@ def test_root_runs_a_bot_from_a_private_folder_but_not_from_a_private_file(tmp_p
     arena(*match, "--strict", "--name", "one")
     bot.chmod(0o600)
     registry = connected("strict")
-    with pytest.raises(PluginError, match="PermissionError"):
+    with pytest.raises(PluginError, match="Permission denied"):
         registry.entrants([str(bot)])
 
 

@@ -55,7 +55,7 @@ def mean_ranks(game, entrants, matches):
         jobs.append(job(number, game, *names[turn:], *names[:turn]))
     sums = dict.fromkeys(names, 0)
     with SerialExecutor(seated(entrants, limits=PATIENT, memory=2000), PATIENT) as executor:
-        for record, _ in executor.run(jobs):
+        for record, *_ in executor.run(jobs):
             assert record.faults == ()
             for name, rank in zip(record.seats, record.ranks, strict=True):
                 sums[name] += rank
@@ -111,7 +111,7 @@ def test_the_page_shows_what_is_sent(tmp_path):
     scribe = enter_command("scribe", "scribe", "", f"{sys.executable} -S {script}", "off")
     table = seated([*REGISTRY.entrants(["random"]), scribe], "off", PATIENT)
     with SerialExecutor(table, PATIENT) as executor:
-        [(record, _)] = executor.run([job(1, "el-paso", "random", "scribe")])
+        [(record, *_)] = executor.run([job(1, "el-paso", "random", "scribe")])
     assert record.faults == ()
     wait_for(lambda: '"bye"' in log.read_text(), "the program has heard bye")
     sent = [json.loads(line) for line in log.read_text().splitlines()]

@@ -91,7 +91,7 @@ def fuzz_sessions(seconds, seed):
         with SerialExecutor(seated([*REGISTRY.entrants(["random"]), fuzzer], "on", QUICK), QUICK) as executor:
             for _ in range(6):
                 began = time.monotonic()
-                [(record, _)] = executor.run([job(matches, "el-paso", "random", "fuzzer")])
+                [(record, *_)] = executor.run([job(matches, "el-paso", "random", "fuzzer")])
                 matches += 1
                 faults += len(record.faults)
                 assert time.monotonic() - began < PATIENCE

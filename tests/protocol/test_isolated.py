@@ -25,7 +25,7 @@ SLOW = {"flat-mc": "flat-mc:iterations=4", "ismcts": "ismcts:iterations=4"}
 
 
 def plain(played):
-    return {record.id: record.without_timing() for record, _ in played}
+    return {record.id: record.without_timing() for record, *_ in played}
 
 
 def field(game):
@@ -95,7 +95,7 @@ def deadly():
         homes = [entrant.sessions.home for entrant in table.entrants.values()]
         jobs = [job(number, "el-paso", "random", bot.name) for number, bot in enumerate(bots)]
         with LocalPool(table, limits, 2, sweep=True) as pool:
-            played += [record for record, _ in pool.run(jobs)]
+            played += [record for record, *_ in pool.run(jobs)]
             losses += pool.losses
         left += left_of(*homes)
     return played, losses, left
@@ -154,7 +154,7 @@ def test_a_process_goes_on_after_an_exception_but_not_once_it_has_run_out_of_mem
     table = seated([*REGISTRY.entrants(["random"]), enter(bad, {}, "", "test", "1")], limits=PATIENT)
     sessions = table.entrants[bad.name].sessions
     with SerialExecutor(table, PATIENT) as executor:
-        for record, _ in executor.run(job(number, "el-paso", "random", bad.name) for number in range(2)):
+        for record, *_ in executor.run(job(number, "el-paso", "random", bad.name) for number in range(2)):
             assert [fault.kind for fault in record.faults] == [zoo.FAULTS[bad]]
             assert bool(sessions.idle) == kept
             assert bool(processes(sessions.home) if kept else left_of(sessions.home)) == kept
@@ -194,14 +194,14 @@ def test_a_bot_that_starts_too_slowly_is_blamed_apart_from_its_move_time(tmp_pat
     quick = Limits(move_time=3)
     table = seated(REGISTRY.entrants(["random", str(tmp_path / "sleeper.py")]), limits=quick)
     with SerialExecutor(table, quick) as executor:
-        [(record, _)] = executor.run([job(1, "el-paso", "random", "sleeper")])
+        [(record, *_)] = executor.run([job(1, "el-paso", "random", "sleeper")])
     assert record.faults == ()
     (tmp_path / "sleeper.py").write_text((tmp_path / "sleeper.py").read_text().replace("sleep(4)", "sleep(9999)"))
     [entrant] = [one for one in table.entrants.values() if one.name == "sleeper"]
     hurried = entrant.policy.__class__("on", quick, start_time=0.4)
     object.__setattr__(entrant, "policy", hurried)
     with within(), SerialExecutor(table, quick) as executor:
-        [(record, _)] = executor.run([job(1, "el-paso", "random", "sleeper")])
+        [(record, *_)] = executor.run([job(1, "el-paso", "random", "sleeper")])
     [fault] = record.faults
     assert (fault.kind, fault.decision) == ("timeout", 0)
     assert "had not said hello after 0.4 s" in fault.detail

@@ -49,7 +49,7 @@ def zoo(tmp_path_factory):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(process, "EXIT_CODE_TIME", 2.0)  # an exit code takes its time; more and the pool steps in
             with LocalPool(table, LIMITS, 2, 2 * MEMORY, sweep=True) as pool:
-                played = [record for record, _ in pool.run(jobs)]
+                played = [record for record, *_ in pool.run(jobs)]
         left = left_of(token, told, *homes)
         listener.setblocking(False)
         try:

@@ -1,0 +1,48 @@
+"""Asking a bot about a match that was played: the door that scripts and the command line share."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from contextlib import nullcontext, redirect_stdout
+from typing import Any
+
+from harness.core.errors import UsageError
+from harness.core.game import Game
+from harness.core.notes import DecisionNotes
+from harness.core.types import GameRecord
+from harness.executors.jobs import Roster, isolated
+from harness.match.ask_again import Debugger
+from harness.match.asked import Asked, Wanted, ask_about
+from harness.plugins.registry import Registry
+from harness.runs.request import BotLike, Isolation, RunRequest
+
+
+def ask_bot(
+    bot: BotLike,
+    game: Game[Any],
+    record: GameRecord,
+    notes: Sequence[DecisionNotes],
+    registry: Registry,
+    wanted: Wanted,
+    *,
+    isolate: Isolation = "off",
+    move_time: float = 0.0,
+    debugger: Debugger | None = None,
+) -> Asked:
+    """Asks a bot, wherever it runs, and ends what it has started."""
+    entrants = registry.entrants([bot])
+    if len(entrants) > 1:
+        names = ", ".join(entrant.spec for entrant in entrants)
+        raise UsageError(f"{bot} has several bots; say which one to ask: {names}.")
+    terms = {**RunRequest().limits, "isolate": isolate, "move_time": move_time}
+    roster = isolated(Roster({game.name: game}, {entrants[0].name: entrants[0]}), terms)
+    [entrant] = roster.entrants.values()
+    if debugger is not None and entrant.isolated:
+        raise UsageError(f"{entrant.name} runs in a process of its own, where no debugger can follow it.")
+    entrant.warm_up()
+    try:
+        with nullcontext() if debugger else redirect_stdout(sys.stderr):  # what bots print is not our output
+            return ask_about(game, record, notes, entrant, wanted, debugger)
+    finally:
+        roster.close()

@@ -1,0 +1,131 @@
+"""arena ask."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import click
+
+from harness.cli.parameter_types import BOT, RUN
+from harness.cli.shared import Seconds, load_plugins, note, open_folder, results_option
+
+if TYPE_CHECKING:
+    from harness.core.bot import Bot
+    from harness.core.game import Action
+    from harness.match.asked import Asked
+
+
+@click.command("ask", short_help="Put a bot before a decision of a match, and see what it does now.")
+@click.argument("bot", type=BOT)
+@click.argument("run", type=RUN)
+@click.argument("match")
+@click.option("--decision", type=int, metavar="N", help="The decision, by its number in the match, from 0.")
+@click.option("--fault", is_flag=True, help="The decision at which the bot of the seat failed.")
+@click.option("--worst", is_flag=True, help="The decision that seems to have cost the seat most; see docs/replay.md.")
+@click.option(
+    "--seat",
+    metavar="SEAT",
+    help="In whose place it is asked: a number, or the name of a bot. Default: its own place, or the seat whose "
+    "decision or fault it is.",
+)
+@click.option("--pdb", "debug", is_flag=True, help="Stop in the debugger where the bot chooses, and where it raises.")
+@click.option("--json", "as_json", is_flag=True, help="Machine-readable output (docs/replay.md).")
+@click.option(
+    "--isolate",
+    type=click.Choice(["off", "on", "strict"]),
+    is_flag=False,
+    flag_value="on",
+    default="off",
+    help="Ask the bot in a process without rights, as in arena check.",
+)
+@click.option(
+    "--move-time", type=Seconds(), default=0.0, help="Seconds for an answer of a bot in a process of its own."
+)
+@results_option
+def command(bot: str, run: str, match: str, debug: bool, as_json: bool, results: Path, **asked: Any) -> None:
+    """Put a BOT before a decision of a MATCH of a RUN, and see what it does now.
+
+    Any bot: the one that played, a newer version of it, a search, a program. It is told all that the bot in its place
+    was told, from the deal on, and gets the same luck. Without a decision it goes through the whole match, and lists
+    where the two differ. The exit code is 1 if the bot fails now, else 0.
+
+    \b
+    arena ask sprinter.py my-run el-paso-3.1.2
+    arena ask sprinter.py my-run el-paso-3.1.2 --fault --pdb
+    arena ask ismcts my-run el-paso-3.1.2 --seat sprinter --worst
+    arena ask "cmd:node my_bot.js" my-run el-paso-3.1.2 --seat 0 --decision 17
+    """
+    from bdb import BdbQuit
+
+    from harness.api.asking import ask_bot
+    from harness.match.asked import Wanted
+    from harness.play.console import Console
+    from harness.runs.run_setup import configure_run
+
+    wanted = Wanted(asked["seat"], asked["decision"], asked["fault"], asked["worst"])
+    if debug and as_json:
+        raise click.UsageError("--pdb talks to a person, --json to a program: take one of them.")
+    opened = open_folder(results, run)
+    record = opened.record(match)
+    registry = load_plugins(isolate=asked["isolate"])
+    game = configure_run(opened, registry)[record.game]
+    terms = {"isolate": asked["isolate"], "move_time": asked["move_time"]}
+    try:
+        answered = ask_bot(
+            bot, game, record, opened.notes(record.id), registry, wanted,
+            debugger=PdbDebugger() if debug else None, **terms,
+        )  # fmt: skip
+    except BdbQuit:
+        note("You have left the debugger.")
+        return
+    if as_json:
+        click.echo(json.dumps(answered.data(), indent=2))
+    else:
+        console = Console(sys.stdin, sys.stdout)
+        console.say(answered.story(console.width))
+        _hint(answered, bot, run, match)
+    if answered.failure:
+        click.get_current_context().exit(1)
+
+
+class PdbDebugger:
+    """Python's own debugger: at the first line of `choose`, and where the bot has raised."""
+
+    def choose(self, bot: Bot, view: Any, legal: tuple[Action, ...]) -> Action:
+        """Asks the bot step by step."""
+        from bdb import BdbQuit
+        from pdb import Pdb
+
+        class Watching(Pdb):
+            left = False
+
+            def set_quit(self) -> None:  # called for 'q' and at the end of input; `runcall` swallows what it raises
+                self.left = True
+                super().set_quit()
+
+        note(f"{type(bot).__name__}.choose: 's' steps, 'c' goes on to the answer, 'q' leaves, 'h' is help.")
+        click.echo(f"{bot.game.render(view)}\n\n{', '.join(map(str, legal))}\n")
+        watching = Watching()
+        answer = watching.runcall(bot.choose, view, legal)
+        if watching.left:
+            raise BdbQuit
+        return cast("Action", answer)
+
+    def failed(self, error: BaseException) -> None:
+        """Shows where the bot raised."""
+        from pdb import post_mortem
+
+        note(f"The bot has raised {type(error).__name__}: {error}. 'u' goes up to its callers, 'q' leaves.")
+        post_mortem(error.__traceback__)
+
+
+def _hint(asked: Asked, bot: str, run: str, match: str) -> None:
+    """What to type to see one of the decisions that differ."""
+    shown = [one for one in asked.decisions if one.differs]
+    if asked.target is None and shown:
+        typed = shlex.join(["arena", "ask", bot, run, match, "--seat", str(asked.seat)])
+        note(f"Look at one: {typed} --decision {shown[-1 if asked.failure else 0].position.decision}")

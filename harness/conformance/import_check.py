@@ -1,0 +1,84 @@
+"""What a bot does when it is loaded, tried in a process like those that will load it in a tournament."""
+
+from __future__ import annotations
+
+import io
+import os
+import select
+import sys
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from time import perf_counter
+
+import msgspec
+
+from harness.executors import nursery
+from harness.executors.jobs import Roster
+from harness.executors.parcels import RosterParcel, pack, unpack
+from harness.executors.threads import thread_variables
+from harness.executors.worker import LOAD_TIME
+
+SLOW_IMPORT = 1.0
+"""Seconds of an import that an author should know of: every worker takes them, and every isolated process."""
+SHOWN = 60
+
+
+class ImportTrial(msgspec.Struct, frozen=True):
+    """What happened when a bot was loaded."""
+
+    seconds: float
+    threads: int
+    """Threads that were there afterwards and not before, native ones counted."""
+    printed: str
+    """What it wrote to stdout, the beginning of it."""
+
+    def warnings(self) -> list[str]:
+        """What its author should know."""
+        found = []
+        if self.seconds > SLOW_IMPORT:
+            found.append(
+                f"Loading it takes {self.seconds:.1f} s: every worker, and each of its own processes, begins with that."
+            )
+        if self.threads:
+            threads = "a thread" if self.threads == 1 else f"{self.threads} threads"
+            found.append(
+                f"Loading it starts {threads}: they go on while others think, and share their processor with it."
+            )
+        if self.printed:
+            found.append(f"Loading it prints to stdout ({self.printed!r}), which goes to stderr, once a worker.")
+        return found
+
+
+def try_import(roster: Roster, name: str, threads: int = 1) -> ImportTrial | None:
+    """Loads one entrant of a roster in a fresh process; None if that does not end."""
+    ours, theirs = os.pipe()
+    process = nursery.start(_try, [theirs], pack(roster), name, threads)
+    os.close(theirs)
+    with open(ours, "rb") as told:  # noqa: PTH123 - it is a descriptor
+        if select.select([told], [], [], LOAD_TIME)[0]:
+            data = told.read()
+        else:
+            data = b""
+            os.kill(process.pid, 9)
+    process.join()
+    return msgspec.json.decode(data, type=ImportTrial) if data else None
+
+
+def _try(handles: Sequence[int], parcel: RosterParcel, name: str, threads: int) -> None:
+    """In the fresh process."""
+    os.environ.update(thread_variables(threads))
+    prints = io.StringIO()
+    sys.stdout = prints
+    before, began = _threads(), perf_counter()
+    unpack(parcel, prints).entrants[name]
+    trial = ImportTrial(perf_counter() - began, max(0, _threads() - before), prints.getvalue().strip()[:SHOWN])
+    os.write(handles[0], msgspec.json.encode(trial))
+
+
+def _threads() -> int:
+    """The threads of this process, native ones too where they can be told."""
+    try:
+        return len(list(Path("/proc/self/task").iterdir()))
+    except OSError:
+        return threading.active_count()

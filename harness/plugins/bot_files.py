@@ -1,0 +1,212 @@
+"""Bots in files: what belongs to one, and an import that keeps the versions of a bot apart.
+
+Two versions of a bot may each have a `helpers.py` beside them. So every bot's file is imported as a package of its
+own: whatever it, or a module beside it, imports from its folder becomes a submodule of that package, at import and in
+the middle of a match alike. Python has no hook that knows who imports; what does know is `__import__`, which these
+modules get in builtins of their own.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import re
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import redirect_stdout
+from hashlib import sha256
+from importlib import import_module
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+from typing import Any, TextIO
+
+from harness.core.errors import PluginError, UsageError
+from harness.plugins.reasons import reason_of
+
+OURS = ("harness", "engines", "bots")
+"""Names that always mean arena's own packages, whatever lies beside a bot."""
+_MODULE = "arena_file_"
+_START = "__init__.py"
+
+
+def bot_file(path: str) -> Path:
+    """The file that is imported for a path: the file itself, or the beginning of a package."""
+    place = Path(path)
+    file = (place / _START if place.is_dir() else place).resolve()
+    if not file.is_file():
+        raise UsageError(f"There is no file {path}.")
+    return file
+
+
+def sources_of(path: str) -> dict[str, bytes]:
+    """A bot's file and the modules beside it that it imports, wherever in its code: path from its folder -> content.
+
+    They are read, not run. A package has all of its modules.
+    """
+    file = bot_file(path)
+    folder, found = file.parent, dict[str, bytes]()
+    waiting = sorted(folder.rglob("*.py")) if file.name == _START else [file]
+    while waiting:
+        one = waiting.pop()
+        name = one.relative_to(folder).as_posix()
+        if name not in found:
+            try:
+                found[name] = one.read_bytes()
+            except OSError as error:
+                raise UsageError(f"Cannot read {one}: {error.strerror}.") from error
+            waiting += _imported_by(folder, one, found[name])
+    return dict(sorted(found.items()))
+
+
+def _imported_by(folder: Path, file: Path, text: bytes) -> Iterator[Path]:
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError):
+        return  # whoever imports it will be told
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield from _modules(folder, alias.name.split("."))
+        elif isinstance(node, ast.ImportFrom):
+            base = folder if not node.level else file.parents[min(node.level, len(file.parents)) - 1]
+            if base.is_relative_to(folder):
+                words = node.module.split(".") if node.module else []
+                for alias in node.names:
+                    yield from _modules(base, [*words, alias.name])
+
+
+def _modules(folder: Path, words: Sequence[str]) -> Iterator[Path]:
+    """The files behind `a.b.c`, as far as they are there."""
+    if words[0] in OURS:
+        return
+    for depth in range(1, len(words) + 1):
+        place = folder.joinpath(*words[:depth])
+        yield from (file for file in (place.with_name(place.name + ".py"), place / _START) if file.is_file())
+
+
+def digest_of_files(files: Mapping[str, bytes]) -> str:
+    """What identifies these files: their names and contents."""
+    total = sha256()
+    for name, content in sorted(files.items()):
+        total.update(f"{name}\0{len(content)}\0".encode() + content)
+    return "sha256:" + total.hexdigest()[:16]
+
+
+def load_file(path: str, sources: Mapping[str, bytes] | None = None, prints: TextIO | None = None) -> ModuleType:
+    """Imports a bot's file, or a package of one; `sources` are its texts where they may have changed since.
+
+    What it prints goes to stderr, or to `prints`: it is not our output.
+    """
+    file = bot_file(path)
+    home = _Home(file, sources_of(path) if sources is None else sources)
+    for known in [name for name in sys.modules if name == home.name or name.startswith(f"{home.name}.")]:
+        del sys.modules[known]  # of an earlier version, perhaps
+    spec = spec_from_file_location(
+        home.name, file, loader=_BotLoader(home.name, str(file), home), submodule_search_locations=[str(home.folder)]
+    )
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    sys.modules[home.name] = module
+    _FINDER.homes[home.name] = home
+    if _FINDER not in sys.meta_path:
+        sys.meta_path.insert(0, _FINDER)
+    try:
+        with redirect_stdout(prints or sys.stderr):
+            spec.loader.exec_module(module)
+    except BaseException as error:  # a bot file may raise anything when imported
+        sys.modules.pop(home.name, None)
+        if isinstance(error, KeyboardInterrupt):
+            raise
+        raise PluginError(f"{path} cannot be loaded: {reason_of(error)}.") from error
+    return module
+
+
+class _Home:
+    """The folder of a bot's file, as far as its own imports go."""
+
+    def __init__(self, file: Path, sources: Mapping[str, bytes]) -> None:
+        self.folder, self.sources, self.whole = file.parent, sources, file.name == _START
+        called = self.folder.name if self.whole else file.stem
+        self.name = f"{_MODULE}{re.sub(r'[^0-9a-zA-Z]', '_', called)}_{sha256(str(file).encode()).hexdigest()[:12]}"
+        self.builtins = {**vars(builtins), "__import__": self._import}
+        self._known: dict[str, str | None] = {}
+
+    def kept(self, path: str) -> bytes | None:
+        """The text of a file of this folder that belongs to the bot."""
+        place = Path(path)
+        return (
+            self.sources.get(place.relative_to(self.folder).as_posix()) if place.is_relative_to(self.folder) else None
+        )
+
+    def _import(self, name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0) -> Any:  # noqa: A002
+        top, _, rest = name.partition(".")
+        inside = self._inside(top) if level == 0 and top else None
+        if inside is None:
+            return builtins.__import__(name, globals, locals, fromlist, level)
+        full = f"{inside}.{rest}" if rest else inside
+        import_module(full)
+        return builtins.__import__(full, globals, locals, fromlist, 0) if fromlist else sys.modules[inside]
+
+    def _inside(self, top: str) -> str | None:
+        """The name under which a module beside the bot is imported; None for all others."""
+        if top not in self._known:
+            self._known[top] = self._look_for(top)
+        return self._known[top]
+
+    def _look_for(self, top: str) -> str | None:
+        if top in OURS:
+            return None
+        if self.whole:
+            return self.name if top == self.folder.name else None
+        spec = PathFinder.find_spec(top, [str(self.folder)])
+        if spec is None or spec.origin is None:  # a mere folder is no module
+            return None
+        loaded = getattr(sys.modules.get(top), "__file__", None)
+        if loaded and Path(loaded).resolve() == Path(spec.origin).resolve():
+            return None  # it is an installed package as well: there is one of it
+        return f"{self.name}.{top}"
+
+
+class _BotLoader(SourceFileLoader):
+    """Reads a bot's modules from the texts that were kept, and leaves no bytecode beside them."""
+
+    def __init__(self, name: str, path: str, home: _Home) -> None:
+        super().__init__(name, path)
+        self.home = home
+
+    def get_data(self, path: str) -> bytes:
+        """The text of a module."""
+        kept = self.home.kept(str(path))
+        return super().get_data(path) if kept is None else kept
+
+    def path_stats(self, path: str) -> Any:
+        """Says nothing: old bytecode is never used for a text that was edited in the same second."""
+        raise OSError(f"no bytecode is kept for {path}")
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Runs it, with imports that look beside it first."""
+        vars(module)["__builtins__"] = self.home.builtins
+        super().exec_module(module)
+
+
+class _BotFinder:
+    """Finds the modules beside the bots' files that have been loaded."""
+
+    def __init__(self) -> None:
+        self.homes: dict[str, _Home] = {}
+
+    def find_spec(self, name: str, path: Sequence[str] | None, _target: object = None) -> ModuleSpec | None:
+        """As Python's own finder, with our loader for Python files."""
+        home = self.homes.get(name.partition(".")[0])
+        if home is None or path is None:
+            return None
+        spec = PathFinder.find_spec(name, path)
+        if spec is not None and isinstance(spec.loader, SourceFileLoader) and spec.origin is not None:
+            spec.loader = _BotLoader(name, spec.origin, home)
+        return spec
+
+
+_FINDER: Any = _BotFinder()

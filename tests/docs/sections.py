@@ -1,0 +1,62 @@
+"""Parts of pages that are made from the code: tables of fields and columns, and examples as they are.
+
+A page has them between two comments, and `python -m tests.docs.make` writes them anew:
+
+<!-- made by tests.docs.make: el-paso actions -->
+<!-- end -->
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from harness.output.columns import COLUMNS
+from tests.docs import fields
+from tests.docs.pages import DOCS
+
+SECTION = re.compile(r"(<!-- made by tests\.docs\.make: (.+?) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+EXAMPLE = "example "
+GAMES = tuple(fields.Page(path.stem) for path in sorted((DOCS / "games").glob("*.md")))
+
+
+def columns() -> str:
+    """The columns of a leaderboard."""
+    return fields.table(("column", "what it says"), ((column.name, column.meaning) for column in COLUMNS))
+
+
+MADE: dict[str, Callable[[], str]] = {
+    "columns": columns,
+    "every view": fields.common_fields,
+    "settings of a bot": fields.bot_settings,
+    "attributes of a bot": fields.bot_attributes,
+    **{f"{page.game} actions": page.action_table for page in GAMES},
+    **{f"{page.game} view": page.view_table for page in GAMES},
+    **{f"{page.game} types": page.type_table for page in GAMES},
+}
+"""What can be made, by the words in the comment; besides these, any file below docs/examples."""
+
+
+def made(what: str) -> str:
+    """What belongs between the comments: a table, or the text of an example as a file of its name."""
+    if what.startswith(EXAMPLE):
+        file = DOCS / "examples" / what.removeprefix(EXAMPLE)
+        return f"```python {file.name}\n{file.read_text(encoding='utf-8')}```\n"
+    return MADE[what]()
+
+
+def sections(page: Path) -> dict[str, str]:
+    """What a page has between such comments."""
+    return {what: text for _, what, text, _ in SECTION.findall(page.read_text(encoding="utf-8"))}
+
+
+def renew_sections(page: Path) -> None:
+    """Writes a page's sections anew."""
+    text = page.read_text(encoding="utf-8")
+    page.write_text(SECTION.sub(lambda found: found[1] + made(found[2]) + found[4], text), encoding="utf-8")
+
+
+def pages() -> list[Path]:
+    """The pages that have such sections."""
+    return [page for page in sorted(DOCS.rglob("*.md")) if sections(page)]
