@@ -31,12 +31,9 @@ def ask_bot(
     debugger: Debugger | None = None,
 ) -> Asked:
     """Asks a bot, wherever it runs, and ends what it has started."""
-    entrants = registry.entrants([bot])
-    if len(entrants) > 1:
-        names = ", ".join(entrant.spec for entrant in entrants)
-        raise UsageError(f"{bot} has several bots; say which one to ask: {names}.")
+    asked = registry.entrant(bot)
     terms = {**RunRequest().limits, "isolate": isolate, "move_time": move_time}
-    roster = isolated(Roster({game.name: game}, {entrants[0].name: entrants[0]}), terms)
+    roster = isolated(Roster({game.name: game}, {asked.name: asked}), terms)
     [entrant] = roster.entrants.values()
     if debugger is not None and entrant.isolated:
         raise UsageError(f"{entrant.name} runs in a process of its own, where no debugger can follow it.")

@@ -17,7 +17,7 @@ from contextlib import redirect_stdout
 from hashlib import sha256
 from importlib import import_module
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
-from importlib.util import module_from_spec, spec_from_file_location
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TextIO
@@ -128,7 +128,7 @@ class _Home:
     """The folder of a bot's file, as far as its own imports go."""
 
     def __init__(self, file: Path, sources: Mapping[str, bytes]) -> None:
-        self.folder, self.sources, self.whole = file.parent, sources, file.name == _START
+        self.file, self.folder, self.sources, self.whole = file, file.parent, sources, file.name == _START
         called = self.folder.name if self.whole else file.stem
         self.name = f"{_MODULE}{re.sub(r'[^0-9a-zA-Z]', '_', called)}_{sha256(str(file).encode()).hexdigest()[:12]}"
         self.builtins = {**vars(builtins), "__import__": self._import}
@@ -164,6 +164,8 @@ class _Home:
         spec = PathFinder.find_spec(top, [str(self.folder)])
         if spec is None or spec.origin is None:  # a mere folder is no module
             return None
+        if Path(spec.origin).resolve() == self.file and find_spec(top) is not None:
+            return None  # a bot in torch.py that imports torch does not mean itself
         loaded = getattr(sys.modules.get(top), "__file__", None)
         if loaded and Path(loaded).resolve() == Path(spec.origin).resolve():
             return None  # it is an installed package as well: there is one of it

@@ -177,10 +177,7 @@ def test_mistakes_are_told_before_anything_is_written(args, said):
 
 
 def test_a_bot_cannot_go_by_the_name_of_the_person():
-    Path("guest.py").write_text(
-        "from harness import Bot\nclass Human(Bot):\n    def choose(self, view, actions):\n        return actions[0]\n"
-    )
-    assert "has a bot called 'human'" in arena("play", "el-paso", "--bot", "guest.py", code=2).stderr
+    assert "human is entered twice" in arena("play", "el-paso", "--bot", "human=random", code=2).stderr
 
 
 def test_a_run_of_bots_is_not_for_people_and_a_damaged_match_is_named():

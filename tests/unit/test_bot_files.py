@@ -179,6 +179,11 @@ def test_what_lies_beside_a_bot_does_not_hide_arena(registry, here):
     assert entrant.bot().choose(None, [1, 2]) == 1
 
 
+def test_a_bot_may_be_called_like_a_library_that_it_imports(registry, here):
+    path = write(here / "msgspec.py", imports="import msgspec", choice="len(msgspec.json.encode(1))")
+    assert registry.entrant(path).bot().choose(None, "ab") == "b"
+
+
 def test_a_bot_is_what_its_files_are_whatever_version_it_declares(registry, here):
     path = write(here / "sprinter.py", imports="import helpers", body='version = "1"; files = ("weights.txt",)')
     (here / "helpers.py").write_text("X = 1\n")
