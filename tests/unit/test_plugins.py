@@ -244,3 +244,18 @@ def test_games_that_nobody_has_installed_are_named_with_the_nearest_one(registry
         "slip says that it plays 'el-pasoo', which is not installed. Did you mean 'el-paso'?",
         "slip says that it plays 'chess', which is not installed.",
     ]
+
+
+def test_an_option_of_a_kind_that_there_is_not_is_an_error_at_load(registry):
+    odd = type("Odd", (Sprinter,), {"options": (Option("weight", 0.5, "", kind="decimal"),)})
+    registry.add(plugin(arena_bots=[odd]), "bad", "1")
+    [problem] = registry.problems
+    assert "option weight is of kind 'decimal'; choose from: text, int, float, bool, file, bot." in problem
+    assert "odd" not in registry.bots
+
+
+def test_a_decimal_option_in_a_name_makes_another_entrant(registry):
+    weighed = type("Weighed", (Sprinter,), {"options": (Option("weight", 0.5, "", kind="float"),)})
+    registry.add(plugin(arena_bots=[weighed]), "pack", "1")
+    [entrant] = registry.entrants(["weighed:weight=0.75"])
+    assert (entrant.name, entrant.settings["weight"]) == ("weighed:weight=0.75", 0.75)
