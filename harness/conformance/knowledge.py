@@ -1,7 +1,9 @@
 """Two laws about what a seat knows: events tell it nothing that its view hides, and what it imagines fits what it saw.
 
-Both compare the match with imagined worlds. They are statistical where they must be, with odds of a false alarm far
-below one in a million, and the same for the same trial.
+Both compare the match with imagined worlds, a sample of them: they may miss a bug in one trial and find it in another,
+and the same trial always ends alike. What is imagined is doubted only at odds of one in ten billion (`_SURE`). An event
+is doubted after eight worlds in a row (`_TOLD_APART`), which is weaker: a game in which a seat is told something that
+neither its view nor the state keeps, while other things stay hidden, may be blamed for it once in hundreds of trials.
 """
 
 from __future__ import annotations
