@@ -26,6 +26,8 @@ class XPaschState(State[XPaschView]):
     )  # fmt: skip
 
     caches = frozenset({"moves", "servings"})
+    # XP-23: who swapped a card knows what lies at the bottom until it is drawn, not who has drawn it.
+    forgets = frozenset({"hands", "pile", "sunk"})
 
     game: XPasch
 

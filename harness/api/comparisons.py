@@ -13,6 +13,7 @@ from harness.api.runs import Run, called, reopened
 from harness.core.errors import UnknownName, UsageError
 from harness.core.types import Value
 from harness.executors.jobs import expect_workers
+from harness.output.fault_text import calls, fault_lines
 from harness.output.tables import write_leaderboard
 from harness.output.terminal import at_terminal
 from harness.output.verdict_text import verdict_sentences
@@ -126,6 +127,8 @@ def compare(
     with at_terminal("matches", setup.schedule.count(), quiet, softly=True) as (stop, progress):
         complete = play_run(folder, setup, limits, workers, stop, progress.seen, progress.resumed)
     write_leaderboard(folder)
+    if not quiet:
+        sys.stderr.writelines(f"{line}\n" for line in fault_lines(progress.faults, calls))
     if not complete:
         sys.stderr.write(f"Not complete. Continue with: harness.compare(resume={str(folder.folder)!r})\n")
     return Comparison(verdicts(setup.plan, folder.records()), Run(folder, registry))

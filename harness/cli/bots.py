@@ -10,8 +10,10 @@ from msgspec import to_builtins
 from tabulate import tabulate
 
 from harness.cli.parameter_types import GAME
-from harness.cli.shared import load_plugins, strict_option
+from harness.cli.shared import load_plugins, note, strict_option
+from harness.core.errors import PluginError
 from harness.core.options import allowed
+from harness.plugins.entrants import unknown_games
 
 
 @click.command("bots", short_help="List the bots that are installed.")
@@ -26,6 +28,11 @@ def command(game: str | None, as_json: bool, strict: bool) -> None:
     arena bots --game el-paso
     """
     registry = load_plugins(strict)
+    unknown = unknown_games(((name, offer.cls) for name, offer in sorted(registry.bots.items())), registry.games)
+    if unknown and strict:
+        raise PluginError(" ".join(unknown))
+    for sentence in unknown:
+        note(f"Warning: {sentence}")
     if game is not None:
         registry.game(game)
     offers = [

@@ -26,6 +26,7 @@ from harness.cli.shared import (
 
 if TYPE_CHECKING:
     from harness.ratings.comparison import Verdict
+    from harness.runs.fault_groups import FaultGroups
     from harness.runs.run_setup import RunSetup
     from harness.runs.store import RunFolder
 
@@ -96,11 +97,13 @@ def command(**asked: Any) -> None:
 
     make_ready(asked["workers"], asked["threads"])
     run, setup, limits = _resume(asked) if asked["resume"] else _create(asked)
+    for warning in setup.warnings:
+        note(f"Warning: {warning}")
     with at_terminal("matches", setup.schedule.count(), asked["quiet"]) as (stop, progress):
         complete = play_run(run, setup, limits, asked["workers"], stop, progress.seen, progress.resumed)
     write_leaderboard(run)
     found = verdicts(setup.plan, run.records())
-    _show(run, found, complete, asked)
+    _show(run, found, complete, progress.faults, asked)
     if not complete or (asked["strict"] and any(verdict.faults for verdict in found)):
         click.get_current_context().exit(1)
 
@@ -151,7 +154,8 @@ def _resume(asked: dict[str, Any]) -> tuple[RunFolder, RunSetup, dict[str, Any]]
     return run, reopen_comparison(run, registry, asked["force"], asked["most"], asked["thorough"]), limits
 
 
-def _show(run: RunFolder, found: list[Verdict], complete: bool, asked: dict[str, Any]) -> None:
+def _show(run: RunFolder, found: list[Verdict], complete: bool, faults: FaultGroups, asked: dict[str, Any]) -> None:
+    from harness.output.fault_text import commands, fault_lines
     from harness.output.verdict_text import verdict_sentences
 
     if asked["as_json"]:
@@ -166,6 +170,8 @@ def _show(run: RunFolder, found: list[Verdict], complete: bool, asked: dict[str,
         note(f"Not complete. Continue with: arena compare --resume {run.folder}")
     if asked["quiet"]:
         return
+    for line in fault_lines(faults, commands(run.folder, {info.name: info.spec for info in run.info.entrants})):
+        note(line)
     if complete and any(verdict.answer == "unknown" for verdict in found):
         note(f"More sets: arena compare --resume {run.folder} --most {2 * run.info.plan.deals}")
     note(f"Records and leaderboard: {run.folder}")

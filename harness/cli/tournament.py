@@ -135,6 +135,8 @@ def command(**asked: Any) -> None:
         drawn = [] if request.seed is not None else ["--seed", str((request := seeded(request)).seed)]
         run, setup = create_run(request, registry, join(["arena", *sys.argv[1:], *drawn]))
         limits, workers, strict = request.limits, request.workers, request.strict
+        for warning in setup.warnings:
+            note(f"Warning: {warning}")
     complete, faults = _play(run, setup, limits, workers, asked["quiet"])
     _show(run, setup, complete, faults, asked)
     if not complete or (faults.total and strict):
@@ -195,7 +197,8 @@ def _show(run: RunFolder, setup: RunSetup, complete: bool, faults: FaultGroups, 
     else:
         click.echo(text_of(tables, asked["table_format"]))
     for warning in dict.fromkeys(run.warnings):
-        note(f"Warning: {warning}")
+        if warning not in setup.warnings:  # those were told before
+            note(f"Warning: {warning}")
     if not complete:
         note(f"Not complete. Continue with: arena tournament --resume {run.folder}")
     if asked["quiet"]:

@@ -21,7 +21,7 @@ from harness.core.types import GameRecord, MatchSpec
 from harness.executors import Executor, Job, Roster
 from harness.executors.remote import RemoteEntrant, SessionPool
 from harness.match.referee import Limits, play
-from harness.plugins.entrants import Entrant, enter
+from harness.plugins.entrants import Entrant, enter, unknown_games
 
 LIMITS = Limits(move_time=10.0)
 SEEDS = (1, 2)
@@ -87,9 +87,7 @@ def check_bot(
     entrant = bot if isinstance(bot, Entrant) else enter(bot, {}, "", "", "")
     offered = {game.name: game for game in (_installed() if games is None else games)}
     report = BotReport(entrant.name)
-    unknown = sorted(set(entrant.bot.games) - set(offered))
-    if unknown:
-        report.problems.append(f"It claims to play {', '.join(unknown)}, which is not installed.")
+    report.problems += unknown_games([("It", entrant.bot)], offered)
     chosen = {name: game for name, game in offered.items() if entrant.plays(name) and (not only or name in only)}
     roster = Roster(chosen, {entrant.name: entrant, STAND_IN: enter(StandIn, {}, "", "", "")})
     matches = (

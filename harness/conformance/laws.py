@@ -12,10 +12,12 @@ from typing import Any
 import msgspec
 
 from harness.conformance.fingerprint import fingerprint
+from harness.conformance.knowledge import events_tell_no_more_than_views, imagined_states_fit_what_was_seen
 from harness.conformance.trial import Trial
+from harness.conformance.worlds import NotedLuck
 from harness.core.chance import Chance
 from harness.core.errors import ConformanceError, IllegalAction
-from harness.core.game import NOBODY, Game, State, View
+from harness.core.game import NOBODY, Game, State, View, action_fields
 from harness.core.types import Event
 
 
@@ -25,13 +27,17 @@ def _hold(sound: object, complaint: str) -> None:
 
 
 def actions_are_a_fixed_table(trial: Trial) -> None:
-    """Codes are positions, texts tell actions apart, copies and pickles give the same object."""
+    """Codes are positions, texts tell actions apart, copies and pickles give the same object, and fields are data."""
     actions = trial.game.actions
     _hold(actions, "The game has no actions.")
     for code, action in enumerate(actions):
         _hold(action.code == code, f"Action {action!r} stands at {code} but has the code {action.code}.")
         _hold(action.text and action.kind, f"Action {code} has no text or no kind.")
         _hold(copy.deepcopy(action) is action, f"A copy of {action} is another object.")
+        try:
+            msgspec.json.encode(action_fields(action))
+        except (TypeError, ValueError) as error:
+            raise ConformanceError(f"Action {action!r} has a field that is not JSON: {error}.") from error
     texts = [action.text for action in actions]
     _hold(len(set(texts)) == len(texts), f"Two actions have the same text: {_repeated(texts)}.")
     restored = pickle.loads(pickle.dumps(actions))  # noqa: S301 - our own bytes
@@ -176,6 +182,21 @@ def the_same_deal_plays_the_same(trial: Trial) -> None:
     _hold(len(set(results)) == 1, "The same deal with the same actions gave different games.")
 
 
+def luck_is_drawn_once_for_each_name(trial: Trial) -> None:
+    """No name of luck is drawn twice in a match: both would bring the same. A name says which round, which seat."""
+    luck = NotedLuck(trial.seed)
+    drawn: dict[str, int] = {}
+    for number, state in enumerate(trial.play(trial.game.new(trial.players, luck))):
+        for name in luck.take_names():
+            when = f"before choice {number}" if number else "at the deal"
+            _hold(
+                name not in drawn,
+                f"The luck {name!r} is drawn {when}, in phase {state.phase!r}, and was drawn before choice "
+                f"{drawn.get(name)}: it brings the same again. Put into its name what tells the two apart.",
+            )
+            drawn[name] = number
+
+
 def events_are_data(trial: Trial) -> None:
     """Events have JSON-ready data and name existing seats; something is logged for every match."""
     log: list[Event] = []
@@ -223,7 +244,10 @@ LAWS: tuple[Callable[[Trial], None], ...] = (
     imagined_states_vary,
     views_do_not_reach_the_state,
     the_same_deal_plays_the_same,
+    luck_is_drawn_once_for_each_name,
     events_are_data,
+    events_tell_no_more_than_views,
+    imagined_states_fit_what_was_seen,
     games_end_with_scores,
     views_can_be_read,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from random import Random
 from typing import Any, ClassVar, Generic, Self, TypeVar, cast
 
@@ -49,6 +49,15 @@ def _action_of(game: Game[Any], code: int) -> Action:
     return game.actions[code]
 
 
+def action_fields(action: Action) -> dict[str, Any]:
+    """An action as data: its code, its kind, and the fields that the game gave it, in their order."""
+    own = {each.name: getattr(action, each.name) for each in fields(action) if each.name not in _OF_EVERY_ACTION}
+    return {"code": action.code, "kind": action.kind, **own}
+
+
+_OF_EVERY_ACTION = frozenset(Action.__dataclass_fields__)
+
+
 A = TypeVar("A", bound=Action)
 
 
@@ -78,6 +87,9 @@ class State(ABC, Generic[V]):
 
     caches: ClassVar[frozenset[str]] = frozenset()
     """Attributes that only remember what can be worked out from the others: no part of what a state is."""
+
+    forgets: ClassVar[frozenset[str]] = frozenset()
+    """Attributes of which the rules let seats forget what they once knew: imagined states are not held to it."""
 
     game: Game[V]
     players: int

@@ -101,6 +101,7 @@ def new_match(request: RunRequest, registry: Registry, seat: int | None, command
     setup = prepare(replace(request, bots=(HUMAN, *company), players=players, deals=1), registry)
     spec = _next_match(setup, (), seat)
     run = RunFolder.create(run_folder(Path(request.results), request.name), info_for(setup, command))
+    run.warnings += setup.warnings
     return SavedMatch(run, setup, Unfinished(spec), fresh=True)
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
@@ -144,3 +145,18 @@ def check_distinct(entrants: list[Entrant]) -> None:
                 f"or other options (bot:key=value)."
             )
         seen.add(entrant.name)
+
+
+def unknown_games(bots: Iterable[tuple[str, type[Bot]]], games: Collection[str]) -> list[str]:
+    """A sentence for each entry in the `games` of these bots, given with their names, that is not among `games`.
+
+    It may be a slip of the pen, or a game that is not installed here.
+    """
+    found = []
+    for name, bot in bots:
+        for game in bot.games:
+            if game not in games:
+                near = get_close_matches(game, sorted(games), n=1)
+                hint = f" Did you mean {near[0]!r}?" if near else ""
+                found.append(f"{name} says that it plays {game!r}, which is not installed.{hint}")
+    return found

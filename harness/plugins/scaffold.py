@@ -10,15 +10,19 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from harness.core.errors import UsageError
-from harness.core.game import Game
+from harness.core.game import Game, action_fields
 from harness.plugins.registry import Registry
 
 LANGUAGES = ("python", "node", "c")
 SUFFIX = ".tmpl"
 """Templates are no code of arena's: under this name no tool takes them for it."""
 ANY_GAME = "any"
-"""The template of a Python bot for a game that has none of its own."""
+"""The template of what a bot thinks, for a game that has none of its own."""
+_SUFFIXES = {"python": "py", "node": "js", "c": "c"}
+_COMMENT = {"python": "#   ", "node": "//   ", "c": " *   "}
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
 
@@ -66,17 +70,25 @@ def contents(name: str, game: type[Game[Any]], language: str, company: str) -> d
         "game": game.name,
         "title": game.title.replace('"', "'"),  # it goes into strings of several languages
         "company": company,
+        "examples": _examples(game, language),
     }
     template = files("harness.plugins") / "templates" / language
+    special, usual = (template / "games" / f"{each}.{_SUFFIXES[language]}{SUFFIX}" for each in (game.name, ANY_GAME))
+    words["wish"] = _filled(special if special.is_file() else usual, words)
     made = {}
     for source in sorted(template.iterdir(), key=lambda item: item.name):
         if source.name.endswith(SUFFIX):
             made[_place(source.name.removesuffix(SUFFIX), words)] = _filled(source, words)
     if language == "python":
-        special = template / "games" / f"{game.name}.py{SUFFIX}"
-        bot = special if special.is_file() else template / "games" / f"{ANY_GAME}.py{SUFFIX}"
-        made[f"{words['module']}.py"] = _filled(bot, words)
+        made[f"{words['module']}.py"] = words["wish"]
     return made
+
+
+def _examples(game: type[Game[Any]], language: str) -> str:
+    """One action of each kind as the wire sends it, in lines of a comment."""
+    kinds = {action.kind: action for action in reversed(game.configure().actions)}
+    shown = [msgspec.json.encode(action_fields(kinds[kind]), enc_hook=str).decode() for kind in reversed(kinds)]
+    return "\n".join(_COMMENT[language] + line.replace("*/", "* /") for line in shown)
 
 
 def _module(name: str) -> str:

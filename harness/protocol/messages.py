@@ -15,7 +15,7 @@ LONGEST_LINE = 1 << 16
 LONGEST_HELLO = 1 << 20
 """A Python file with many bots describes them all in one line."""
 
-Want = Literal["components", "engine", "events", "texts"]
+Want = Literal["actions", "components", "engine", "events", "texts"]
 
 
 class Hello(Struct, tag_field="type", tag="hello", frozen=True):
@@ -58,6 +58,8 @@ class Choose(Struct, tag_field="type", tag="choose", frozen=True):
     view: Raw
     """Read by the game, whose own business it is. Written from a Raw, or from a view as it is."""
     texts: list[str] | UnsetType = UNSET
+    actions: list[Raw] | UnsetType = UNSET
+    """The fields of each legal action, in the order of `legal`."""
     events: list[Event] | UnsetType = UNSET
 
 

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import UNSET, Raw
 
 from harness._version import VERSION
-from harness.core.game import Action, Game
+from harness.core.game import Action, Game, action_fields
 from harness.core.types import Event, FaultKind, GameRecord, Value
 from harness.match.faults import BotFault, illegal_answer
 from harness.match.referee import Limits
@@ -118,6 +118,7 @@ class Session:
         message = Choose(  # by position: this is the hot path, and a test compares the fields by name
             self._id, codes, None if allowed == inf else round(allowed, 3), view,
             [action.text for action in legal] if "texts" in self.wants else UNSET,
+            _fields(legal) if "actions" in self.wants else UNSET,
             UNSET if events is None else events,
         )  # fmt: skip
         deadline = perf_counter() + allowed + self.limits.margin
@@ -183,6 +184,19 @@ def _components(game: Game[Any]) -> Raw:
     if game not in _described:
         _described[game] = Raw(msgspec.json.encode(game.components()))
     return _described[game]
+
+
+_tables: dict[Game[Any], tuple[Raw, ...]] = {}
+
+
+def _fields(legal: Sequence[Action]) -> list[Raw]:
+    """What `actions` tells, encoded once for the whole game: a decision costs a look-up for each action."""
+    game = legal[0].game
+    if game not in _tables:
+        # A value that JSON has no word for goes as its text: the laws forbid it, but it must not be a bot's fault.
+        _tables[game] = tuple(Raw(msgspec.json.encode(action_fields(each), enc_hook=str)) for each in game.actions)
+    table = _tables[game]
+    return [table[action.code] for action in legal]
 
 
 def class_path(cls: type) -> str:

@@ -4,6 +4,10 @@ A match is read as a row of stages: who is the best of the table, who is the bes
 chosen at a stage with the chance that its strength has among those left. The likelihood needs only how often each
 group of bots was a stage and how often each bot was chosen. It is concave in the logarithms, so Newton finds its top.
 
+Tied bots count as every order of them, with equal weights. That is exact for ties of up to MOST_SPELT bots. For more,
+the strength of those left at a stage is taken as what it is on average over the orders: exact where the tied bots are
+equally strong, and near it otherwise, in time that grows with a power of their number, not as a power.
+
 The errors do not trust the model: they come from how much the deals disagree about the strengths (the "sandwich",
 the linear form of a block bootstrap over deals), so bots that a deal favours in all its matches are not
 counted as that many proofs.
@@ -16,7 +20,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from math import exp, sqrt
 
-from harness.ratings.ratings import CHOSEN, DealSums
+from harness.ratings.ratings import CHOSEN, DealSums, Stage
 
 PRIOR = 1.0
 """Each bot wins and loses this many imaginary matches against a bot of average strength: nobody is infinitely good."""
@@ -44,7 +48,7 @@ class Strengths:
 
 def fit(deals: Sequence[DealSums], bots: int, prior: float = PRIOR) -> Strengths:
     """The strengths of bots 0 .. bots - 1, centred on 0."""
-    stages: dict[int, float] = {}
+    stages: dict[Stage, float] = {}
     chosen = [prior] * bots
     for deal in deals:
         for group, count in deal.stages.items():
@@ -68,7 +72,7 @@ def fit(deals: Sequence[DealSums], bots: int, prior: float = PRIOR) -> Strengths
 
 
 def _expected(
-    values: Sequence[float], stages: Iterable[tuple[int, float]], bots: int, prior: float
+    values: Sequence[float], stages: Iterable[tuple[Stage, float]], bots: int, prior: float
 ) -> tuple[list[float], Matrix]:
     """How often each bot should have been chosen, and how fast that changes with the strengths."""
     weights = [exp(value) for value in values]
@@ -78,17 +82,32 @@ def _expected(
     for bot, chance in enumerate(chances):
         curvature[bot][bot] = 2 * prior * chance * (1 - chance)
     for group, count in stages:
-        members = _members(group)
-        total = sum([weights[bot] for bot in members])
-        for bot in members:
-            share = weights[bot] / total
+        shares = _shares(group, weights)
+        for bot, share in shares:
             often = count * share
             expected[bot] += often
             row = curvature[bot]
             row[bot] += often
-            for other in members:
-                row[other] -= often * weights[other] / total
+            for other, its in shares:
+                row[other] -= often * its
     return expected, curvature
+
+
+def _shares(stage: Stage, weights: Sequence[float]) -> list[tuple[int, float]]:
+    """Each bot of a stage with its chance to be chosen there."""
+    if isinstance(stage, int):
+        members = _members(stage)
+        total = sum([weights[bot] for bot in members])
+        return [(bot, weights[bot] / total) for bot in members]
+    # Whoever is left meets the others and, on average, this share of the strength of the rest of those tied.
+    tied, others = _members(stage.tied), _members(stage.others)
+    worse, level = sum([weights[bot] for bot in others]), sum([weights[bot] for bot in tied])
+    left = stage.left / len(tied)
+    met = (stage.left - 1) / (len(tied) - 1)
+    present = [(bot, weights[bot] / (worse + left * level)) for bot in others]
+    present += [(bot, left * weights[bot] / (worse + weights[bot] + met * (level - weights[bot]))) for bot in tied]
+    total = sum([share for _, share in present])
+    return [(bot, share / total) for bot, share in present]
 
 
 def _sandwich(values: Sequence[float], inverse: Matrix, deals: Sequence[DealSums], prior: float) -> Matrix:
@@ -100,10 +119,8 @@ def _sandwich(values: Sequence[float], inverse: Matrix, deals: Sequence[DealSums
     for deal in deals:
         pull = {bot: sums[CHOSEN] for bot, sums in deal.bots.items()}
         for group, count in deal.stages.items():
-            members = _members(group)
-            total = sum([weights[bot] for bot in members])
-            for bot in members:
-                pull[bot] -= count * weights[bot] / total
+            for bot, share in _shares(group, weights):
+                pull[bot] -= count * share
         for bot, one in pull.items():
             row = meat[bot]
             for other, another in pull.items():

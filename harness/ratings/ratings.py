@@ -12,7 +12,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import combinations
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from msgspec.structs import replace
 
@@ -27,8 +27,23 @@ MATCHES, SCORE, AHEAD, CHOSEN = range(4)
 """Where a bot's sums of a deal stand: matches, scores, shares of the table finished ahead of, stages won."""
 OVERALL = "overall"
 
+MOST_SPELT = 8
+"""Up to so many tied bots every order of them is spelt out: no bundled game seats more. Their number doubles with each
+bot; beyond it a stage among tied bots is a `WideStage`."""
+
 DRAW_PAIRS = 10
 """The draw probability starts as if it had been seen in this many pairs; from there the records say what it is."""
+
+
+class WideStage(NamedTuple):
+    """ "Who is the best?" among `others` and any `left` of those `tied`: bits for bots, as in the key of a stage."""
+
+    others: int
+    tied: int
+    left: int
+
+
+Stage = int | WideStage
 
 
 class DealSums:
@@ -40,7 +55,7 @@ class DealSums:
         self.bots: dict[int, list[float]] = {}
         self.seats: dict[tuple[int, int], list[float]] = {}
         """(players, seat) -> matches, scores, shares ahead, wins"""
-        self.stages: dict[int, float] = {}
+        self.stages: dict[Stage, float] = {}
         """A stage is "who is the best of these?"; the key has a bit for each bot left. See plackett_luce.py."""
 
     def absorb(self, other: DealSums) -> None:
@@ -129,6 +144,9 @@ class Evidence:
             return
         for rank in sorted(set(ranks)):
             tied = [bot for bot, its in zip(bots, ranks, strict=True) if its == rank]
+            if len(tied) > MOST_SPELT:
+                left = _add_wide(stages, sums, left, tied)
+                continue
             for gone in range(len(tied)):
                 ways = list(combinations(tied, gone))
                 for way in ways:
@@ -148,6 +166,18 @@ class Evidence:
         return self.ahead.get((one, other), 0.0) + self.met.get((other, one), 0) - self.ahead.get(
             (other, one), 0.0
         ), met
+
+
+def _add_wide(stages: dict[Stage, float], sums: dict[int, list[float]], left: int, tied: Sequence[int]) -> int:
+    """The stages of many tied bots: each of them is as likely as another to be chosen; returns who is left."""
+    bits = sum(1 << bot for bot in tied)
+    others = left ^ bits
+    for remaining in range(len(tied), 0 if others else 1, -1):
+        stage = left if remaining == len(tied) else WideStage(others, bits, remaining)
+        stages[stage] = stages.get(stage, 0.0) + 1
+        for bot in tied:
+            sums[bot][CHOSEN] += 1 / len(tied)
+    return others
 
 
 @lru_cache(maxsize=100_000)

@@ -19,7 +19,7 @@ from harness.core.game import Game
 from harness.core.types import Value
 from harness.executors.isolation import OutsideProcesses
 from harness.executors.jobs import Roster
-from harness.plugins.entrants import Entrant, check_distinct, split_options
+from harness.plugins.entrants import Entrant, check_distinct, split_options, unknown_games
 from harness.plugins.registry import Registry, load
 from harness.runs.request import LIMITS, Isolation, RunRequest, draw_seed
 from harness.runs.store import EntrantInfo, RunFolder, RunInfo
@@ -35,6 +35,8 @@ class RunSetup:
     schedule: Schedule
     games: Mapping[str, Game[Any]]
     entrants: Mapping[str, Entrant]
+    warnings: Sequence[str] = ()
+    """What whoever asked for it should know."""
 
     @property
     def plan(self) -> Plan:
@@ -64,6 +66,9 @@ def prepare(request: RunRequest, registry: Registry) -> RunSetup:
     by_default = sorted(name for name, offer in registry.bots.items() if offer.cls.by_default)
     entrants = registry.entrants(request.bots or by_default)
     check_distinct(entrants)
+    unknown = unknown_games([(entrant.name, entrant.bot) for entrant in entrants], registry.games)
+    if unknown and request.strict:
+        raise UsageError(" ".join(unknown))
     chosen = {name: registry.game(name) for name in dict.fromkeys(request.games or sorted(registry.games))}
     configured = _configure(chosen, request.options)
     plans = []
@@ -71,7 +76,10 @@ def prepare(request: RunRequest, registry: Registry) -> RunSetup:
         field = tuple(entrant.name for entrant in entrants if entrant.plays(name))
         if len(field) < game.min_players and not request.games:
             continue  # not asked for by name, and nobody to play it
-        seats = seats_for(game, request.players, field)
+        try:
+            seats = seats_for(game, request.players, field)
+        except UsageError as error:
+            raise UsageError(" ".join([str(error), *unknown])) from None
         plans.append(
             GamePlan(name=name, rules=game.version, settings=dict(game.settings), players=seats, entrants=field)
         )
@@ -79,7 +87,8 @@ def prepare(request: RunRequest, registry: Registry) -> RunSetup:
         raise UsageError("No game has enough bots to play it; enter more with --bot.")
     idle = [e.name for e in entrants if not any(e.name in plan.entrants for plan in plans)]
     if idle and request.bots:
-        raise UsageError(f"{', '.join(idle)} cannot play {' or '.join(plan.name for plan in plans)}.")
+        why = f"{', '.join(idle)} cannot play {' or '.join(plan.name for plan in plans)}."
+        raise UsageError(" ".join([why, *unknown]))
     format_name, _, rest = request.format.partition(":")
     plan = Plan(
         games=tuple(plans),
@@ -89,7 +98,8 @@ def prepare(request: RunRequest, registry: Registry) -> RunSetup:
         settings=dict(split_options(request.format, rest)),
         candidates=tuple(_candidates(request, registry, entrants)),
     )
-    return RunSetup(Schedule(plan, registry.formats), configured, {entrant.name: entrant for entrant in entrants})
+    by_name = {entrant.name: entrant for entrant in entrants}
+    return RunSetup(Schedule(plan, registry.formats), configured, by_name, unknown)
 
 
 def _candidates(request: RunRequest, registry: Registry, entrants: Sequence[Entrant]) -> Iterator[str]:
@@ -142,7 +152,9 @@ def create_run(request: RunRequest, registry: Registry, command: str) -> tuple[R
     """A new run folder for what was asked, and what is needed to play it; `command` says how to ask for it again."""
     setup = prepare(request, registry)
     folder = run_folder(Path(request.results), request.name)
-    return RunFolder.create(folder, info_for(setup, command, request.limits)), setup
+    run = RunFolder.create(folder, info_for(setup, command, request.limits))
+    run.warnings += setup.warnings
+    return run, setup
 
 
 def run_folder(results: Path, name: str | None) -> Path:

@@ -97,3 +97,23 @@ def test_components_without_towns_are_refused(tmp_path):
     file = tmp_path / "bad.toml"
     file.write_text("towns = []\n" + text)
     assert "there are no towns" in arena(*BASE, "--option", f"components={file}", code=2).stderr
+
+
+SLIP = """
+from harness import Bot
+
+class Slip(Bot):
+    games = ("el-paso", "x-pash")
+    def choose(self, view, actions):
+        return actions[0]
+"""
+
+
+def test_a_game_that_no_engine_has_is_named_with_the_nearest_one(tmp_path):
+    (tmp_path / "slip.py").write_text(SLIP)
+    slip, said = f"{tmp_path / 'slip.py'}", "slip says that it plays 'x-pash', which is not installed. Did you mean"
+    entered = ("tournament", "--game", "el-paso", "--bot", slip, "--bot", "random", "--deals", "1", "--workers", "0")
+    assert arena(*entered, "--name", "a").stderr.count(f"Warning: {said} 'x-pasch'?") == 1
+    assert said in arena(*entered, "--name", "b", "--strict", code=2).stderr
+    assert said in arena("tournament", "--game", "x-pasch", "--bot", slip, "--bot", "founder", code=2).stderr
+    assert "It says that it plays 'x-pash'" in arena("check", slip, "--matches", "1", code=1).stdout

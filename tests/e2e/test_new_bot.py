@@ -9,8 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from harness.executors.isolation import enter_command
+from harness.executors.serial import SerialExecutor
+from harness.plugins.entrants import enter
 from harness.plugins.scaffold import LANGUAGES
 from tests.docs.fresh import Fresh
+from tests.protocol.support import PATIENT, REGISTRY, job, seated
 from tests.support.cli import arena
 
 ROOT = Path(__file__).parents[2]
@@ -36,6 +40,27 @@ def test_it_passes_its_own_tests_untouched(fresh, lang, game):
     folder = fresh.folder / name
     assert "1 passed" in fresh.succeed("python -m pytest -q", folder)
     assert "{{" not in "".join(path.read_text() for path in folder.iterdir() if path.suffix in (".py", ".md", ".toml"))
+
+
+@pytest.mark.parametrize("game", ["el-paso", "gnadenlos", "x-pasch"])
+@pytest.mark.parametrize("lang", ["node", "c"])
+def test_programs_choose_by_the_fields_of_actions_and_better_than_at_random(lang, game, tmp_path):
+    for program in PROGRAMS[lang]:
+        if shutil.which(program) is None:
+            pytest.skip(f"{program} is not installed")
+    arena("new-bot", "fresh", "--game", game, "--lang", lang, "--into", str(tmp_path))
+    folder = tmp_path / "fresh"
+    if lang == "c":
+        command = [shutil.which("make"), "-C", folder, "CFLAGS=-O2 -Wall -Wextra -Werror"]
+        subprocess.run(command, check=True, capture_output=True)
+    bot = enter_command("fresh", "fresh", "", f"node {folder}/fresh.js" if lang == "node" else f"{folder}/fresh", "off")
+    others = [enter(type(name, (REGISTRY.bots["random"].cls,), {}), {}, "", "", "") for name in ("A", "B")]
+    names = [bot.name, *(other.name for other in others)]
+    jobs = [job(number, game, *names[number % 3 :], *names[: number % 3]) for number in range(6)]
+    with SerialExecutor(seated([bot, *others], "off", PATIENT, memory=2000), PATIENT) as executor:
+        records = [record for record, *_ in executor.run(jobs)]
+    assert not any(record.faults for record in records)
+    assert sum(record.ranks[record.seats.index("fresh")] for record in records) < 10  # 12 at random
 
 
 def test_what_it_says_comes_next_works(fresh):
@@ -72,6 +97,10 @@ def test_a_game_without_a_template_of_its_own_gets_one_for_any_game():
     exec(compile(text, "nimble_bot.py", "exec"), namespace)  # noqa: S102 - what we have just written
 
     from harness.conformance import check_bot
+
+    for lang in ("node", "c"):
+        program = make(registry, f"nimble-{lang}", Nim.name, lang, Path())
+        assert any('{"code":0,"kind":""}' in path.read_text() for path in program)  # what its actions look like
 
     check_bot(namespace["Nimble"], [Nim.configure()]).demand()  # type: ignore[arg-type]
 

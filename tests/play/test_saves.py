@@ -14,8 +14,12 @@ from click.testing import CliRunner
 from harness.cli import main
 from harness.core.types import GameRecord
 from harness.play.dialogue import Dialogue
+from harness.play.saves import new_match
+from harness.plugins.registry import Offer, load
+from harness.runs.request import RunRequest
 from harness.runs.store import lock
 from tests.play.support import sit_down
+from tests.search.nim import Nim
 from tests.support.cli import arena
 
 EL_PASO = ("play", "el-paso", "--bot", "skittish", "--bot", "diehard", "--seed", "5", "--name", "a")
@@ -35,6 +39,25 @@ def test_a_match_played_from_a_script_is_a_record_like_any_other():
     assert "played again: all fit" in arena("verify", "a").stdout
     assert "human" in Path("results/a/leaderboard.md").read_text()
     assert json.loads(Path("results/a/run.json").read_text())["finished"]
+
+
+class Crowd(Nim):
+    """A game of a stranger for six, who has written no bot for it."""
+
+    name, title = "crowd", "Crowd"
+    min_players = 6
+
+
+@pytest.mark.parametrize("named", [(), ("random",), ("flat-mc:iterations=3", "random")])
+def test_the_table_is_filled_in_a_game_without_bots_of_its_own(named):
+    registry = load()
+    registry.games[Crowd.name] = Offer(Crowd, "a stranger", "1")
+    saved = new_match(RunRequest(games=(Crowd.name,), bots=named, seed=1, name="a"), registry, 0, "")
+    assert saved.match.spec.seats[0] == "human"
+    others = saved.match.spec.seats[1:]
+    assert len(others) == len(set(others)) == 5  # some of them come twice, under other names
+    assert set(named) <= set(others)
+    assert all(saved.setup.entrants[name].plays(Crowd.name) for name in others)
 
 
 def test_every_resume_of_a_finished_match_is_another_deal_one_seat_farther():

@@ -17,14 +17,14 @@ def reply(message):
             "protocol": 1,
             "name": "fuzzer",
             "games": [],
-            "wants": rng.sample(WANTS, rng.randrange(4)),
+            "wants": rng.sample(WANTS, rng.randrange(5)),
         }
     if kind == "choose":
         return {"type": "choice", "id": message["id"], "code": rng.choice(message["legal"])}
     return {"type": "ready", "id": message["id"]}
 
 
-WANTS = ["components", "events", "texts"]
+WANTS = ["actions", "components", "events", "texts"]
 ODD = [None, -1, 2**64, 1e308, "x" * 2000, [], {}, [[[[]]]], True, "\x00\u2028", {"type": "choice"}]
 
 

@@ -67,7 +67,8 @@ def test_a_bot_that_depends_on_what_it_played_before_is_found_out():
 
 
 def test_a_game_that_is_not_there_is_a_problem():
-    assert "claims to play chess" in check_bot(Boaster, EL_PASO, seeds=(1,)).problems[0]
+    problems = check_bot(Boaster, EL_PASO, seeds=(1,)).problems
+    assert problems[0] == "It says that it plays 'chess', which is not installed."
 
 
 def test_the_command_has_a_verdict_and_an_exit_code(tmp_path):

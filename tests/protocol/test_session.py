@@ -37,7 +37,7 @@ class Script:
         self.alive = False
 
 
-def session(*answers, wants=("components", "engine", "events", "texts")):
+def session(*answers, wants=("actions", "components", "engine", "events", "texts")):
     return Session(Script(Introduction(1, "n", "v", wants=wants), *answers), LIMITS, 5.0)
 
 
@@ -54,6 +54,7 @@ def test_every_field_of_a_question_is_what_its_name_says():
         "time": 6.5,
         "view": {"turn": 13},
         "texts": [first.text, second.text],
+        "actions": [{"code": 3, "kind": "draw", "site": 1}, {"code": 5, "kind": "draw", "site": 3}],
         "events": [{"kind": "seen", "data": {"what": 11}, "to": [2]}],
     }
 

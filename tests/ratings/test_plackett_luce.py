@@ -1,12 +1,15 @@
 from __future__ import annotations
 
-from math import log, sqrt
+from itertools import permutations
+from math import factorial, log, sqrt
 from random import Random
 
 import pytest
 
 from harness.ratings import rate_records
+from harness.ratings.leaderboard import leaderboard
 from harness.ratings.plackett_luce import fit
+from harness.ratings.ratings import CHOSEN
 from tests.ratings.simulate import World, record, tournament
 
 NO_PRIOR = 1e-9
@@ -49,6 +52,52 @@ def test_tied_bots_count_as_every_order_of_them():
     spelt = [scores for scores, count in orders for _ in range(count)]
     untied = [record("abcd", scores, index=turn, seed=turn) for turn, scores in enumerate(spelt)]
     assert strengths(book_of(tied)) == pytest.approx(strengths(book_of(untied)), abs=1e-9)
+
+
+DECISIVE = [(6, 5, 4, 3, 2, 1, 0), (0, 6, 5, 1, 2, 3, 4), (3, 1, 6, 2, 0, 5, 4), (5, 4, 3, 6, 2, 0, 1)]
+
+
+def with_ties(tied, apart):
+    """Seven bots: the matches of DECISIVE, and ones in which the first `tied` tie or, `apart`, stand in any order."""
+    names = "abcdefg"
+    worse = tuple(-place for place in range(1, len(names) - tied + 1))
+    orders = list(permutations(range(tied))) if apart else [(0,) * tied] * factorial(tied)
+    scores = [*((*order, *worse) for order in orders), *(one for one in DECISIVE for _ in range(20))]
+    return [record(names, one, index=turn, seed=turn) for turn, one in enumerate(scores)]
+
+
+@pytest.mark.parametrize("tied", [2, 3, 4, 5, 6])
+def test_ties_are_exactly_the_average_over_all_orders(tied):
+    exact = strengths(book_of(with_ties(tied, apart=True)))
+    assert strengths(book_of(with_ties(tied, apart=False))) == pytest.approx(exact, abs=1e-7)
+
+
+@pytest.mark.parametrize("tied", [3, 4, 5, 6])
+def test_ties_of_many_come_near_it(tied, monkeypatch):
+    exact = strengths(book_of(with_ties(tied, apart=False)))
+    monkeypatch.setattr("harness.ratings.ratings.MOST_SPELT", 1)
+    near = strengths(book_of(with_ties(tied, apart=False)))
+    assert near != exact
+    assert near == pytest.approx(exact, abs=0.01)
+
+
+@pytest.mark.parametrize("seats", [20, 60])
+@pytest.mark.parametrize("tied", ["all", "halves"])
+def test_a_deal_of_many_tied_seats_is_rated_in_no_time(seats, tied):
+    """Every order of 20 bots has a million stages; this would not end."""
+    names = [f"bot{number}" for number in range(seats)]
+    scores = [0 if tied == "all" else 2 * number // seats for number in range(seats)]
+    turns = range(4)
+    matches = [record(names[t:] + names[:t], scores[t:] + scores[:t], index=t, seed=1) for t in turns]
+    ratings = book_of(matches)
+    [deal] = ratings.evidence.deals
+    assert len(deal.stages) == seats - 1
+    assert sum(deal.stages.values()) == pytest.approx(len(turns) * (seats - 1))
+    assert sum(sums[CHOSEN] for sums in deal.bots.values()) == pytest.approx(len(turns) * (seats - 1))
+    standings = leaderboard(ratings).standings
+    groups = {round(one.strength, 6) for one in standings}
+    assert len(groups) == (1 if tied == "all" else 2)
+    assert {one.line.bot for one in standings if one.strength > 1e-6} <= set(names[seats // 2 :])
 
 
 def test_the_order_of_the_matches_does_not_matter():

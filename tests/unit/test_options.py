@@ -104,3 +104,16 @@ def test_content_that_does_not_fit_its_digest_is_refused():
         resolve("Chess", DECLARED, {"file": digest_of("x = 1")}, {digest_of("x = 1"): "x = 2"})
     with pytest.raises(BadOption, match="no content is kept"):
         settings(file="sha256:0000000000000000")
+
+
+WEIGHT = Option("weight", 0.5, "", kind="float", minimum=0, maximum=2)
+
+
+def test_decimals_are_read_and_kept_within_bounds():
+    assert resolve("Chess", (WEIGHT,), {})[0] == {"weight": 0.5}
+    for given in ("1.25", 1.25, "125e-2"):
+        assert resolve("Chess", (WEIGHT,), {"weight": given})[0] == {"weight": 1.25}
+    assert allowed(WEIGHT) == "a number from 0 to 2"
+    for refused in ("2.01", "-0.1", "nan", "inf", "much"):
+        with pytest.raises(BadOption, match="it takes a number from 0 to 2"):
+            resolve("Chess", (WEIGHT,), {"weight": refused})

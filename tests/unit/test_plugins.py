@@ -12,6 +12,7 @@ from harness import Bot, Option, UsageError, hookimpl
 from harness.core.errors import PluginError, UnknownName
 from harness.plugins import loading
 from harness.plugins import registry as plugins
+from harness.plugins.entrants import unknown_games
 from harness.plugins.house_bots import house_bots
 from harness.plugins.registry import Registry
 
@@ -235,3 +236,26 @@ def test_a_house_bot_is_never_one_of_a_file(registry, tmp_path):
     (tmp_path / "mine.py").write_text(FILE)
     registry.entrants([f"{tmp_path / 'mine.py'}::alpha"])
     assert "beta" not in house_bots(registry, "tarock", 4)
+
+
+def test_games_that_nobody_has_installed_are_named_with_the_nearest_one(registry):
+    slip = type("Slip", (Sprinter,), {"games": ("el-pasoo", "x-pasch", "chess")})
+    assert unknown_games([("slip", slip), ("sprinter", Sprinter)], registry.games) == [
+        "slip says that it plays 'el-pasoo', which is not installed. Did you mean 'el-paso'?",
+        "slip says that it plays 'chess', which is not installed.",
+    ]
+
+
+def test_an_option_of_a_kind_that_there_is_not_is_an_error_at_load(registry):
+    odd = type("Odd", (Sprinter,), {"options": (Option("weight", 0.5, "", kind="decimal"),)})
+    registry.add(plugin(arena_bots=[odd]), "bad", "1")
+    [problem] = registry.problems
+    assert "option weight is of kind 'decimal'; choose from: text, int, float, bool, file, bot." in problem
+    assert "odd" not in registry.bots
+
+
+def test_a_decimal_option_in_a_name_makes_another_entrant(registry):
+    weighed = type("Weighed", (Sprinter,), {"options": (Option("weight", 0.5, "", kind="float"),)})
+    registry.add(plugin(arena_bots=[weighed]), "pack", "1")
+    [entrant] = registry.entrants(["weighed:weight=0.75"])
+    assert (entrant.name, entrant.settings["weight"]) == ("weighed:weight=0.75", 0.75)

@@ -7,14 +7,13 @@ const NEEDS = { saloon: "six", cattle: "brand" }; // loot there needs this face 
 let figures, seat, players;
 
 const handlers = {
-  hello: () => say({ type: "hello", protocol: 1, name: "elpaso-js", version: "1", games: ["el-paso"], wants: ["components", "texts"] }),
+  hello: () => say({ type: "hello", protocol: 1, name: "elpaso-js", version: "1", games: ["el-paso"], wants: ["actions", "components"] }),
   "new-game": (m) => {
     ({ components: figures, seat, players } = m);
     say({ type: "ready", id: m.id });
   },
   choose: (m) => {
-    const options = m.texts.map((text, i) => ({ code: m.legal[i], ...parse(text) }));
-    const scored = options.map((option) => [worth(option, m.view, options), option.code]);
+    const scored = m.actions.map((action) => [worth(action, m.view, m.actions), action.code]);
     say({ type: "choice", id: m.id, code: scored.reduce((a, b) => (b[0] > a[0] ? b : a))[1] });
   },
   "game-over": (m) => say({ type: "ready", id: m.id }),
@@ -25,19 +24,14 @@ lines.on("line", (line) => {
   handlers[message.type](message);
 });
 
-// "play gold mine 5" -> { kind: "play", site: 2, value: 5 }
-function parse(text) {
-  const [, kind, name, value] = text.match(/^(\w+)(?: ([a-z ]+?))?(?: (\d+))?$/);
-  return { kind, site: name ? figures.sites.indexOf(name.replace(" ", "_")) : -1, value: Number(value) };
-}
-
-function worth(option, view, options) {
-  switch (option.kind) {
+// An action has the fields of docs/games/el-paso.md: { code: 57, kind: "play", site: 2, value: 5 }
+function worth(action, view, actions) {
+  switch (action.kind) {
     case "stay": return staying(view);
     case "leave": return 0;
-    case "play": return loot(view, option.site, option.value);
-    case "draw": return soon(view.town, option.site) / (1 + view.hand[option.site].length);
-    case "carry": return resale(view, option) === bestResale(view, options) ? resale(view, option) : -1;
+    case "play": return loot(view, action.site, action.value);
+    case "draw": return soon(view.town, action.site) / (1 + view.hand[action.site].length);
+    case "carry": return resale(view, action) === bestResale(view, actions) ? resale(view, action) : -1;
     default: return 0.01; // sell the rest, unless carrying brings more
   }
 }
@@ -71,6 +65,6 @@ function loot(view, site, value) {
 
 // What carrying a tile to the next town adds to selling it now.
 const resale = (view, o) => o.value * (0.8 * price(view.town + 1, o.site) - price(view.town, o.site));
-const bestResale = (view, options) => Math.max(...options.filter((o) => o.kind === "carry").map((o) => resale(view, o)));
+const bestResale = (view, actions) => Math.max(...actions.filter((o) => o.kind === "carry").map((o) => resale(view, o)));
 // How much a card of this site is worth having: the site's tiles here and in the next town.
 const soon = (town, site) => (has(town, site) ? 2 : 0.5) + (has(town + 1, site) ? 1 : 0);

@@ -7,9 +7,8 @@
 
 #define COMPANIES 64
 #define SEATS 6
-#define ACTIONS 512
 
-static int income[COMPANIES], on_table[COMPANIES], members[COMPANIES][SEATS];
+static int income[COMPANIES], bonus[COMPANIES], on_table[COMPANIES], members[COMPANIES][SEATS];
 static int seat, players;
 
 /* The end of the value that starts at s. */
@@ -51,7 +50,9 @@ static void learn_companies(const char *line) {
     const char *c = first(value(value(line, "components"), "companies"));
     for (; c; c = next(c)) {
         int company = number(value(c, "company"));
-        if (company >= 0 && company < COMPANIES) income[company] = number(value(c, "income"));
+        if (company < 0 || company >= COMPANIES) continue;
+        income[company] = number(value(c, "income"));
+        bonus[company] = number(value(c, "founding")); /* members that come with it */
     }
 }
 
@@ -82,35 +83,33 @@ static double gain(int company, int more) {
     return standing(company, more) - standing(company, 0) + 0.04 * more * income[company];
 }
 
-/* How many dice "2+2+4" shows. */
-static int dice_in(const char *text) {
-    int n = 1;
-    for (; *text && *text != ' ' && *text != '"'; text++) n += *text == '+';
-    return n;
+static int is(const char *action, const char *kind) {
+    const char *k = value(action, "kind");
+    return k && !strncmp(k + 1, kind, strlen(kind)) && k[strlen(kind) + 1] == '"';
 }
 
-static double worth(const char *text) {
-    int a, b, income_of, bonus;
-    const char *mark;
-    if (!strncmp(text, "found ", 6) && (mark = strstr(text, "(income ")) && sscanf(mark, "(income %d, bonus %d", &income_of, &bonus) == 2)
-        return 1.2 * income_of + 0.2 * bonus - 0.3 * dice_in(strstr(text, " with ") + 6);
-    if (!strncmp(text, "place triple ", 13) && (mark = strchr(text, '#')) && sscanf(mark, "#%d", &a) == 1) return gain(a, 5);
-    if (!strncmp(text, "place ", 6) && (mark = strchr(text, '#')) && sscanf(mark, "#%d", &a) == 1) return gain(a, dice_in(text + 6));
-    if (!strncmp(text, "move #", 6) && (mark = strstr(text, ") to #")) && sscanf(text, "move #%d", &a) == 1 && sscanf(mark, ") to #%d", &b) == 1)
-        return gain(a, -1) + gain(b, 1) - 0.2;
-    if (!strncmp(text, "draw", 4)) return 0.1;
-    if (!strncmp(text, "swap ", 5) && (mark = strstr(text, "(income ")) && sscanf(mark, "(income %d", &income_of) == 1) return 0.2 * (4 - income_of);
-    return 0; /* stop, keep, re-roll */
+/* An action has the fields of docs/games/x-pasch.md: {"code":7,"kind":"found","card":3,"dice":[2,2]} */
+static double worth(const char *action) {
+    int card = number(value(action, "card")), dice = 0;
+    if (is(action, "found")) {
+        for (const char *d = first(value(action, "dice")); d; d = next(d)) dice++;
+        return 1.2 * income[card] + 0.2 * bonus[card] - 0.3 * dice;
+    }
+    if (is(action, "place")) return gain(number(value(action, "company")), number(value(action, "members")));
+    if (is(action, "move")) return gain(number(value(action, "source")), -1) + gain(number(value(action, "target")), 1) - 0.2;
+    if (is(action, "draw")) return 0.1;
+    if (is(action, "swap")) return 0.2 * (4 - income[card]);
+    return 0; /* stop, keep, reroll */
 }
 
 static int choose(const char *line) {
-    const char *code = first(value(line, "legal")), *text = first(value(line, "texts"));
-    int best = number(code);
+    const char *action = first(value(line, "actions"));
+    int best = 0;
     double most = -1e9;
     learn_table(value(line, "view"));
-    for (; code && text; code = next(code), text = next(text)) {
-        double w = worth(text + 1); /* past the opening quote */
-        if (w > most) most = w, best = number(code);
+    for (; action; action = next(action)) {
+        double w = worth(action);
+        if (w > most) most = w, best = number(value(action, "code"));
     }
     return best;
 }
@@ -123,7 +122,7 @@ int main(void) {
         int id = number(value(line, "id"));
         if (!type || !strncmp(type, "\"bye\"", 5)) break;
         if (!strncmp(type, "\"hello\"", 7))
-            puts("{\"type\":\"hello\",\"protocol\":1,\"name\":\"xpasch-c\",\"version\":\"1\",\"games\":[\"x-pasch\"],\"wants\":[\"components\",\"texts\"]}");
+            puts("{\"type\":\"hello\",\"protocol\":1,\"name\":\"xpasch-c\",\"version\":\"1\",\"games\":[\"x-pasch\"],\"wants\":[\"actions\",\"components\"]}");
         else if (!strncmp(type, "\"choose\"", 8))
             printf("{\"type\":\"choice\",\"id\":%d,\"code\":%d}\n", id, choose(line));
         else {

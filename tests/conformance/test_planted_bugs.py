@@ -1,0 +1,68 @@
+"""The kit passes a sound game and finds what is wrong with a broken one: one bug at a time."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.conformance import LAWS, Trial, check_game
+from harness.core.errors import ConformanceError
+from tests.conformance.hearts import Hearts
+
+FOUND_BY = {
+    "hand told to all": "events_tell_no_more_than_views",
+    "stock told to all": "events_tell_no_more_than_views",
+    "pass told to all": "imagined_states_fit_what_was_seen",
+    "forgets its gift": "imagined_states_fit_what_was_seen",
+    "forgets voids": "imagined_states_fit_what_was_seen",
+    "luck omits the round": "luck_is_drawn_once_for_each_name",
+    "die omits the round": "luck_is_drawn_once_for_each_name",
+    "luck of its own": "the_same_deal_plays_the_same",
+    "clones share": "clones_are_independent",
+    "illegal is played": "illegal_actions_change_nothing",
+    "legal twice": "legal_lists_are_sound",
+    "mutable view": "views_are_values",
+    "imagines other points": "imagined_states_fit_the_view",
+    "events are no data": "events_are_data",
+    "no ending": "games_end_with_scores",
+    "fields are no data": "actions_are_a_fixed_table",
+}
+SINCE = ("events_tell_no_more_than_views", "imagined_states_fit_what_was_seen", "luck_is_drawn_once_for_each_name")
+"""Laws for what all the others pass."""
+
+
+def keeps(law, game, players, seed):
+    try:
+        law(Trial(game, players, seed))
+    except Exception:
+        return False
+    return True
+
+
+def test_the_sound_game_passes():
+    check_game(Hearts.configure(), seeds=range(1, 7))
+
+
+@pytest.mark.parametrize("bug", FOUND_BY)
+def test_each_bug_is_found(bug):
+    """With no more than the deals that `check_game` tries."""
+    game = Hearts.configure({"bug": bug})
+    laws = {law.__name__: law for law in LAWS}
+    trials = [(players, seed) for players in (4, 3, 2) for seed in (1, 2, 3)]
+    assert not all(keeps(laws[FOUND_BY[bug]], game, *trial) for trial in trials)
+    if FOUND_BY[bug] in SINCE:
+        others = [law for name, law in laws.items() if name not in SINCE]
+        assert all(keeps(law, game, 3, 1) for law in others)
+
+
+@pytest.mark.parametrize(
+    ("bug", "said"),
+    [
+        ("hand told to all", "At the deal seat 0 is told hand 2.cards, which is what hands[1] of the state holds"),
+        ("forgets its gift", "The view must tell what a seat knows from play, and imagine heed it"),
+        ("luck omits the round", "The luck 'deck' is drawn before choice"),
+    ],
+)
+def test_the_complaint_says_what_and_where(bug, said):
+    with pytest.raises(ConformanceError) as complaint:
+        check_game(Hearts.configure({"bug": bug}))
+    assert said in str(complaint.value)
