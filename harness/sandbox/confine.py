@@ -14,7 +14,7 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-from harness.sandbox import jail, kernel, landlock
+from harness.sandbox import jail, kernel, landlock, seccomp
 from harness.sandbox.limits import SandboxLimits
 
 UNLIMITED = resource.RLIM_INFINITY
@@ -104,7 +104,7 @@ def _take_away_rights(limits: SandboxLimits, namespaces: bool, bot_user: int, st
         "a file system of its own", lambda: jail.enter(limits.folder, limits.readable, owner, limits.file_size)
     )
     if not namespaces:
-        steps.missing.append("no view of other processes, no network (the kernel gives no namespaces)")
+        steps.missing.append("no view of other processes (the kernel gives no namespaces)")
     scratch = jail.SCRATCH if jailed else limits.folder
     if sys.platform == "linux":
         kernel.drop_bounding_set()
@@ -118,6 +118,9 @@ def _take_away_rights(limits: SandboxLimits, namespaces: bool, bot_user: int, st
     locked = steps.take("Landlock", lambda: landlock.restrict(readable, [scratch, "/dev/null"]))
     if jailed and not locked:
         steps.missing.pop()  # a second wall behind the first: good to have, but all is enforced without it
+    with suppress(OSError):  # where there are no keyrings, or none for us, there is nothing to leave
+        kernel.new_session_keyring()
+    steps.take("a filter of system calls", lambda: seccomp.restrict(jailed))
     return scratch
 
 

@@ -6,6 +6,8 @@ import ctypes
 import os
 import sys
 
+from harness.sandbox.system_calls import number_of
+
 CLONE_NEWNS = 0x0002_0000
 CLONE_NEWUTS = 0x0400_0000
 CLONE_NEWIPC = 0x0800_0000
@@ -24,6 +26,7 @@ PR_SET_DUMPABLE = 4
 _PR_CAPBSET_DROP = 24
 PR_SET_CHILD_SUBREAPER = 36
 _PR_SET_NO_NEW_PRIVS = 38
+_KEYCTL_JOIN_SESSION_KEYRING = 1
 _CAP_VERSION = 0x2008_0522
 _LAST_CAP = 63
 
@@ -58,6 +61,19 @@ def unshare(flags: int) -> None:
 def prctl(option: int, value: int) -> None:
     """Sets an attribute of this process."""
     checked(_libc().prctl(option, value, 0, 0, 0), "prctl")
+
+
+def prctl_pointer(option: int, value: int, pointer: object) -> None:
+    """Sets an attribute of this process that is told by something in memory."""
+    checked(_libc().prctl(option, ctypes.c_ulong(value), pointer, 0, 0), "prctl")
+
+
+def new_session_keyring() -> None:
+    """Leaves the keyring that this process shares with all of the operator's session, for an empty one."""
+    number = number_of("keyctl", os.uname().machine)
+    if number is None:
+        raise OSError("the number of keyctl is not known here")
+    syscall(number, "keyctl", _KEYCTL_JOIN_SESSION_KEYRING, None)
 
 
 def mount(source: str | None, target: str, kind: str | None, flags: int, data: str = "") -> None:
