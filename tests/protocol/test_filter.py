@@ -14,7 +14,7 @@ from time import perf_counter
 import pytest
 
 from harness.sandbox import seccomp
-from harness.sandbox.process import Launch, Process, folders_needed, with_absolute_paths
+from harness.sandbox.process import Launch, Process, with_absolute_paths
 from harness.sandbox.system_calls import CALLS, MACHINES, NEW_NAMESPACES, number_of
 from tests.support import lesser_rights
 from tests.support.waiting import PATIENCE
@@ -136,7 +136,18 @@ def test_doctor_is_right_whatever_rights_there_are(user, refused, filters, lacki
 @pytest.mark.parametrize("user", [ROOT, ORDINARY])
 def test_strict_refuses_with_landlock_alone_and_says_what_lacks(user, tmp_path):
     tmp_path.chmod(0o777)
-    words = "tournament --isolate=strict --game el-paso --bot random --bot skittish --deals 1".split()
+    words = [
+        "tournament",
+        "--isolate=strict",
+        "--game",
+        "el-paso",
+        "--bot",
+        "random",
+        "--bot",
+        "skittish",
+        "--deals",
+        "1",
+    ]
     done = lesser_rights.run([*ARENA, *words], user, NO_NAMESPACES, cwd=str(tmp_path))
     assert done.returncode == 2, done.stderr
     assert "this machine does not enforce that" in done.stderr
@@ -147,7 +158,7 @@ def said_by(command, home):
     """What a confined command says to an empty line."""
     argv = with_absolute_paths(command)
     home.chmod(0o711)
-    process = Process(Launch(argv, readable=(*folders_needed(argv), sys.base_prefix)), str(home), memory=0)
+    process = Process(Launch(argv, readable=(sys.prefix, sys.base_prefix)), str(home), memory=0)
     try:
         return process.exchange(b"\n", perf_counter() + PATIENCE)
     finally:
@@ -175,3 +186,25 @@ def test_honest_programs_find_what_they_need(tmp_path):
 @pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
 def test_node_starts_behind_the_filter(tmp_path):
     assert said_by(["node", "-e", "console.log([1, 2].map(x => x + 1))"], tmp_path) == b"[ 2, 3 ]"
+
+
+@needs_root
+@pytest.mark.parametrize("refused", [(), NO_NAMESPACES, NOTHING])
+def test_bots_play_with_whatever_walls_there_are(refused, tmp_path):
+    """A bot with a module, data, an engine that is installed in place: also where nothing but Landlock is there."""
+    tmp_path.chmod(0o777)
+    (tmp_path / "helper.py").write_text("ONE = 1\n")
+    (tmp_path / "w.txt").write_text("1")
+    (tmp_path / "mine.py").write_text(
+        "import harness, helper\nfrom pathlib import Path\n"
+        "class Mine(harness.Bot):\n    files = ('w.txt',)\n"
+        "    def choose(self, view, actions):\n"
+        "        return actions[int((Path(__file__).parent / 'w.txt').read_text()) - helper.ONE]\n"
+    )
+    for folder in tmp_path.parents[:2]:
+        folder.chmod(0o755)
+    words = ["tournament", "--isolate=on", "--game=el-paso", "--bot=random", "--bot=mine.py", "--deals=1", "--name=r"]
+    done = lesser_rights.run([*ARENA, *words], ORDINARY, refused, cwd=str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    lines = (tmp_path / "results" / "r" / "games.jsonl").read_text().splitlines()
+    assert [json.loads(line)["faults"] for line in lines] == [[], []]
