@@ -19,7 +19,7 @@ MS_NOSUID, MS_NODEV, MS_NOEXEC = 2, 4, 8
 MS_BIND, MS_REC, MS_PRIVATE = 0x1000, 0x4000, 0x4_0000
 _MNT_DETACH = 2
 _AT_FDCWD, _AT_RECURSIVE = -100, 0x8000
-_ATTR_RDONLY, _ATTR_NOSUID = 1, 2
+_ATTR_RDONLY, _ATTR_NOSUID, _ATTR_NOATIME, _ATTR_ALL_ATIME = 1, 2, 0x10, 0x70
 
 PR_SET_PDEATHSIG = 1
 PR_SET_DUMPABLE = 4
@@ -83,8 +83,18 @@ def mount(source: str | None, target: str, kind: str | None, flags: int, data: s
 
 
 def set_read_only(path: str, recursive: bool = True) -> None:
-    """Makes a mount, and those below it, read-only and deaf to set-uid bits."""
-    attributes = (ctypes.c_uint64 * 4)(_ATTR_RDONLY | _ATTR_NOSUID, 0, 0, 0)
+    """Makes a mount, and those below it, read-only and deaf to set-uid bits.
+
+    Where we may, also without access times: a file that one bot reads would tell another.
+    """
+    try:
+        _set_attributes(path, recursive, _ATTR_RDONLY | _ATTR_NOSUID | _ATTR_NOATIME, _ATTR_ALL_ATIME)
+    except OSError:
+        _set_attributes(path, recursive, _ATTR_RDONLY | _ATTR_NOSUID, 0)
+
+
+def _set_attributes(path: str, recursive: bool, wanted: int, cleared: int) -> None:
+    attributes = (ctypes.c_uint64 * 4)(wanted, cleared, 0, 0)
     flags = _AT_RECURSIVE if recursive else 0
     syscall(
         _SYS_MOUNT_SETATTR, "mount_setattr", _AT_FDCWD, os.fsencode(path), flags, ctypes.byref(attributes),
