@@ -94,6 +94,8 @@ class Registry:
             return [self.outside.enter_command(spec.text, spec.alias, spec.options, spec.command)]
         if spec.place:
             entered = self._enter_place(spec)
+        elif spec.bot not in self.bots and {"/", "\\"} & set(spec.bot):
+            raise UsageError(f"There is no file and no folder {spec.bot}.")
         elif spec.bot not in self.bots:
             raise UnknownName("bot", spec.bot, self.bots)
         else:

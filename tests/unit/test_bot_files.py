@@ -115,6 +115,7 @@ def test_folders_patterns_and_lists(registry, here):
         ("@list.txt", "without end"),
         ("@none.txt", "Cannot read the list"),
         ("field/x*.py", "no Python file"),
+        ("nowhere/", "There is no file and no folder nowhere/"),
         ("a=field/*.py", "cannot all be called a"),
     ):
         with pytest.raises(UsageError, match=said):
