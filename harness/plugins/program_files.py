@@ -1,8 +1,8 @@
 """What belongs to a program that was entered by a command: the files that the command names, and what they list.
 
 A program is not asked what it reads before it runs, and nobody can see it in its code. So the rule is short: it has
-the files and folders that are words of its command; a Python file also has the modules beside it that it imports; and
-any file may have a list beside it, `bot.js.files` beside `bot.js`, of what else it needs from its folder.
+the files and folders that are words of its command; a Python file also has the modules beside it that it imports, one
+of JavaScript its package.json; and any file may have a list beside it, `bot.js.files` beside `bot.js`, of what else it needs from its folder.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from harness.plugins.snapshots import Snapshot, is_of_a_run
 LIST = ".files"
 """What stands behind the name of a file in the name of the list beside it."""
 MOST_FILES, MOST_BYTES = 20_000, 1 << 30
+_JAVASCRIPT = (".js", ".mjs", ".cjs", ".ts")
 _LIBRARIES = ("lib", "lib64", "libexec", "conf")
 """What an installed program has beside its `bin` folder."""
 _ENVIRONMENT = ("pyvenv.cfg", "conda-meta")
@@ -134,6 +135,9 @@ def _belonging(place: Path) -> Iterator[Path]:
     yield place
     if place.suffix == ".py":
         yield from (place.parent / name for name in sources_of(str(place)))
+    package = place.with_name("package.json")
+    if place.suffix in _JAVASCRIPT and package.is_file():  # it says what kind of modules these are
+        yield package
     listed = place.with_name(place.name + LIST)
     if listed.is_file():
         for line in listed.read_text(encoding="utf-8", errors="replace").splitlines():

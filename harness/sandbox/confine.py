@@ -115,7 +115,7 @@ def _take_away_rights(limits: SandboxLimits, namespaces: bool, bot_user: int, st
     _limit_resources(limits, steps, limits.processes if alone else 0)
     steps.take("no capabilities", kernel.drop_capabilities)
     steps.take("no new privileges", kernel.no_new_privileges)
-    readable = [*visible, "/dev", *(["/proc"] if jailed else [])]
+    readable = [*visible, *(["/dev", "/proc"] if jailed else jail.DEVICES)]  # outside, /dev has others' shared memory
     listed = ["/"] if jailed else []  # there is nothing but the visible, and Python looks into folders for modules
     locked = steps.take("Landlock", lambda: landlock.restrict(readable, [scratch, "/dev/null"], listed))
     if jailed and not locked:

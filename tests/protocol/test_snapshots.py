@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from harness import open_run
 from harness.core.errors import PluginError, UsageError
 from harness.executors.isolation import OutsideProcesses
 from harness.executors.launches import files_of_command
@@ -17,6 +18,7 @@ from harness.plugins.registry import load
 from harness.plugins.snapshots import Snapshot, bot_snapshot
 from harness.plugins.visible_code import visible_code
 from harness.sandbox import doctor, jail
+from tests.conftest import draw_seed
 from tests.support.cli import arena
 
 STRICT = all(guarantee.enforced for guarantee in doctor.probe())
@@ -195,11 +197,14 @@ def test_a_node_program_has_its_modules_where_it_lists_them(contest):
     bot = Path(__file__).parents[2] / "docs" / "examples" / "bots" / "elpaso.js"
     Path("node_modules", "left").mkdir(parents=True)
     Path("node_modules", "left", "index.js").write_text("module.exports = 1;\n")
+    Path("package.json").write_text('{"type": "commonjs"}')
     Path("bot.js").write_text("require('left');\n" + bot.read_text())
     said = arena(*RUN, "--bot", "cmd:node bot.js", "--bot", "random", code=2).stderr
     assert "cannot be entered" in said
     Path("bot.js.files").write_text("node_modules\n")
     arena(*RUN, "--bot", "cmd:node bot.js", "--bot", "random", "--strict", "--name", "node")
+    files = set(files_of_command("node bot.js").snapshot().files)
+    assert files == {"bot.js", "package.json", "node_modules/left/index.js"}
 
 
 def test_what_a_program_lists_is_its_own(contest):
@@ -244,3 +249,23 @@ def test_a_contest_inside_a_folder_of_the_system_is_not_seen(tmp_path, monkeypat
     seen = jail.visible_paths([str(contest / ".venv")], [str(contest), "/"])
     mine = [path for path in seen if path.startswith(str(tmp_path))]
     assert mine == [str(contest / ".venv"), str(tmp_path / "tool")]
+
+
+def test_a_short_seed_is_pointed_out_where_bots_are_isolated(contest):
+    field = ("tournament", "--game", "el-paso", "--deals", 1, "--workers", 1, "--bot", "random", "--bot", "skittish")
+    assert "a bot can find it out by trying" in arena(*field, "--isolate=on", "--seed", 98765).stderr
+    assert "find it out" not in arena(*field, "--isolate=on", "--seed", 2**47).stderr
+    assert "find it out" not in arena(*field, "--isolate=off", "--seed", 98765).stderr
+
+
+def test_a_drawn_seed_has_all_the_bits_of_luck_and_can_be_typed_again(contest, monkeypatch):
+    monkeypatch.setattr("harness.runs.run_setup.draw_seed", draw_seed)
+    field = ("tournament", "--game", "el-paso", "--deals", 1, "--workers", 1, "--bot", "random", "--bot", "skittish")
+    said = arena(*field, "--isolate=on", "--name", "drawn").stderr
+    assert "find it out" not in said
+    seed = json.loads(Path("results/drawn/run.json").read_text())["plan"]["seed"]
+    assert seed.bit_length() > 100
+    arena(*field, "--seed", seed, "--name", "again")
+    drawn, again = (open_run(f"results/{name}") for name in ("drawn", "again"))
+    assert [one.without_timing() for one in drawn] == [one.without_timing() for one in again]
+    arena("verify", "results/again")
