@@ -2,7 +2,8 @@
 
 A program is not asked what it reads before it runs, and nobody can see it in its code. So the rule is short: it has
 the files and folders that are words of its command; a Python file also has the modules beside it that it imports, one
-of JavaScript its package.json; and any file may have a list beside it, `bot.js.files` beside `bot.js`, of what else it needs from its folder.
+of JavaScript its package.json; and any file may have a list beside it, `bot.js.files` beside `bot.js`, of what else it
+needs from its folder.
 """
 
 from __future__ import annotations
