@@ -26,6 +26,7 @@ from harness.executors.remote import Isolation, IsolationPolicy, RemoteEntrant, 
 from harness.match.faults import BotFault
 from harness.plugins.bot_files import bot_file, sources_of
 from harness.plugins.entrants import Entrant, is_bot_file, split_options
+from harness.plugins.identity import file_digest
 from harness.plugins.program_files import ProgramFiles
 from harness.plugins.snapshots import bot_snapshot, declared_in
 from harness.protocol.messages import LONGEST_HELLO, BotDescription, Introduction, NotAMessage, decode_descriptions
@@ -166,6 +167,8 @@ def isolate(entrant: Entrant, policy: IsolationPolicy, games: Mapping[str, Game[
     wanted: dict[str, object] = {"settings": dict(entrant.settings), "engines": engines}
     classes, place = [*map(type, games.values()), *entrant.consulted], None
     if is_bot_file(entrant.source):
+        now = file_digest(entrant.source, entrant.sources, entrant.bot.files)
+        check_unchanged(entrant.name, now, _own_digest(entrant))  # its data may have been, between then and now
         snapshot = bot_snapshot(entrant.source, entrant.sources, entrant.bot.files)
         place = snapshot.write(sessions.home)
         wanted |= {"file": str(place / snapshot.start), "bot": entrant.bot.name, "digest": _own_digest(entrant)}

@@ -12,8 +12,9 @@ import pytest
 
 from harness import open_run
 from harness.core.errors import PluginError, UsageError
-from harness.executors.isolation import OutsideProcesses
+from harness.executors.isolation import OutsideProcesses, isolate
 from harness.executors.launches import files_of_command
+from harness.executors.remote import IsolationPolicy
 from harness.plugins.registry import load
 from harness.plugins.snapshots import Snapshot, bot_snapshot
 from harness.plugins.visible_code import visible_code
@@ -269,3 +270,12 @@ def test_a_drawn_seed_has_all_the_bits_of_luck_and_can_be_typed_again(contest, m
     drawn, again = (open_run(f"results/{name}") for name in ("drawn", "again"))
     assert [one.without_timing() for one in drawn] == [one.without_timing() for one in again]
     arena("verify", "results/again")
+
+
+def test_data_that_changed_after_a_bot_was_entered_is_not_played_with(contest):
+    Path("weights.txt").write_text("1")
+    Path("mine.py").write_text(f"import harness\nclass Mine(harness.Bot):\n    files = ('weights.txt',)\n{PLAYS}")
+    [entrant] = entering("mine.py")
+    Path("weights.txt").write_text("2")
+    with pytest.raises(UsageError, match="mine have been changed since it was entered"):
+        isolate(entrant, IsolationPolicy("on"), {})
