@@ -11,14 +11,17 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+from msgspec.structs import replace
+
 from harness.core.bot import Bot, kebab
 from harness.core.errors import PluginError, UsageError
 from harness.core.game import Game
-from harness.core.types import Value
-from harness.executors.remote import Isolation, IsolationPolicy, RemoteEntrant, RunningProgram, SessionPool
-from harness.match.faults import BotFault
+from harness.core.types import Isolation, Value
+from harness.executors.remote import IsolationPolicy, RemoteEntrant, RunningProgram, SessionPool
+from harness.match.faults import BotFault, plain_text
 from harness.plugins.bot_files import bot_file, digest_of_files
 from harness.plugins.entrants import Entrant, is_bot_file, split_options
+from harness.plugins.loading import LONGEST_NAME, check_bot_class, is_name, shown
 from harness.protocol.messages import LONGEST_HELLO, BotDescription, Introduction, NotAMessage, decode_descriptions
 from harness.protocol.session import HELLO, class_path
 from harness.sandbox.doctor import require_enforcement
@@ -28,26 +31,32 @@ COMMAND = "cmd:"
 SERVE_BOT = "harness.protocol.child:serve"
 DESCRIBE_FILE = "harness.protocol.child:describe_file"
 """What runs in the process of a Python bot, as module:function."""
+MOST_BOTS = 500
+"""Of a file."""
 
 
 @dataclass(frozen=True, slots=True)
 class OutsideProcesses:
     """The registry's way to bots outside this process (`harness.plugins.entrants.OutsideBots`)."""
 
-    isolate: Isolation = "off"
+    isolate: Isolation = "auto"
 
-    @property
-    def loads_files_here(self) -> bool:
-        """Whether Python files are loaded in this process, as friends' are."""
-        return self.isolate == "off"
+    def loads_here(self, stranger: str) -> bool:
+        """Whether a Python file is loaded in this process, as one's own is unless everybody is confined."""
+        return not is_confined(stranger, self.isolate)
 
     def enter_command(self, text: str, name: str, options: str, command: str) -> Entrant:
         """An entrant for a program."""
         return enter_command(text, name, options, command, self.isolate)
 
-    def bots_in(self, path: str) -> dict[str, type[Bot]]:
+    def bots_in(self, path: str) -> list[type[Bot]]:
         """The bots of a file, described by a process of its own."""
         return bots_in(path, self.isolate)
+
+
+def is_confined(stranger: str, isolate: Isolation) -> bool:
+    """Whether a bot plays in a process without rights; `stranger` says why it is somebody else's, if it is."""
+    return isolate in ("on", "strict") or (isolate == "auto" and bool(stranger))
 
 
 def enter_command(text: str, name: str, options: str, command: str, isolate: Isolation) -> RemoteEntrant:
@@ -71,18 +80,23 @@ def enter_command(text: str, name: str, options: str, command: str, isolate: Iso
     policy = IsolationPolicy(isolate)
     try:
         introduction = _introduction(launch, policy)
+        about = {"games": introduction.games, "version": introduction.version, "choose": _not_here}
+        bot = type("Program", (Bot,), {"name": called, **about})
+        check_bot_class(bot)
     except BotFault as fault:
-        raise UsageError(f"{text!r} cannot be entered: {fault.detail}.") from None
+        raise UsageError(f"{text!r} cannot be entered: {plain_text(fault.detail)}.{_way_out(isolate)}") from None
+    except PluginError as error:
+        raise UsageError(f"{text!r} cannot be entered: {error}") from None
     digest = _digest(words, argv)
-    about = {"name": called, "games": introduction.games, "version": introduction.version}
     return RemoteEntrant(
         name=full,
         spec=f"{full}={COMMAND}{command}",
-        bot=type("Program", (Bot,), about),
+        bot=bot,
         settings=settings,
         source=command,
         version=introduction.version or digest,
         digest=digest,
+        stranger="it is a program",
         launch=launch,
         expected=introduction,
         policy=policy,
@@ -100,10 +114,19 @@ def _introduction(launch: Launch, policy: IsolationPolicy) -> Introduction:
     return session.introduction
 
 
+def _way_out(isolate: Isolation) -> str:
+    """What to type where nobody has asked for the program to be confined, and it does not start."""
+    if isolate != "auto":
+        return ""
+    return " It was started without rights (docs/security.md); if you trust it, try --isolate=off."
+
+
 def _name_of(words: list[str]) -> str:
     """`node bots/fast.js` -> `fast`."""
     files = [word for word in words[1:] if Path(word).is_file()]
-    return kebab(Path(files[0] if files else words[0]).stem.replace(" ", "-").replace(":", "-"))
+    stem = Path(files[0] if files else words[0]).stem
+    plain = "".join(letter if is_name(letter) else "-" for letter in stem)
+    return kebab(plain[:LONGEST_NAME])
 
 
 def _digest(words: Sequence[str], argv: Sequence[str]) -> str:
@@ -113,8 +136,12 @@ def _digest(words: Sequence[str], argv: Sequence[str]) -> str:
                             if Path(word).is_file()})  # fmt: skip
 
 
-def bots_in(path: str, isolate: Isolation) -> dict[str, type[Bot]]:
-    """The bots of a file, as they describe themselves in a process of their own: none of its code runs in this one."""
+def bots_in(path: str, isolate: Isolation) -> list[type[Bot]]:
+    """The bots of a file, as they describe themselves in a process of their own: none of its code runs in this one.
+
+    What it says may be anything, for the file's code runs before ours has spoken. Whoever takes these bots in checks
+    them, as all others are (`check_bot_class`).
+    """
     folder = bot_file(path).parent
     launch = python_launch(DESCRIBE_FILE, {"file": str(Path(path).resolve())}, (str(folder),))
     sessions, policy = SessionPool(), IsolationPolicy(isolate)
@@ -123,17 +150,26 @@ def bots_in(path: str, isolate: Isolation) -> dict[str, type[Bot]]:
         line = process.exchange(HELLO, perf_counter() + policy.start_time, LONGEST_HELLO, "told its bots")
         described = decode_descriptions(line)
     except (BotFault, NotAMessage) as error:
-        raise PluginError(f"{path} cannot be loaded: {error}.") from None
+        raise PluginError(f"{path} cannot be loaded: {plain_text(str(error))}.") from None
     finally:
         process.kill()
         sessions.close()
-    return {bot.name: _stand_in(bot) for bot in described}
+    if len(described) > MOST_BOTS:
+        raise PluginError(f"{path} says that it has {len(described):,} bots; a file may have {MOST_BOTS}.")
+    return [_stand_in(bot) for bot in described]
 
 
 def _stand_in(bot: BotDescription) -> type[Bot]:
     """A class that says of itself what a bot of another process has said, and cannot play."""
-    about = {"name": bot.name, "games": bot.games, "options": bot.options, "version": bot.version, "files": bot.files}
-    return type("Described", (Bot,), {**about, "__doc__": bot.doc, "choose": _not_here})
+    for option in bot.options:
+        if option.kind == "file" and option.default:
+            raise PluginError(
+                f"bot {shown(bot.name)}: option {shown(option.name)} is a file, and has one as its default. Of a bot "
+                f"that is confined only files are read that somebody has typed: let the default be empty."
+            )
+    options = tuple(replace(option, help=plain_text(option.help)) for option in bot.options)
+    about = {"name": bot.name, "games": bot.games, "options": options, "version": bot.version, "files": bot.files}
+    return type("Described", (Bot,), {**about, "__doc__": plain_text(bot.doc), "choose": _not_here})
 
 
 def _not_here(_self: Bot, _view: object, _actions: object) -> Any:
@@ -149,10 +185,10 @@ def python_launch(entry: str, request: Mapping[str, object], readable: tuple[str
 
 
 def isolate(entrant: Entrant, policy: IsolationPolicy, games: Mapping[str, Game[Any]]) -> Entrant:
-    """The entrant on this policy's terms: a program always, a Python bot if bots are isolated."""
+    """The entrant on this policy's terms: a program always in a process, a Python bot if it is to be confined."""
     if isinstance(entrant, RemoteEntrant) and entrant.launch.argv:
         return _remote(entrant, entrant.launch, policy, entrant.expected)
-    if policy.isolate == "off":
+    if not is_confined(entrant.stranger, policy.isolate):
         return entrant
     engines = sorted(class_path(type(game)) for game in games.values())
     wanted: dict[str, object] = {"settings": dict(entrant.settings), "engines": engines}
@@ -190,7 +226,7 @@ def _try_out(entrant: Entrant) -> None:
     failed = list(entrant.sessions.failed_starts)
     entrant.sessions.dismiss()
     if failed:
-        raise UsageError(f"{entrant.name} cannot be isolated strictly: {failed[0].detail}.")
+        raise UsageError(f"{entrant.name} cannot be isolated strictly: {plain_text(failed[0].detail)}.")
 
 
 def _remote(entrant: Entrant, launch: Launch, policy: IsolationPolicy, expected: Introduction | None) -> RemoteEntrant:

@@ -157,7 +157,8 @@ def expect_workers(workers: int | None, clean: bool = False) -> None:
 
 def isolated(roster: Roster, limits: Mapping[str, Any], logs: Path | None = None) -> Roster:
     """The roster with its bots where a run's limits want them: programs, and isolated bots, in processes."""
-    if limits["isolate"] == "off" and not any(entrant.isolated for entrant in roster.entrants.values()):
+    apart = any(entrant.isolated or entrant.stranger for entrant in roster.entrants.values())
+    if limits["isolate"] in ("auto", "off") and not apart:
         return roster
     from harness.executors.isolation import isolate_all
     from harness.executors.remote import IsolationPolicy

@@ -11,12 +11,13 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from time import perf_counter
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 from msgspec import Struct
 
 from harness.core.bot import Bot
 from harness.core.game import Game
+from harness.core.types import Isolation
 from harness.executors.threads import thread_variables
 from harness.match.bot_prints import log_of
 from harness.match.faults import BotFault
@@ -32,13 +33,11 @@ START_TIME = 20.0
 RETIREMENT_AGE = 900.0
 """Seconds after which a process is replaced between two matches, long before its processor time is used up."""
 
-Isolation = Literal["off", "on", "strict"]
-
 
 class IsolationPolicy(Struct, frozen=True):
     """How an organiser runs other people's programs."""
 
-    isolate: Isolation = "off"
+    isolate: Isolation = "auto"
     limits: Limits = NO_LIMITS
     memory: int = MEMORY
     """Megabytes for each bot's process; 0 is no limit."""
@@ -161,6 +160,7 @@ class RemoteEntrant(Entrant):
         program = self.sessions.take() or self._start()
         kind = ListeningRemoteBot if "events" in program.session.wants else RemoteBot
         bot = kind(program.session, partial(self.sessions.give_back, program))
+        bot._contents = self.contents
         return bot.seated(game, seat, players, seed, self.settings)
 
     def close(self) -> None:

@@ -16,12 +16,12 @@ from harness._version import VERSION
 from harness.core.errors import PluginError, StoreError, UsageError
 from harness.core.format import GamePlan, Plan
 from harness.core.game import Game
-from harness.core.types import Value
+from harness.core.types import Isolation, Value
 from harness.executors.isolation import OutsideProcesses
 from harness.executors.jobs import Roster
 from harness.plugins.entrants import Entrant, check_distinct, split_options, unknown_games
 from harness.plugins.registry import Registry, load
-from harness.runs.request import LIMITS, Isolation, RunRequest, draw_seed
+from harness.runs.request import LIMITS, RunRequest, draw_seed
 from harness.runs.store import EntrantInfo, RunFolder, RunInfo
 from harness.schedule import Schedule
 
@@ -49,10 +49,10 @@ class RunSetup:
         return Roster(self.games, self.entrants)
 
 
-def installed(isolate: Isolation = "off", strict: bool = False) -> Registry:
+def installed(isolate: Isolation = "auto", strict: bool = False) -> Registry:
     """All plugins; a broken one is named in `problems`, or raised if `strict`.
 
-    With `isolate`, bots that are named by a file or a command are asked what they are in processes of their own.
+    Bots that are to be confined, being named by a file or a command, are asked what they are in processes of their own.
     """
     registry = load()
     registry.outside = OutsideProcesses(isolate)
@@ -171,6 +171,7 @@ def run_folder(results: Path, name: str | None) -> Path:
 def info_for(setup: RunSetup, command: str, limits: Mapping[str, int | float | str] | None = None) -> RunInfo:
     """What run.json will say."""
     files = {digest: text for game in setup.games.values() for digest, text in game.files.items()}
+    files |= {digest: text for entrant in setup.entrants.values() for digest, text in entrant.contents.items()}
     machine = {
         "python": platform.python_version(),
         "system": platform.system(),
@@ -214,6 +215,7 @@ def reopen(run: RunFolder, registry: Registry, force: bool = False) -> RunSetup:
 
 def restore(run: RunFolder, registry: Registry) -> RunSetup:
     """The schedule, rules and bots of a run, as installed now."""
+    registry.contents = run.info.files
     entrants = {entrant.name: entrant for entrant in registry.entrants(info.spec for info in run.info.entrants)}
     return RunSetup(Schedule(run.info.plan, registry.formats), configure_run(run, registry), entrants)
 
