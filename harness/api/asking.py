@@ -38,7 +38,8 @@ def ask_bot(
     roster = isolated(Roster({game.name: game}, {asked.name: asked}), terms)
     [entrant] = roster.entrants.values()
     if debugger is not None and entrant.isolated:
-        raise UsageError(f"{entrant.name} runs in a process of its own, where no debugger can follow it.")
+        trusted = "; if you trust it, --isolate=off asks it here" if asked.stranger and not asked.isolated else ""
+        raise UsageError(f"{entrant.name} runs in a process of its own, where no debugger can follow it{trusted}.")
     entrant.warm_up()
     try:
         with nullcontext() if debugger else redirect_stdout(sys.stderr):  # what bots print is not our output

@@ -62,7 +62,7 @@ def command(bot: str, games: tuple[str, ...], as_json: bool, **asked: Any) -> No
     roster = Roster(offered, {entrant.name: entrant})
     places: list[Isolation] = [alone] if alone else ["on"] if entrant.stranger else ["off", "on"]
     places = places if CAN_FORK else ["off"]
-    reports = {}
+    reports: dict[str, BotReport] = {}
     with redirect_stdout(sys.stderr), no_breakpoints():  # what a bot prints, and whom it asks
         for place in places:
             tell_confinement(roster.entrants, place)

@@ -18,6 +18,7 @@ from harness.core.game import Game
 from harness.core.types import Fault, GameRecord, MatchSpec
 from harness.match.referee import Limits
 from harness.plugins.entrants import Entrant
+from harness.sandbox.scratch import clear_left
 
 
 class Played(NamedTuple):
@@ -138,6 +139,7 @@ def choose_executor(
         memory=limits["memory"],
         threads=limits["threads"],
     )
+    clear_left()
     placed = isolated(roster, limits, logs)
     for place in EXECUTORS:
         module, _, name = place.partition(":")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import atexit
 import os
-import shutil
-import tempfile
 from collections import deque
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -18,6 +16,7 @@ from msgspec import Struct
 from harness.core.bot import Bot
 from harness.core.game import Game
 from harness.core.types import Isolation
+from harness.executors.kept_programs import KEPT
 from harness.executors.threads import thread_variables
 from harness.match.bot_prints import log_of
 from harness.match.faults import BotFault
@@ -27,6 +26,7 @@ from harness.protocol.messages import Introduction
 from harness.protocol.remote_bot import ListeningRemoteBot, RemoteBot
 from harness.protocol.session import Session
 from harness.sandbox.process import Launch, Process
+from harness.sandbox.scratch import new_folder, remove_folder
 
 MEMORY = 4096
 START_TIME = 20.0
@@ -98,9 +98,8 @@ class SessionPool:
     def home(self) -> str:
         """A folder for the folders of all its processes, made in the process that asks first."""
         if not self._home:
-            self._home, self._owner = tempfile.mkdtemp(prefix="arena-"), os.getpid()
+            self._home, self._owner = new_folder(), os.getpid()
             atexit.register(self.close)  # for those who play without an executor that closes its table
-            os.chmod(self._home, 0o711)  # noqa: PTH101, S103 - a confined process owns a folder in it, as another user
         return self._home
 
     def take(self) -> RunningProgram | None:
@@ -115,8 +114,18 @@ class SessionPool:
         """Keeps a program for the next match, if it is fit for one."""
         if program.fit:
             self.idle.append(program)
+            KEPT.used(self)
         else:
             program.session.close()
+
+    @property
+    def waiting(self) -> int:
+        """How many programs wait for a match."""
+        return len(self.idle)
+
+    def close_one(self) -> None:
+        """Ends the program that has waited longest."""
+        self.idle.popleft().session.close()
 
     def dismiss(self) -> None:
         """Ends all programs; the next match gets fresh ones."""
@@ -128,7 +137,7 @@ class SessionPool:
         """Ends all programs; the process that made the folder removes it."""
         self.dismiss()
         if self._home and self._owner == os.getpid():
-            shutil.rmtree(self._home, ignore_errors=True)
+            remove_folder(self._home)
             self._home = ""
 
 
@@ -154,6 +163,7 @@ class RemoteEntrant(Entrant):
                 sessions.idle.append(self._start())
             except BotFault as fault:
                 sessions.failed_starts.append(fault)
+        KEPT.used(sessions)
 
     def seat(self, game: Game[Any], seat: int, players: int, seed: int) -> Bot:
         """A bot object that asks the program."""

@@ -42,15 +42,15 @@ class PlaySession:
         """Plays the match to its end and records it; raises Left or KeyboardInterrupt if the person goes."""
         here = self.saved.setup.roster
         roster = here._replace(entrants={**here.entrants, **self.saved.placed(self.saved.opponents)})
+        entrants = [
+            replace(entrant, bot=human_at(self)) if entrant.name == HUMAN else entrant
+            for entrant in roster.seats(self.spec)
+        ]
         notes: list[DecisionNotes] = []
         try:
-            entrants = [
-                replace(entrant, bot=human_at(self)) if entrant.name == HUMAN else entrant
-                for entrant in roster.seats(self.spec)
-            ]
             record = play(self.spec, self.game, entrants, audit=self._stop_if_ended, notes=notes)
         finally:
-            roster.close()
+            self.ended = None  # it holds the bots at the table, whose processes are to end
         self.saved.record(record, encode_notes(record.id, notes))
         return record
 

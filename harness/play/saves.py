@@ -51,6 +51,7 @@ class SavedMatch:
         self, run: RunFolder, setup: RunSetup, match: Unfinished, fresh: bool, isolate: Isolation = "auto"
     ) -> None:
         self.run, self.setup, self.match, self.fresh, self.isolate = run, setup, match, fresh, isolate
+        self._placed: list[Roster] = []
 
     @property
     def opponents(self) -> dict[str, Entrant]:
@@ -60,7 +61,9 @@ class SavedMatch:
     def placed(self, bots: Mapping[str, Entrant]) -> Mapping[str, Entrant]:
         """These bots where they play: those that are confined in processes of their own."""
         terms = {**RunRequest(workers=0).limits, "isolate": self.isolate}
-        return isolated(Roster(self.setup.games, bots), terms).entrants
+        roster = isolated(Roster(self.setup.games, bots), terms)
+        self._placed.append(roster)
+        return roster.entrants
 
     @property
     def seat(self) -> int:
@@ -69,9 +72,14 @@ class SavedMatch:
 
     @contextmanager
     def at_table(self) -> Iterator[None]:
-        """While it is entered nobody else plays in this folder. A new folder in which nothing was chosen goes again."""
-        with self.run.writing():
-            yield
+        """While it is entered nobody else plays in this folder; then the processes of bots end. A new folder in which
+        nothing was chosen goes again."""
+        try:
+            with self.run.writing():
+                yield
+        finally:
+            for roster in self._placed:
+                roster.close()
         if self.fresh and not self.match.choices:
             for name in (RUN, GAMES, LOCK):
                 (self.run.folder / name).unlink(missing_ok=True)
