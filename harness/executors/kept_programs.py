@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Protocol
 
 MOST_KEPT = 16
@@ -41,5 +42,7 @@ class KeptPrograms:
                 del self._keepers[number]
 
 
-KEPT = KeptPrograms()
-"""Of this process."""
+@cache
+def kept_here() -> KeptPrograms:
+    """Those of this process."""
+    return KeptPrograms()

@@ -16,7 +16,7 @@ from msgspec import Struct
 from harness.core.bot import Bot
 from harness.core.game import Game
 from harness.core.types import Isolation
-from harness.executors.kept_programs import KEPT
+from harness.executors.kept_programs import kept_here
 from harness.executors.threads import thread_variables
 from harness.match.bot_prints import log_of
 from harness.match.faults import BotFault
@@ -114,7 +114,7 @@ class SessionPool:
         """Keeps a program for the next match, if it is fit for one."""
         if program.fit:
             self.idle.append(program)
-            KEPT.used(self)
+            kept_here().used(self)
         else:
             program.session.close()
 
@@ -163,7 +163,7 @@ class RemoteEntrant(Entrant):
                 sessions.idle.append(self._start())
             except BotFault as fault:
                 sessions.failed_starts.append(fault)
-        KEPT.used(sessions)
+        kept_here().used(sessions)
 
     def seat(self, game: Game[Any], seat: int, players: int, seed: int) -> Bot:
         """A bot object that asks the program."""

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.executors.kept_programs import KEPT, MOST_KEPT, KeptPrograms
+from harness.executors.kept_programs import MOST_KEPT, KeptPrograms, kept_here
 from harness.executors.serial import SerialExecutor
 from harness.match.faults import BotFault
 from harness.plugins.entrants import called
@@ -102,7 +102,7 @@ def test_the_program_that_was_used_longest_ago_goes_first():
     d.waiting = 3
     kept.used(d)
     assert [keeper.waiting for keeper in (a, b, c, d)] == [0, 0, 0, 3]
-    assert KEPT.most == MOST_KEPT
+    assert kept_here().most == MOST_KEPT
 
 
 @pytest.mark.parametrize("parts", [1, 2, 7])
