@@ -22,6 +22,7 @@ from harness.cli.shared import (
     resumed,
     seed_option,
     strict_option,
+    tell_faults,
 )
 
 if TYPE_CHECKING:
@@ -157,7 +158,6 @@ def _resume(asked: dict[str, Any]) -> tuple[RunFolder, RunSetup, dict[str, Any]]
 
 
 def _show(run: RunFolder, found: list[Verdict], complete: bool, faults: FaultGroups, asked: dict[str, Any]) -> None:
-    from harness.output.fault_text import commands, fault_lines
     from harness.output.verdict_text import verdict_sentences
 
     if asked["as_json"]:
@@ -172,8 +172,7 @@ def _show(run: RunFolder, found: list[Verdict], complete: bool, faults: FaultGro
         note(f"Not complete. Continue with: arena compare --resume {run.folder}")
     if asked["quiet"]:
         return
-    for line in fault_lines(faults, commands(run.folder, {info.name: info.spec for info in run.info.entrants})):
-        note(line)
+    tell_faults(run, faults)
     if complete and any(verdict.answer == "unknown" for verdict in found):
         note(f"More sets: arena compare --resume {run.folder} --most {2 * run.info.plan.deals}")
     note(f"Records and leaderboard: {run.folder}")

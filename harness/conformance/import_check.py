@@ -13,7 +13,7 @@ from time import perf_counter
 
 import msgspec
 
-from harness.executors import nursery
+from harness.executors import nursery, system
 from harness.executors.jobs import Roster
 from harness.executors.parcels import RosterParcel, pack, unpack
 from harness.executors.threads import thread_variables
@@ -67,6 +67,7 @@ def try_import(roster: Roster, name: str, threads: int = 1) -> ImportTrial | Non
 
 def _try(handles: Sequence[int], parcel: RosterParcel, name: str, threads: int) -> None:
     """In the fresh process."""
+    system.die_with_parent()
     os.environ.update(thread_variables(threads))
     prints = io.StringIO()
     sys.stdout = prints
