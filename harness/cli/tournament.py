@@ -182,7 +182,7 @@ def _play(
     from harness.runs.tournament import play_run
 
     tell_confinement(setup.entrants, limits["isolate"], quiet)
-    with at_terminal("matches", setup.schedule.count(), quiet) as (stop, progress):
+    with at_terminal("matches", setup.schedule.count(), quiet, workers) as (stop, progress):
         complete = play_run(
             run, setup, limits, workers, stop, progress.seen, progress.resumed, progress.disqualified
         )  # fmt: skip
