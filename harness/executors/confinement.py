@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import cache
 
+from harness.core.errors import UsageError
 from harness.core.types import Isolation
 from harness.executors.isolation import is_confined
 from harness.plugins.entrants import Entrant
@@ -18,13 +19,21 @@ def not_enforced(entrants: Iterable[Entrant], isolate: Isolation) -> list[str]:
     """A sentence for everything that this machine does not keep confined bots from; none if no bot is confined."""
     if not any(is_confined(entrant.stranger, isolate) for entrant in entrants):
         return []
-    return [f"this machine does not enforce that {text}: 'arena doctor' says more." for text in _lacking()]
+    return list(_lacking())
 
 
 @cache
 def _lacking() -> tuple[str, ...]:
     """Found out once a process: a notebook plays one match after the other."""
-    return tuple(guarantee.text for guarantee in doctor.probe() if not guarantee.enforced)
+    try:
+        found = doctor.probe()
+    except UsageError as error:
+        return (f"bots are confined as far as that goes here, which may not be far: {error}",)
+    return tuple(
+        f"this machine does not enforce that {guarantee.text}: 'arena doctor' says more."
+        for guarantee in found
+        if not guarantee.enforced
+    )
 
 
 def mixed_table(entrants: Iterable[Entrant], isolate: Isolation) -> str:

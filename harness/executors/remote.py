@@ -53,7 +53,13 @@ class IsolationPolicy(Struct, frozen=True):
         log = log_of(Path(self.logs), name) if self.logs and name else None
         told = replace(launch, environment=thread_variables(self.threads))
         return Process(
-            told, home, log, confined=self.isolate != "off", strict=self.isolate == "strict", memory=self.memory
+            told,
+            home,
+            log,
+            confined=self.isolate != "off",
+            strict=self.isolate == "strict",
+            lenient=self.isolate == "auto",
+            memory=self.memory,
         )
 
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -51,8 +54,8 @@ def here(tmp_path, monkeypatch):
     (tmp_path / "theirs.py").chmod(0o666)
     (tmp_path / "private").mkdir()
     (tmp_path / "private" / "secret").write_text("")
-    (tmp_path / "bots").mkdir()
-    (tmp_path / "bots" / "program.py").write_text(PROGRAM.format(secret=str(tmp_path / "private" / "secret")))
+    (tmp_path / "their").mkdir()
+    (tmp_path / "their" / "program.py").write_text(PROGRAM.format(secret=str(tmp_path / "private" / "secret")))
     confinement._lacking.cache_clear()
     yield tmp_path
     confinement._lacking.cache_clear()
@@ -69,7 +72,7 @@ def limits(name: str) -> dict[str, object]:
 def test_a_program_is_confined_unless_somebody_says_otherwise(here):
     if not enforced("reading"):
         pytest.skip("this machine cannot keep a program from reading: see arena doctor")
-    command = f"cmd:{sys.executable} -S bots/program.py"
+    command = f"cmd:{sys.executable} -S their/program.py"
     versions = {isolate: installed(isolate).entrant(command).version for isolate in ("auto", "on", "off")}
     assert versions == {"auto": "confined", "on": "confined", "off": "free"}
     assert installed().entrant(command).version == "confined"
@@ -161,3 +164,17 @@ def test_what_is_not_enforced_is_named_before_it_plays_every_time(here, monkeypa
         assert "enforce that m" not in told
     said = arena(*GAME, "--bot", "skittish", "--bot", "random", "--name", "none").stderr
     assert "Warning" not in said
+
+
+@pytest.mark.skipif(os.getuid() != 0 or not shutil.which("setpriv"), reason="only root has rights to give up")
+@pytest.mark.parametrize("lost", ["sys_admin", "sys_admin,-setuid", "sys_admin,-setuid,-setgid,-chown"])
+def test_a_root_with_few_rights_plays_programs_with_a_warning_and_not_with_on(here, lost):
+    less = ["setpriv", "--bounding-set", f"-{lost}", "--inh-caps", f"-{lost}", sys.executable, "-m", "harness"]
+    told = ["--bot", f"cmd:{sys.executable} -S their/program.py", "--bot", "random", "--strict", "-q"]
+    run = [*less, *map(str, GAME), *told]
+    done = subprocess.run(run, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "Warning: " in done.stderr
+    refused = subprocess.run([*run, "--isolate=strict"], capture_output=True, text=True)
+    assert refused.returncode == 2
+    assert "Traceback" not in refused.stderr
