@@ -13,6 +13,7 @@ from harness.api.runs import Run, called, reopened
 from harness.core.errors import UnknownName, UsageError
 from harness.core.types import Value
 from harness.executors.jobs import expect_workers
+from harness.output.confinement_text import tell_confinement
 from harness.output.fault_text import calls, fault_lines
 from harness.output.tables import write_leaderboard
 from harness.output.terminal import at_terminal
@@ -124,6 +125,7 @@ def compare(
         settings: dict[str, Value] = {"margin": near, "own-deals": own_deals, "thorough": thorough}
         folder, setup = create_comparison(one, other, request, registry, command, settings)
         limits = request.limits
+    tell_confinement(setup.entrants, limits["isolate"], quiet)
     with at_terminal("matches", setup.schedule.count(), quiet, workers, softly=True) as (stop, progress):
         complete = play_run(folder, setup, limits, workers, stop, progress.seen, progress.resumed)
     write_leaderboard(folder)

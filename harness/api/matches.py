@@ -17,7 +17,7 @@ from harness.api.asking import ask_bot
 from harness.core.errors import UsageError
 from harness.core.game import Game, View
 from harness.core.notes import DecisionNotes
-from harness.core.types import Fault, GameRecord, MatchSpec, Value
+from harness.core.types import Fault, GameRecord, Isolation, MatchSpec, Value
 from harness.executors.jobs import Roster, isolated
 from harness.match.asked import Asked, Wanted
 from harness.match.bot_prints import printing_to_stderr
@@ -25,9 +25,10 @@ from harness.match.narration import tell_match
 from harness.match.positions import Position, positions
 from harness.match.referee import Limits, play
 from harness.match.replay import stream
+from harness.output.confinement_text import tell_confinement
 from harness.output.terminal import Debugger
 from harness.plugins.registry import Registry
-from harness.runs.request import SAFE_BITS, BotLike, Isolation, RunRequest, draw_seed
+from harness.runs.request import SAFE_BITS, BotLike, RunRequest, draw_seed
 from harness.runs.run_setup import installed
 
 
@@ -88,7 +89,7 @@ class Match:
         fault: bool = False,
         worst: bool = False,
         seat: int | str | None = None,
-        isolate: Isolation = "off",
+        isolate: Isolation = "auto",
     ) -> Asked:
         """What a bot, this one or another, does now: at one decision, at the one where the bot of the seat failed, at
         the one that seems to have cost most, or at every decision of the seat.
@@ -131,7 +132,7 @@ class Match:
         return f"<h4>{escape(self.game.title)}, {escape(self.id)}</h4>{self._table('html')}"
 
 
-def installed_here(isolate: Isolation = "off", strict: bool = False) -> Registry:
+def installed_here(isolate: Isolation = "auto", strict: bool = False) -> Registry:
     """What is installed, with a warning for each broken plugin."""
     registry = installed(isolate, strict)
     for problem in registry.problems:
@@ -146,7 +147,7 @@ def play_match(
     seed: int | None = None,
     options: Mapping[str, Value] | None = None,
     move_time: float = 0.0,
-    isolate: Isolation = "off",
+    isolate: Isolation = "auto",
 ) -> Match:
     """Plays one match in this process and gives back all of it.
 
@@ -180,6 +181,7 @@ def play_match(
         if by_name[entrant.name].bot is not entrant.bot:
             raise UsageError(f"Two different bots are called {entrant.name}: give one of them another name.")
     limits = {"move_time": move_time, "game_time": 0.0, "memory": 0, "threads": 1, "isolate": isolate}
+    tell_confinement(by_name, isolate)
     roster = isolated(Roster({game: rules}, by_name), limits)
     names = [entrant.name for entrant in entrants]
     spec = MatchSpec.single(

@@ -14,10 +14,12 @@ from harness.api.matches import Match, installed_here
 from harness.core.bot import Bot
 from harness.core.errors import UnknownName, UsageError
 from harness.core.types import Fault, FaultKind, GameRecord, Value
+from harness.executors.isolation import OutsideProcesses
 from harness.executors.jobs import expect_workers
 from harness.match.asked import Asked
 from harness.match.faults import cause_of
 from harness.output.columns import Fields
+from harness.output.confinement_text import tell_confinement
 from harness.output.details import pairwise_table, seats_table
 from harness.output.fault_text import calls, fault_lines
 from harness.output.match_table import MatchTable
@@ -274,10 +276,13 @@ def reopened(
     folder = RunFolder.open(find(Path(asked.results), str(path)))
     for bot in bots:
         registry.enter_as_installed(bot)
-    return folder, limits_of_run(folder)
+    limits = limits_of_run(folder)
+    registry.outside = OutsideProcesses(limits["isolate"])
+    return folder, limits
 
 
 def _play(folder: RunFolder, setup: RunSetup, limits: Mapping[str, Any], workers: int | None, quiet: bool) -> None:
+    tell_confinement(setup.entrants, limits["isolate"], quiet)
     with at_terminal("matches", setup.schedule.count(), quiet, workers, softly=True) as (stop, progress):
         complete = play_run(
             folder, setup, limits, workers, stop, progress.seen, progress.resumed, progress.disqualified

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from harness.cli.parameter_types import BOT, RUN
-from harness.cli.shared import Seconds, load_plugins, note, open_folder, results_option
+from harness.cli.shared import Seconds, isolate_option, load_plugins, note, open_folder, results_option
 
 if TYPE_CHECKING:
     from harness.core.bot import Bot
@@ -34,13 +34,8 @@ if TYPE_CHECKING:
 )
 @click.option("--pdb", "debug", is_flag=True, help="Stop in the debugger where the bot chooses, and where it raises.")
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output (docs/replay.md).")
-@click.option(
-    "--isolate",
-    type=click.Choice(["off", "on", "strict"]),
-    is_flag=False,
-    flag_value="on",
-    default="off",
-    help="Ask the bot in a process without rights, as in arena check.",
+@isolate_option(
+    "Ask the bot in a process without rights (on, strict), or not (off). Default: as in a tournament.", "auto"
 )
 @click.option(
     "--move-time", type=Seconds(), default=0.0, help="Seconds for an answer; the bot gets a process, as by --isolate."

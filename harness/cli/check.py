@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from harness.cli.parameter_types import BOT, GAME
-from harness.cli.shared import load_plugins, make_ready, note
+from harness.cli.shared import isolate_option, load_plugins, make_ready, note
 
 if TYPE_CHECKING:
     from harness.conformance import BotReport
+    from harness.core.types import Isolation
     from harness.executors.jobs import Roster
 
 
@@ -29,11 +30,9 @@ PLACES = {"off": "in a worker", "on": "isolated", "strict": "isolated strictly"}
 @click.option("--move-time", type=click.FloatRange(min=0), default=10.0, show_default=True, help="Seconds a decision.")
 @click.option("--memory", type=click.IntRange(min=0), default=4096, show_default=True, help="Megabytes it may use.")
 @click.option("--threads", type=click.IntRange(min=0), default=1, show_default=True, help="Of native pools; 0: any.")
-@click.option(
-    "--isolate",
-    type=click.Choice(["off", "on", "strict"]),
-    help="Where it plays: in a worker of arena's (off), or in a process without rights (on, strict). Default: in both, "
-    "one after the other. A stranger's bot is checked with on.",
+@isolate_option(
+    "Where it plays: in a worker of arena's (off), or in a process without rights (on, strict). Default: in both, one "
+    "after the other; a program, or a file of another user, without rights only."
 )
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
 def command(bot: str, games: tuple[str, ...], as_json: bool, **asked: Any) -> None:
@@ -51,18 +50,22 @@ def command(bot: str, games: tuple[str, ...], as_json: bool, **asked: Any) -> No
     from harness.core.errors import UsageError
     from harness.executors.jobs import CAN_FORK, Roster
     from harness.match.breakpoints import no_breakpoints
+    from harness.output.confinement_text import tell_confinement
 
     make_ready(None, None)
-    registry = load_plugins(isolate=asked["isolate"] or ("on" if CAN_FORK else "off"))
+    alone = None if asked["isolate"] == "auto" else asked["isolate"]
+    registry = load_plugins(isolate=alone or ("on" if CAN_FORK else "off"))
     offered = {name: registry.game(name).configure() for name in sorted({*registry.games, *games})}
     entrant = registry.entrant(bot)
     if games and not any(entrant.plays(game) for game in games):
         raise UsageError(f"{entrant.name} does not say that it plays {' or '.join(games)}.")
     roster = Roster(offered, {entrant.name: entrant})
-    places = [asked["isolate"]] if asked["isolate"] else ["on"] if entrant.isolated else ["off", "on"]
-    reports = {}
+    places: list[Isolation] = [alone] if alone else ["on"] if entrant.stranger else ["off", "on"]
+    places = places if CAN_FORK else ["off"]
+    reports: dict[str, BotReport] = {}
     with redirect_stdout(sys.stderr), no_breakpoints():  # what a bot prints, and whom it asks
-        for place in places if CAN_FORK else ["off"]:
+        for place in places:
+            tell_confinement(roster.entrants, place)
             note(f"Checking {entrant.name} {PLACES[place]} ...")
             reports[place] = _check(roster, {**asked, "isolate": place}, games)
     _show(reports, as_json)

@@ -91,6 +91,7 @@ def command(**asked: Any) -> None:
     arena compare my_bot.py diehard --bot random --bot skittish
     arena compare --resume results/mine --most 4000
     """
+    from harness.output.confinement_text import tell_confinement
     from harness.output.tables import write_leaderboard
     from harness.output.terminal import at_terminal
     from harness.runs.questions import verdicts
@@ -100,6 +101,7 @@ def command(**asked: Any) -> None:
     run, setup, limits = _resume(asked) if asked["resume"] else _create(asked)
     for warning in setup.warnings:
         note(f"Warning: {warning}")
+    tell_confinement(setup.entrants, limits["isolate"], asked["quiet"])
     with at_terminal("matches", setup.schedule.count(), asked["quiet"], asked["workers"]) as (stop, progress):
         complete = play_run(run, setup, limits, asked["workers"], stop, progress.seen, progress.resumed)
     write_leaderboard(run)

@@ -10,13 +10,21 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from harness.cli.parameter_types import BOT, GAME, RUN
-from harness.cli.shared import given, load_plugins, note, open_folder, options_option, results_option, seed_option
+from harness.cli.shared import (
+    given,
+    isolate_option,
+    load_plugins,
+    note,
+    options_option,
+    results_option,
+    resumed,
+    seed_option,
+)
 
 if TYPE_CHECKING:
     from harness.play.console import Console
     from harness.play.saves import SavedMatch
     from harness.plugins.entrants import Entrant
-    from harness.plugins.registry import Registry
 
 
 @click.command("play", short_help="Play against bots at this terminal.")
@@ -30,6 +38,7 @@ if TYPE_CHECKING:
 @click.option(
     "--hint-bot", type=BOT, metavar="BOT", help="Whom to ask for hints. Default: the strongest that plays the game."
 )
+@isolate_option("Which bots play in processes without rights, as in a tournament. Default: auto.")
 @click.option("--name", help="Name of the run's folder. Default: the time.")
 @click.option(
     "--resume", type=RUN, metavar="RUN", help="Go on with a match that was left, or play another deal at that table."
@@ -50,10 +59,11 @@ def command(**asked: Any) -> None:
     arena play --resume evening
     """
     from harness.match.breakpoints import no_breakpoints
+    from harness.output.confinement_text import tell_confinement
     from harness.play.console import Console
 
-    registry = load_plugins()
-    saved, adviser = _resumed(registry, asked) if asked["resume"] else _new(registry, asked)
+    saved, adviser = _resumed(asked) if asked["resume"] else _new(asked)
+    tell_confinement(saved.opponents, saved.isolate)
     for warning in saved.run.warnings:
         note(f"Warning: {warning}")
     console = Console(sys.stdin, sys.stdout)
@@ -62,20 +72,21 @@ def command(**asked: Any) -> None:
     click.get_current_context().exit(code)
 
 
-def _new(registry: Registry, asked: dict[str, Any]) -> tuple[SavedMatch, Entrant | None]:
+def _new(asked: dict[str, Any]) -> tuple[SavedMatch, Entrant | None]:
     from harness.play.advice import hint_bot
     from harness.play.saves import new_match
     from harness.runs.request import RunRequest
 
+    registry = load_plugins(isolate=asked["isolate"] or "auto")
     if not asked["game"]:
         raise click.UsageError(f"Which game? Choose from: {', '.join(sorted(registry.games))}.")
     adviser = hint_bot(registry, registry.game(asked["game"]).name, asked["hint_bot"])
-    fields = given(asked, "bots", "options", "seed", "name")
+    fields = given(asked, "bots", "options", "seed", "name", "isolate")
     request = RunRequest(games=(asked["game"],), results=str(asked["results"]), **fields)
     return new_match(request, registry, asked["seat"], join(["arena", *sys.argv[1:]])), adviser
 
 
-def _resumed(registry: Registry, asked: dict[str, Any]) -> tuple[SavedMatch, Entrant | None]:
+def _resumed(asked: dict[str, Any]) -> tuple[SavedMatch, Entrant | None]:
     from harness.play.advice import hint_bot
     from harness.play.saves import continue_match
 
@@ -83,9 +94,10 @@ def _resumed(registry: Registry, asked: dict[str, Any]) -> tuple[SavedMatch, Ent
     fixed = [name for key, name in named.items() if asked[key] not in (None, ())]
     if fixed:
         raise click.UsageError(f"--resume goes on at the same table; leave out {', '.join(fixed)}.")
-    run = open_folder(asked["results"], asked["resume"])
+    run, limits = resumed(asked)
+    registry = load_plugins(isolate=limits["isolate"])
     adviser = hint_bot(registry, run.info.plan.games[0].name, asked["hint_bot"])
-    return continue_match(run, registry, asked["seat"], asked["force"]), adviser
+    return continue_match(run, registry, asked["seat"], asked["force"], limits["isolate"]), adviser
 
 
 def _play(console: Console, saved: SavedMatch, adviser: Entrant | None) -> int:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import isnan
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 import click
+
+from harness.core.types import Isolation
 
 if TYPE_CHECKING:
     from harness.plugins.registry import Registry
@@ -35,6 +37,18 @@ seed_option = click.option(
 options_option = click.option(
     "--option", "options", multiple=True, metavar="KEY=VALUE", help="An option of the games, e.g. edition=nl."
 )
+
+
+def isolate_option(text: str, default: Isolation | None = None) -> Callable[[F], F]:
+    """--isolate, which may stand alone."""
+    return click.option(
+        "--isolate",
+        type=click.Choice(get_args(Isolation)),
+        is_flag=False,
+        flag_value="on",
+        default=default,
+        help=text,
+    )
 
 
 class Seconds(click.FloatRange):
@@ -82,13 +96,9 @@ def playing_options(command: F) -> F:
                 help="Threads of OpenMP, BLAS or torch in a worker, or in an isolated bot; 0 is as many as they like. "
                 "Default: 1.",
             ),
-            click.option(
-                "--isolate",
-                type=click.Choice(["off", "on", "strict"]),
-                is_flag=False,
-                flag_value="on",
-                help="Run each bot in a process without rights; strict refuses what this machine cannot enforce: "
-                "see arena doctor.",
+            isolate_option(
+                "Run bots in processes without rights: all (on), none (off), or programs and other people's files "
+                "(auto, the default). strict is on, and refuses what this machine cannot enforce: see arena doctor.",
             ),
         )
     ):
@@ -125,10 +135,10 @@ def tell_faults(run: RunFolder, faults: FaultGroups) -> None:
         note(f"\nAll of them: arena matches {run.folder} --faults\n")
 
 
-def load_plugins(strict: bool = False, isolate: Literal["off", "on", "strict"] = "off") -> Registry:
+def load_plugins(strict: bool = False, isolate: Isolation = "auto") -> Registry:
     """What is installed, with a warning for each broken plugin, or an error under --strict.
 
-    With `isolate`, bots that are named by a file or a command are asked what they are in processes of their own.
+    Bots that are to be confined, being named by a file or a command, are asked what they are in processes of their own.
     """
     from harness.runs.run_setup import installed
 

@@ -177,9 +177,11 @@ def _resume(asked: dict[str, Any]) -> tuple[RunFolder, RunSetup, dict[str, Any]]
 def _play(
     run: RunFolder, setup: RunSetup, limits: dict[str, Any], workers: int | None, quiet: bool
 ) -> tuple[bool, FaultGroups]:
+    from harness.output.confinement_text import tell_confinement
     from harness.output.terminal import at_terminal
     from harness.runs.tournament import play_run
 
+    tell_confinement(setup.entrants, limits["isolate"], quiet)
     with at_terminal("matches", setup.schedule.count(), quiet, workers) as (stop, progress):
         complete = play_run(
             run, setup, limits, workers, stop, progress.seen, progress.resumed, progress.disqualified
@@ -217,10 +219,12 @@ def _show(run: RunFolder, setup: RunSetup, complete: bool, faults: FaultGroups, 
 def _dry_run(setup: RunSetup, request: RunRequest) -> None:
     from harness.executors.jobs import default_workers, isolated
     from harness.match.breakpoints import no_breakpoints
+    from harness.output.confinement_text import tell_confinement
     from harness.output.terminal import clock
     from harness.runs.estimate import seconds_per_match
     from harness.schedule.balance import report, text
 
+    tell_confinement(setup.entrants, request.isolate)
     total = setup.schedule.count()
     click.echo(text(report(setup.schedule)))
     click.echo("\nMatches" + (": as many as the results ask for" if total is None else f": {total:,}"))

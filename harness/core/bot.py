@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self
 from harness.core.errors import UsageError
 from harness.core.game import Action, Game
 from harness.core.notes import Notebook
+from harness.core.options import NO_FILES
 from harness.core.types import Event, GameRecord, Option, Value
 
 if TYPE_CHECKING:
@@ -57,6 +58,8 @@ class Bot(Generic[ViewType]):
     seed: int
     """Belongs to this bot in this seat of this match."""
 
+    _contents: Mapping[str, str] = NO_FILES
+    """The contents of files that its options name, by digest."""
     _notebook: Notebook | None = None
     """Where its notes go; None while nobody keeps them, as when another bot asks it."""
 
@@ -77,6 +80,14 @@ class Bot(Generic[ViewType]):
         """This object with a seat in a match, not yet started: for the referee, and for bots that ask other bots."""
         self.game, self.seat, self.players, self.seed, self.settings = game, seat, players, seed, settings
         return self
+
+    def file_option(self, name: str) -> str:
+        """The text of the file that an option of kind "file" names; empty if it names none.
+
+        `self.settings[name]` is its digest: the text is kept with the run, which goes on without the file.
+        """
+        digest = str(self.settings[name])
+        return self._contents[digest] if digest else ""
 
     def start(self) -> None:
         """Called once, when game, seat and players are known."""

@@ -7,11 +7,14 @@ from hashlib import sha256
 from math import isfinite
 from pathlib import Path
 
-from harness.core.errors import BadOption, UnknownName
+from harness.core.errors import BadOption, PluginError, UnknownName, UsageError
+from harness.core.plain_files import UnfitFile, read_plain
 from harness.core.types import Option, Value
 
 DIGEST = "sha256:"
 NO_FILES: Mapping[str, str] = {}
+LARGEST_FILE = 1_000_000
+"""Bytes of a file that an option names: its content is kept with the run, and sent to processes with each match."""
 
 
 def digest_of(content: str) -> str:
@@ -51,6 +54,18 @@ def _read(owner: str, option: Option, raw: object) -> Value:
         if (low is not None and value < low) or (high is not None and value > high):
             raise _refused(owner, option, raw)
     return value
+
+
+def check_defaults(owner: str, options: Iterable[Option]) -> None:
+    """Refuses options whose defaults their own kinds, choices or limits do not allow. Files are not looked at."""
+    for option in options:
+        try:
+            _read(owner, option, option.default)
+        except UsageError:
+            raise PluginError(
+                f"{owner}: option {option.name} does not allow its own default {option.default!r}: it takes "
+                f"{allowed(option)}."
+            ) from None
 
 
 def _typed(owner: str, option: Option, raw: object) -> Value:
@@ -106,9 +121,10 @@ def _file(owner: str, option: Option, value: str, kept: Mapping[str, str], files
         files[value] = kept[value]
         return value
     try:
-        content = Path(value).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadOption(f"{owner}'s option {option.name}: cannot read {value}: {error}.") from error
+        content = read_plain(Path(value), LARGEST_FILE).decode()
+    except (UnfitFile, UnicodeDecodeError) as error:
+        why = error if isinstance(error, UnfitFile) else f"it is no text in UTF-8 ({error})"
+        raise BadOption(f"{owner}'s option {option.name}: cannot read {value}: {why}.") from error
     digest = digest_of(content)
     files[digest] = content
     return digest

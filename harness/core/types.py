@@ -12,6 +12,8 @@ Value = str | int | bool | float
 """What an option of a game, a bot or a format may hold."""
 
 OptionKind = Literal["text", "int", "float", "bool", "file", "bot"]
+Isolation = Literal["auto", "off", "on", "strict"]
+"""Who is confined: whoever is not one's own (auto), nobody, everybody, everybody or else nothing is played."""
 FaultKind = Literal["exception", "illegal", "timeout", "crash", "memory", "disqualified"]
 
 

@@ -10,10 +10,12 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+from msgspec.structs import replace
+
 from harness.core.bot import Bot, kebab
 from harness.core.errors import PluginError, UsageError
 from harness.core.game import Game
-from harness.core.types import Value
+from harness.core.types import Isolation, Value
 from harness.executors.launches import (
     check_unchanged,
     files_of_command,
@@ -22,11 +24,12 @@ from harness.executors.launches import (
     program_launch,
     python_launch,
 )
-from harness.executors.remote import Isolation, IsolationPolicy, RemoteEntrant, RunningProgram, SessionPool
-from harness.match.faults import BotFault
+from harness.executors.remote import IsolationPolicy, RemoteEntrant, RunningProgram, SessionPool
+from harness.match.faults import BotFault, plain_text
 from harness.plugins.bot_files import bot_file, sources_of
 from harness.plugins.entrants import Entrant, is_bot_file, split_options
 from harness.plugins.identity import file_digest
+from harness.plugins.loading import LONGEST_NAME, check_bot_class, is_name, shown
 from harness.plugins.program_files import ProgramFiles
 from harness.plugins.snapshots import bot_snapshot, declared_in
 from harness.protocol.messages import LONGEST_HELLO, BotDescription, Introduction, NotAMessage, decode_descriptions
@@ -38,26 +41,32 @@ COMMAND = "cmd:"
 SERVE_BOT = "harness.protocol.child:serve"
 DESCRIBE_FILE = "harness.protocol.child:describe_file"
 """What runs in the process of a Python bot, as module:function."""
+MOST_BOTS = 500
+"""Of a file."""
 
 
 @dataclass(frozen=True, slots=True)
 class OutsideProcesses:
     """The registry's way to bots outside this process (`harness.plugins.entrants.OutsideBots`)."""
 
-    isolate: Isolation = "off"
+    isolate: Isolation = "auto"
 
-    @property
-    def loads_files_here(self) -> bool:
-        """Whether Python files are loaded in this process, as friends' are."""
-        return self.isolate == "off"
+    def loads_here(self, stranger: str) -> bool:
+        """Whether a Python file is loaded in this process, as one's own is unless everybody is confined."""
+        return not is_confined(stranger, self.isolate)
 
     def enter_command(self, text: str, name: str, options: str, command: str) -> Entrant:
         """An entrant for a program."""
         return enter_command(text, name, options, command, self.isolate)
 
-    def bots_in(self, path: str) -> dict[str, type[Bot]]:
+    def bots_in(self, path: str) -> list[type[Bot]]:
         """The bots of a file, described by a process of its own."""
         return bots_in(path, self.isolate)
+
+
+def is_confined(stranger: str, isolate: Isolation) -> bool:
+    """Whether a bot plays in a process without rights; `stranger` says why it is somebody else's, if it is."""
+    return isolate in ("on", "strict") or (isolate == "auto" and bool(stranger))
 
 
 def enter_command(text: str, name: str, options: str, command: str, isolate: Isolation) -> RemoteEntrant:
@@ -80,19 +89,25 @@ def enter_command(text: str, name: str, options: str, command: str, isolate: Iso
     policy = IsolationPolicy(isolate)
     try:
         introduction = _introduction(program, policy)
+        about = {"games": introduction.games, "version": introduction.version, "choose": _not_here}
+        bot = type("Program", (Bot,), {"name": called, **about})
+        check_bot_class(bot)
     except BotFault as fault:
         hint = hint_of_program(program, fault.detail) if isolate != "off" else ""
-        raise UsageError(f"{text!r} cannot be entered: {fault.detail}.{hint}") from None
+        said = plain_text(fault.detail)
+        raise UsageError(f"{text!r} cannot be entered: {said}.{hint}{_way_out(isolate)}") from None
+    except PluginError as error:
+        raise UsageError(f"{text!r} cannot be entered: {error}") from None
     digest = program.digest()
-    about = {"name": called, "games": introduction.games, "version": introduction.version}
     return RemoteEntrant(
         name=full,
         spec=f"{full}={COMMAND}{command}",
-        bot=type("Program", (Bot,), about),
+        bot=bot,
         settings=settings,
         source=command,
         version=introduction.version or digest,
         digest=digest,
+        stranger="it is a program",
         launch=Launch(program.argv),
         expected=introduction,
         policy=policy,
@@ -111,14 +126,27 @@ def _introduction(program: ProgramFiles, policy: IsolationPolicy) -> Introductio
     return session.introduction
 
 
+def _way_out(isolate: Isolation) -> str:
+    """What to type where nobody has asked for the program to be confined, and it does not start."""
+    if isolate != "auto":
+        return ""
+    return " It was started without rights (docs/security.md); if you trust it, try --isolate=off."
+
+
 def _name_of(words: list[str]) -> str:
     """`node bots/fast.js` -> `fast`."""
     files = [word for word in words[1:] if Path(word).is_file()]
-    return kebab(Path(files[0] if files else words[0]).stem.replace(" ", "-").replace(":", "-"))
+    stem = Path(files[0] if files else words[0]).stem
+    plain = "".join(letter if is_name(letter) else "-" for letter in stem)
+    return kebab(plain[:LONGEST_NAME])
 
 
-def bots_in(path: str, isolate: Isolation) -> dict[str, type[Bot]]:
-    """The bots of a file, as they describe themselves in a process of their own: none of its code runs in this one."""
+def bots_in(path: str, isolate: Isolation) -> list[type[Bot]]:
+    """The bots of a file, as they describe themselves in a process of their own: none of its code runs in this one.
+
+    What it says may be anything, for the file's code runs before ours has spoken. Whoever takes these bots in checks
+    them, as all others are (`check_bot_class`).
+    """
     sessions, policy = SessionPool(), IsolationPolicy(isolate)
     try:
         sources = sources_of(path)
@@ -128,10 +156,13 @@ def bots_in(path: str, isolate: Isolation) -> dict[str, type[Bot]]:
         described = _descriptions(launch, sessions.home, policy)
     except (BotFault, NotAMessage) as error:
         said = str(error).replace(f"{snapshot.name}/", "").rpartition("cannot be loaded: ")[2].rstrip(".")
-        raise PluginError(f"{path} cannot be loaded: {said}.{hint_of_bot(bot_file(path).parent, said)}") from None
+        hint = hint_of_bot(bot_file(path).parent, said)
+        raise PluginError(f"{path} cannot be loaded: {plain_text(said)}.{hint}") from None
     finally:
         sessions.close()
-    return {bot.name: _stand_in(bot) for bot in described}
+    if len(described) > MOST_BOTS:
+        raise PluginError(f"{path} says that it has {len(described):,} bots; a file may have {MOST_BOTS}.")
+    return [_stand_in(bot) for bot in described]
 
 
 def _descriptions(launch: Launch, home: str, policy: IsolationPolicy) -> list[BotDescription]:
@@ -145,8 +176,15 @@ def _descriptions(launch: Launch, home: str, policy: IsolationPolicy) -> list[Bo
 
 def _stand_in(bot: BotDescription) -> type[Bot]:
     """A class that says of itself what a bot of another process has said, and cannot play."""
-    about = {"name": bot.name, "games": bot.games, "options": bot.options, "version": bot.version, "files": bot.files}
-    return type("Described", (Bot,), {**about, "__doc__": bot.doc, "choose": _not_here})
+    for option in bot.options:
+        if option.kind == "file" and option.default:
+            raise PluginError(
+                f"bot {shown(bot.name)}: option {shown(option.name)} is a file, and has one as its default. Of a bot "
+                f"that is confined only files are read that somebody has typed: let the default be empty."
+            )
+    options = tuple(replace(option, help=plain_text(option.help)) for option in bot.options)
+    about = {"name": bot.name, "games": bot.games, "options": options, "version": bot.version, "files": bot.files}
+    return type("Described", (Bot,), {**about, "__doc__": plain_text(bot.doc), "choose": _not_here})
 
 
 def _not_here(_self: Bot, _view: object, _actions: object) -> Any:
@@ -154,14 +192,14 @@ def _not_here(_self: Bot, _view: object, _actions: object) -> Any:
 
 
 def isolate(entrant: Entrant, policy: IsolationPolicy, games: Mapping[str, Game[Any]]) -> Entrant:
-    """The entrant on this policy's terms: a program always, a Python bot if bots are isolated."""
+    """The entrant on this policy's terms: a program always in a process, a Python bot if it is to be confined."""
     sessions = SessionPool()
     if isinstance(entrant, RemoteEntrant) and entrant.launch.argv:
         program = files_of_command(entrant.source)
         check_unchanged(entrant.name, program.digest(), entrant.digest)
-        launch = program_launch(program, sessions.home, policy.isolate != "off")
+        launch = program_launch(program, sessions.home, is_confined(entrant.stranger, policy.isolate))
         return _remote(entrant, launch, policy, entrant.expected, sessions)
-    if policy.isolate == "off":
+    if not is_confined(entrant.stranger, policy.isolate):
         return entrant
     engines = sorted(class_path(type(game)) for game in games.values())
     wanted: dict[str, object] = {"settings": dict(entrant.settings), "engines": engines}
@@ -201,7 +239,7 @@ def _try_out(entrant: Entrant) -> None:
     failed = list(entrant.sessions.failed_starts)
     entrant.sessions.dismiss()
     if failed:
-        raise UsageError(f"{entrant.name} cannot be isolated strictly: {failed[0].detail}.")
+        raise UsageError(f"{entrant.name} cannot be isolated strictly: {plain_text(failed[0].detail)}.")
 
 
 def _remote(

@@ -18,6 +18,7 @@ from harness.core.game import Game
 from harness.core.types import Fault, GameRecord, MatchSpec
 from harness.match.referee import Limits
 from harness.plugins.entrants import Entrant
+from harness.sandbox.scratch import clear_left
 
 
 class Played(NamedTuple):
@@ -138,6 +139,7 @@ def choose_executor(
         memory=limits["memory"],
         threads=limits["threads"],
     )
+    clear_left()
     placed = isolated(roster, limits, logs)
     for place in EXECUTORS:
         module, _, name = place.partition(":")
@@ -157,7 +159,8 @@ def expect_workers(workers: int | None, clean: bool = False) -> None:
 
 def isolated(roster: Roster, limits: Mapping[str, Any], logs: Path | None = None) -> Roster:
     """The roster with its bots where a run's limits want them: programs, and isolated bots, in processes."""
-    if limits["isolate"] == "off" and not any(entrant.isolated for entrant in roster.entrants.values()):
+    apart = any(entrant.isolated or entrant.stranger for entrant in roster.entrants.values())
+    if limits["isolate"] in ("auto", "off") and not apart:
         return roster
     from harness.executors.isolation import isolate_all
     from harness.executors.remote import IsolationPolicy

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import atexit
 import os
-import shutil
-import tempfile
 from collections import deque
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from time import perf_counter
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 from msgspec import Struct
 
 from harness.core.bot import Bot
 from harness.core.game import Game
+from harness.core.types import Isolation
+from harness.executors.kept_programs import kept_here
 from harness.executors.launches import private_folders
 from harness.executors.threads import thread_variables
 from harness.match.bot_prints import log_of
@@ -27,19 +27,18 @@ from harness.protocol.messages import Introduction
 from harness.protocol.remote_bot import ListeningRemoteBot, RemoteBot
 from harness.protocol.session import Session
 from harness.sandbox.process import Launch, Process
+from harness.sandbox.scratch import new_folder, remove_folder
 
 MEMORY = 4096
 START_TIME = 20.0
 RETIREMENT_AGE = 900.0
 """Seconds after which a process is replaced between two matches, long before its processor time is used up."""
 
-Isolation = Literal["off", "on", "strict"]
-
 
 class IsolationPolicy(Struct, frozen=True):
     """How an organiser runs other people's programs."""
 
-    isolate: Isolation = "off"
+    isolate: Isolation = "auto"
     limits: Limits = NO_LIMITS
     memory: int = MEMORY
     """Megabytes for each bot's process; 0 is no limit."""
@@ -55,9 +54,15 @@ class IsolationPolicy(Struct, frozen=True):
         log = log_of(Path(self.logs), name) if self.logs and name else None
         told = replace(launch, environment=thread_variables(self.threads))
         return Process(
-            told, home, log, confined=self.isolate != "off", strict=self.isolate == "strict", memory=self.memory,
+            told,
+            home,
+            log,
+            confined=self.isolate != "off",
+            strict=self.isolate == "strict",
+            lenient=self.isolate == "auto",
+            memory=self.memory,
             hidden=private_folders(self.logs),
-        )  # fmt: skip
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,9 +106,8 @@ class SessionPool:
     def home(self) -> str:
         """A folder for the folders of all its processes, made in the process that asks first."""
         if not self._home:
-            self._home, self._owner = tempfile.mkdtemp(prefix="arena-"), os.getpid()
+            self._home, self._owner = new_folder(), os.getpid()
             atexit.register(self.close)  # for those who play without an executor that closes its table
-            os.chmod(self._home, 0o711)  # noqa: PTH101, S103 - a confined process owns a folder in it, as another user
         return self._home
 
     def take(self) -> RunningProgram | None:
@@ -118,8 +122,18 @@ class SessionPool:
         """Keeps a program for the next match, if it is fit for one."""
         if program.fit:
             self.idle.append(program)
+            kept_here().used(self)
         else:
             program.session.close()
+
+    @property
+    def waiting(self) -> int:
+        """How many programs wait for a match."""
+        return len(self.idle)
+
+    def close_one(self) -> None:
+        """Ends the program that has waited longest."""
+        self.idle.popleft().session.close()
 
     def dismiss(self) -> None:
         """Ends all programs; the next match gets fresh ones."""
@@ -131,7 +145,7 @@ class SessionPool:
         """Ends all programs; the process that made the folder removes it."""
         self.dismiss()
         if self._home and self._owner == os.getpid():
-            shutil.rmtree(self._home, ignore_errors=True)
+            remove_folder(self._home)
             self._home = ""
 
 
@@ -157,12 +171,14 @@ class RemoteEntrant(Entrant):
                 sessions.idle.append(self._start())
             except BotFault as fault:
                 sessions.failed_starts.append(fault)
+        kept_here().used(sessions)
 
     def seat(self, game: Game[Any], seat: int, players: int, seed: int) -> Bot:
         """A bot object that asks the program."""
         program = self.sessions.take() or self._start()
         kind = ListeningRemoteBot if "events" in program.session.wants else RemoteBot
         bot = kind(program.session, partial(self.sessions.give_back, program))
+        bot._contents = self.contents
         return bot.seated(game, seat, players, seed, self.settings)
 
     def close(self) -> None:

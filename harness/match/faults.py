@@ -50,13 +50,14 @@ def kind_of(error: BaseException) -> FaultKind:
 def detail_of(error: BaseException, ours: str) -> str:
     """The bot's part of the traceback, without the frames of our own file and with paths shortened."""
     if isinstance(error, BotFault):
-        return error.detail[:DETAIL_LENGTH]
+        return plain_text(error.detail)
     try:
         frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename != ours]
         lines = [f"{Path(f.filename).name}:{f.lineno} in {f.name}: {f.line or ''}" for f in frames[-TRACEBACK_LINES:]]
         lines.append(f"{type(error).__name__}: {error}"[:MESSAGE_LENGTH] + _hint(error))
         text = "\n".join(lines)
-        return without_addresses(text.replace(_own_folder, "") if _own_folder else text)[-DETAIL_LENGTH:]
+        text = text.replace(_own_folder, "") if _own_folder else text
+        return plain_text(without_addresses(text)[-DETAIL_LENGTH:])
     except BaseException:  # an exception whose text raises
         return type(error).__name__
 
@@ -112,6 +113,12 @@ def illegal_answer(answer: object, legal: Sequence[Action]) -> str:
 def whole_characters(text: str) -> str:
     """The text without half characters, which cannot be written to a record."""
     return text.encode("utf-8", "replace").decode()
+
+
+def plain_text(text: str) -> str:
+    """What a bot says, as a terminal may show it: no escapes, no letters that hide or turn others, and not too long."""
+    kept = text[:DETAIL_LENGTH]
+    return kept if kept.isprintable() else "".join([c if c.isprintable() or c in "\n\t" else "?" for c in kept])
 
 
 def without_addresses(text: str) -> str:

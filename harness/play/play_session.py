@@ -25,7 +25,8 @@ class PlaySession:
     """A person's match from the first choice, or from where it was left, to the end."""
 
     def __init__(self, console: Console, interrupts: Interrupts, saved: SavedMatch, adviser: Entrant | None) -> None:
-        self.console, self.interrupts, self.saved, self.adviser = console, interrupts, saved, adviser
+        self.console, self.interrupts, self.saved = console, interrupts, saved
+        self.adviser = saved.placed({adviser.name: adviser})[adviser.name] if adviser else None
         self.spec = saved.match.spec
         self.game = saved.setup.games[self.spec.game]
         self.dialogue = Dialogue(console, self.game, self._advise)
@@ -39,12 +40,17 @@ class PlaySession:
 
     def play(self) -> GameRecord:
         """Plays the match to its end and records it; raises Left or KeyboardInterrupt if the person goes."""
+        here = self.saved.setup.roster
+        roster = here._replace(entrants={**here.entrants, **self.saved.placed(self.saved.opponents)})
         entrants = [
             replace(entrant, bot=human_at(self)) if entrant.name == HUMAN else entrant
-            for entrant in self.saved.setup.roster.seats(self.spec)
+            for entrant in roster.seats(self.spec)
         ]
         notes: list[DecisionNotes] = []
-        record = play(self.spec, self.game, entrants, audit=self._stop_if_ended, notes=notes)
+        try:
+            record = play(self.spec, self.game, entrants, audit=self._stop_if_ended, notes=notes)
+        finally:
+            self.ended = None  # it holds the bots at the table, whose processes are to end
         self.saved.record(record, encode_notes(record.id, notes))
         return record
 

@@ -6,7 +6,7 @@ person's choices are kept: the bots, asked again, do what they did.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -15,10 +15,12 @@ import msgspec
 from msgspec.structs import replace
 
 from harness.core.errors import StoreError, UsageError
-from harness.core.types import GameRecord, MatchSpec
+from harness.core.types import GameRecord, Isolation, MatchSpec
+from harness.executors.jobs import Roster, isolated
 from harness.match.narration import HUMAN
 from harness.play.advice import opponents
 from harness.play.human import Human
+from harness.plugins.entrants import Entrant
 from harness.plugins.registry import Offer, Registry
 from harness.runs.request import RunRequest
 from harness.runs.run_setup import RunSetup, info_for, now, prepare, reopen, run_folder
@@ -45,8 +47,23 @@ class Unfinished(msgspec.Struct, frozen=True):
 class SavedMatch:
     """One match of a person in its run folder, new or to be continued."""
 
-    def __init__(self, run: RunFolder, setup: RunSetup, match: Unfinished, fresh: bool) -> None:
-        self.run, self.setup, self.match, self.fresh = run, setup, match, fresh
+    def __init__(
+        self, run: RunFolder, setup: RunSetup, match: Unfinished, fresh: bool, isolate: Isolation = "auto"
+    ) -> None:
+        self.run, self.setup, self.match, self.fresh, self.isolate = run, setup, match, fresh, isolate
+        self._placed: list[Roster] = []
+
+    @property
+    def opponents(self) -> dict[str, Entrant]:
+        """All but the person."""
+        return {name: entrant for name, entrant in self.setup.entrants.items() if name != HUMAN}
+
+    def placed(self, bots: Mapping[str, Entrant]) -> Mapping[str, Entrant]:
+        """These bots where they play: those that are confined in processes of their own."""
+        terms = {**RunRequest(workers=0).limits, "isolate": self.isolate}
+        roster = isolated(Roster(self.setup.games, bots), terms)
+        self._placed.append(roster)
+        return roster.entrants
 
     @property
     def seat(self) -> int:
@@ -55,9 +72,14 @@ class SavedMatch:
 
     @contextmanager
     def at_table(self) -> Iterator[None]:
-        """While it is entered nobody else plays in this folder. A new folder in which nothing was chosen goes again."""
-        with self.run.writing():
-            yield
+        """While it is entered nobody else plays in this folder; then the processes of bots end. A new folder in which
+        nothing was chosen goes again."""
+        try:
+            with self.run.writing():
+                yield
+        finally:
+            for roster in self._placed:
+                roster.close()
         if self.fresh and not self.match.choices:
             for name in (RUN, GAMES, LOCK):
                 (self.run.folder / name).unlink(missing_ok=True)
@@ -100,12 +122,15 @@ def new_match(request: RunRequest, registry: Registry, seat: int | None, command
     players = 1 + len(registry.entrants(company))
     setup = prepare(replace(request, bots=(HUMAN, *company), players=players, deals=1), registry)
     spec = _next_match(setup, (), seat)
-    run = RunFolder.create(run_folder(Path(request.results), request.name), info_for(setup, command))
+    told = info_for(setup, command, {"isolate": request.isolate})
+    run = RunFolder.create(run_folder(Path(request.results), request.name), told)
     run.warnings += setup.warnings
-    return SavedMatch(run, setup, Unfinished(spec), fresh=True)
+    return SavedMatch(run, setup, Unfinished(spec), fresh=True, isolate=request.isolate)
 
 
-def continue_match(run: RunFolder, registry: Registry, seat: int | None, force: bool = False) -> SavedMatch:
+def continue_match(
+    run: RunFolder, registry: Registry, seat: int | None, force: bool = False, isolate: Isolation = "auto"
+) -> SavedMatch:
     """The match that was left in this run, or else another deal at the same table."""
     enter_person(registry)
     folder, setup = run.folder, reopen(run, registry, force)
@@ -119,8 +144,8 @@ def continue_match(run: RunFolder, registry: Registry, seat: int | None, force: 
     if left is not None and left.spec.id not in {record.id for record in records}:
         if seat is not None:
             raise UsageError(f"{folder} holds a match in which you sit already; leave out --seat to go on with it.")
-        return SavedMatch(run, setup, left, fresh=False)
-    return SavedMatch(run, setup, Unfinished(_next_match(setup, played, seat)), fresh=False)
+        return SavedMatch(run, setup, left, fresh=False, isolate=isolate)
+    return SavedMatch(run, setup, Unfinished(_next_match(setup, played, seat)), fresh=False, isolate=isolate)
 
 
 def _next_match(setup: RunSetup, played: Sequence[str], seat: int | None) -> MatchSpec:

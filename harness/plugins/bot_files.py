@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import os
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,10 +25,13 @@ from types import ModuleType
 from typing import Any, TextIO
 
 from harness.core.errors import PluginError, UsageError
+from harness.core.plain_files import UnfitFile, read_plain
 from harness.plugins.reasons import reason_of
 
 OURS = ("harness", "engines", "bots")
 """Names that always mean arena's own packages, whatever lies beside a bot."""
+LARGEST_SOURCES = 1 << 26
+"""Bytes of all modules of a bot in a file together."""
 _MODULE = "arena_file_"
 _START = "__init__.py"
 
@@ -44,21 +48,29 @@ def bot_file(path: str) -> Path:
 def sources_of(path: str) -> dict[str, bytes]:
     """A bot's file and the modules beside it that it imports, wherever in its code: path from its folder -> content.
 
-    They are read, not run. A package has all of its modules.
+    They are read, not run. A package has all of its modules. A link of somebody else that leads out of the folder is
+    refused: whoever made it may not be able to read what this process can.
     """
     file = bot_file(path)
-    folder, found = file.parent, dict[str, bytes]()
-    waiting = sorted(folder.rglob("*.py")) if file.name == _START else [file]
+    folder, found, room = file.parent, dict[str, bytes](), LARGEST_SOURCES
+    waiting = [one for one in sorted(folder.rglob("*.py")) if one.is_file()] if file.name == _START else [file]
     while waiting:
         one = waiting.pop()
         name = one.relative_to(folder).as_posix()
         if name not in found:
+            if one.is_symlink() and not one.resolve().is_relative_to(folder) and not _is_ours(one):
+                raise UsageError(f"Cannot read {one}: somebody else's link leads out of the folder.")
             try:
-                found[name] = one.read_bytes()
-            except OSError as error:
-                raise UsageError(f"Cannot read {one}: {error.strerror}.") from error
+                found[name] = read_plain(one, room)
+            except UnfitFile as error:
+                raise UsageError(f"Cannot read {one}: {error}.") from error
+            room -= len(found[name])
             waiting += _imported_by(folder, one, found[name])
     return dict(sorted(found.items()))
+
+
+def _is_ours(link: Path) -> bool:
+    return not hasattr(os, "geteuid") or link.lstat().st_uid == os.geteuid()
 
 
 def _imported_by(folder: Path, file: Path, text: bytes) -> Iterator[Path]:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Protocol
 from harness.core.bot import Bot
 from harness.core.errors import BadOption, UsageError
 from harness.core.game import Game
-from harness.core.options import resolve
+from harness.core.options import NO_FILES, resolve
 from harness.core.types import Value
 
 
@@ -34,6 +34,10 @@ class Entrant:
     """What it is: of its source and of what it consults."""
     sources: Mapping[str, bytes] = field(default_factory=dict, kw_only=True, repr=False, compare=False)
     """The texts of a bot in a file, as it was loaded: an author may edit them while a run goes on."""
+    contents: Mapping[str, str] = field(default_factory=dict, kw_only=True, repr=False, compare=False)
+    """The texts of files that its options name, by digest."""
+    stranger: str = field(default="", kw_only=True, compare=False)
+    """Why it is confined unless somebody says that it need not be; empty for one's own."""
     consulted: tuple[type[Bot], ...] = field(default=(), kw_only=True)
     """Other bots that its options name: it plays what they play, too."""
     isolated: ClassVar[bool] = False
@@ -51,7 +55,10 @@ class Entrant:
 
     def seat(self, game: Game[Any], seat: int, players: int, seed: int) -> Bot:
         """A bot object for one seat of one match, not yet started."""
-        return self.bot().seated(game, seat, players, seed, self.settings)
+        bot = self.bot().seated(game, seat, players, seed, self.settings)
+        if self.contents:
+            bot._contents = self.contents
+        return bot
 
 
 class OutsideBots(Protocol):
@@ -60,15 +67,17 @@ class OutsideBots(Protocol):
     It is given to a Registry by whoever can start processes.
     """
 
-    @property
-    def loads_files_here(self) -> bool:
-        """Whether Python files are loaded in this process; if not, `bots_in` asks each in a process of its own."""
+    def loads_here(self, stranger: str) -> bool:
+        """Whether a Python file is loaded in this process; if not, `bots_in` asks it in a process of its own.
+
+        `stranger` says why it is somebody else's; it is empty for one's own.
+        """
 
     def enter_command(self, text: str, name: str, options: str, command: str) -> Entrant:
         """An entrant for a program; `text` is what was typed in all, `name` may be empty."""
 
-    def bots_in(self, path: str) -> dict[str, type[Bot]]:
-        """The bots of a Python file by name, as they describe themselves; none of its code runs in this process."""
+    def bots_in(self, path: str) -> list[type[Bot]]:
+        """The bots of a Python file, as they describe themselves; none of its code runs in this process."""
 
 
 def split_options(text: str, rest: str) -> dict[str, str]:
@@ -85,13 +94,22 @@ def split_options(text: str, rest: str) -> dict[str, str]:
 
 
 def enter(
-    bot: type[Bot], options: Mapping[str, object], where: str, source: str, version: str, digest: str = ""
+    bot: type[Bot],
+    options: Mapping[str, object],
+    where: str,
+    source: str,
+    version: str,
+    digest: str = "",
+    kept: Mapping[str, str] = NO_FILES,
 ) -> Entrant:
-    """An entrant for this bot with these options; `where` stands before its name in what names it again."""
-    settings, _ = resolve(bot.name, bot.options, options)
+    """An entrant for this bot with these options; `where` stands before its name in what names it again.
+
+    `kept` has the texts of files that the options name by digest, as records do.
+    """
+    settings, contents = resolve(bot.name, bot.options, options, kept)
     changed = [f"{o.name}={settings[o.name]}" for o in bot.options if settings[o.name] != o.default]
     name = bot.name + (":" + ",".join(changed) if changed else "")
-    return Entrant(name, where + name, bot, settings, source, version, digest=digest)
+    return Entrant(name, where + name, bot, settings, source, version, digest=digest, contents=contents)
 
 
 def called(entrant: Entrant, alias: str) -> Entrant:

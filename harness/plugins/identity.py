@@ -15,18 +15,27 @@ from typing import Any
 
 from harness.core.errors import PluginError
 from harness.core.options import digest_of
+from harness.core.plain_files import UnfitFile, read_plain
 from harness.plugins.bot_files import bot_file, digest_of_files
+
+LARGEST_DATA = 1 << 30
+"""Bytes of all data files of a bot together."""
 
 
 def file_digest(path: str, sources: Mapping[str, bytes], data: tuple[str, ...] = ()) -> str:
     """Of a bot in a file: the file with the modules beside it that it imports, and the data files that it declares."""
     folder = bot_file(path).parent
-    files = {}
+    files, room = {}, LARGEST_DATA
     for name in data:
         file = (folder / name).resolve()
         if not file.is_relative_to(folder) or not file.is_file():
             raise PluginError(f"{path} says that it reads {name!r}, which is no file in its folder.")
-        files[f"data:{name}"] = file.read_bytes()
+        try:
+            content = read_plain(file, room)
+        except UnfitFile as error:
+            raise PluginError(f"{path} says that it reads {name!r}: {error}.") from error
+        room -= len(content)
+        files[f"data:{name}"] = content
     return digest_of_files({**sources, **files})
 
 

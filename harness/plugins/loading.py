@@ -5,11 +5,11 @@ from __future__ import annotations
 import importlib.util
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import redirect_stdout
 from importlib.metadata import EntryPoint, entry_points
 from inspect import isabstract, signature
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from types import ModuleType
 from typing import Any, NamedTuple, get_args
 
@@ -20,12 +20,22 @@ from harness.core.bot import Bot, kebab
 from harness.core.errors import PluginError
 from harness.core.format import Format
 from harness.core.game import Game
+from harness.core.options import check_defaults
 from harness.core.types import Option, OptionKind
 from harness.plugins import hooks
 from harness.plugins.reasons import reason_of
 
 DISTRIBUTION = "arena-harness"
 NAME = re.compile(r"[^\s:,=/\\|<>\x00-\x1f\x7f]{1,300}")
+"""What can be typed for a bot or a game; `is_name` also wants it to be seen as it is."""
+LONGEST_NAME = 100
+LONGEST_LINE_OF_TEXT = 300
+"""Characters of a version, and of a value of an option that is a text."""
+MOST_OF_A_KIND = 200
+"""Games, options, choices of an option and data files that a bot may name."""
+LARGEST_NUMBER = 2**63
+"""Whole numbers of options stay below it: what is bigger cannot be written to a record."""
+SHOWN = 100
 HOME = Path(__file__).resolve().parents[2]
 """The folder that has `harness` in it, and beside it what is bundled."""
 
@@ -169,64 +179,166 @@ def checked(
                 check(each)
             except PluginError as error:
                 found.problems.append(f"Plugin {source}: {error}")
-            except Exception as error:  # an offer may be anything, and raise anything when it is looked at
-                found.problems.append(f"Plugin {source}: {each!r} is skipped: {reason_of(error)}.")
+            except BaseException as error:  # an offer may be anything, and raise anything when it is looked at
+                if isinstance(error, KeyboardInterrupt):
+                    raise
+                found.problems.append(f"Plugin {source}: {shown(each)} is skipped: {reason_of(error)}.")
             else:
                 kept.append(each)
     return found
 
 
 def check_bot_class(cls: Any) -> None:
-    """A bot is a subclass of harness.Bot with a choose() method and a name that can be typed."""
+    """A bot is a subclass of harness.Bot with a choose() method, and what it says of itself can be shown and typed.
+
+    A bot of another process says it through a stand-in, so this is where a stranger's words are checked, too.
+    """
     if not (isinstance(cls, type) and issubclass(cls, Bot)):
-        raise PluginError(f"arena_bots() offers {cls!r}, which is not a subclass of harness.Bot.")
+        raise PluginError(f"arena_bots() offers {shown(cls)}, which is not a subclass of harness.Bot.")
     try:
         signature(cls).bind()
     except TypeError:
         raise PluginError(f"bot {cls.__name__} needs arguments: arena makes its objects, without any.") from None
     except ValueError:  # Python does not know what it takes
         pass
-    if cls.choose is Bot.choose:
+    if cls.choose is Bot.choose or not callable(cls.choose):
         raise PluginError(f"bot {cls.__name__} has no choose() method.")
-    name: object = cls.name
-    if not isinstance(name, str) or not NAME.fullmatch(name):
+    if not is_name(cls.name):
         raise PluginError(
-            f"bot {cls.__name__} is called {name!r}: a name has no spaces, colons, commas, equals signs, "
-            f"slashes, bars or angle brackets, like {kebab(cls.__name__)!r}."
+            f"bot {cls.__name__} is called {shown(cls.name)}: a name has no spaces, "
+            f"colons, commas, equals signs, slashes, bars or angle brackets, nothing that cannot be seen, and at most "
+            f"{LONGEST_NAME} letters, like {kebab(cls.__name__)!r}."
         )
-    for attribute in ("games", "files"):
-        value = getattr(cls, attribute)
-        if isinstance(value, str):
-            raise PluginError(f'bot {cls.name}: {attribute} is a string; write {attribute} = ("{value}",).')
-    _check_options(f"bot {cls.name}", cls.options)
+    owner = f"bot {cls.name}"
+    if cls.version != "" and not is_line(cls.version):
+        raise PluginError(f'{owner}: version is {shown(cls.version)}; write a short text, like version = "1.2".')
+    if not isinstance(cls.by_default, bool):
+        raise PluginError(f"{owner}: by_default is {shown(cls.by_default)}; write True or False.")
+    _check_texts(owner, "games", cls.games, is_name, ("names of games", "el-paso"))
+    _check_texts(owner, "files", cls.files, _is_file_name, ("files in its folder", "weights.npz"))
+    check_options(owner, cls.options)
 
 
 def check_game_class(cls: Any) -> None:
     """A game is a complete subclass of harness.Game that says what it is."""
     if not (isinstance(cls, type) and issubclass(cls, Game)):
-        raise PluginError(f"arena_games() offers {cls!r}, which is not a subclass of harness.Game.")
+        raise PluginError(f"arena_games() offers {shown(cls)}, which is not a subclass of harness.Game.")
     if isabstract(cls):
         missing = ", ".join(sorted(cls.__abstractmethods__))
         raise PluginError(f"game {cls.__name__} does not define {missing}.")
     for attribute in ("name", "title", "version", "min_players", "max_players", "view_type"):
         if not hasattr(cls, attribute):
             raise PluginError(f"game {cls.__name__} does not say its {attribute}.")
-    if not NAME.fullmatch(str(cls.name)):
-        raise PluginError(f"game {cls.__name__} is called {cls.name!r}: choose a name like {kebab(cls.__name__)!r}.")
-    _check_options(f"game {cls.name}", cls.options)
+    if not is_name(cls.name):
+        raise PluginError(
+            f"game {cls.__name__} is called {shown(cls.name)}: choose a name like {kebab(cls.__name__)!r}."
+        )
+    owner = f"game {cls.name}"
+    for attribute, text in (("title", cls.title), ("version", cls.version)):
+        if not is_line(text):
+            raise PluginError(f"{owner}: {attribute} is {shown(text)}; write a short text.")
+    low, high = cls.min_players, cls.max_players
+    if type(low) is not int or type(high) is not int or not 1 <= low <= high:
+        raise PluginError(f"{owner} is for {shown(low)} to {shown(high)} players; write two whole numbers from 1 on.")
+    check_options(owner, cls.options)
 
 
 def check_format(offered: Any) -> None:
     """A format is a harness.Format with a name that can be typed."""
     if not isinstance(offered, Format):
-        raise PluginError(f"arena_formats() offers {offered!r}, which is not a harness.Format.")
-    if not NAME.fullmatch(str(offered.name)):
-        raise PluginError(f"a format is called {offered.name!r}: choose a plain word.")
-    _check_options(f"format {offered.name}", offered.options)
+        raise PluginError(f"arena_formats() offers {shown(offered)}, which is not a harness.Format.")
+    if not is_name(offered.name):
+        raise PluginError(f"a format is called {shown(offered.name)}: choose a plain word.")
+    check_options(f"format {offered.name}", offered.options)
 
 
-def _check_options(owner: str, options: Iterable[Option]) -> None:
+def check_options(owner: str, options: Any) -> None:
+    """Refuses options that are none, or whose fields do not fit each other."""
+    if not isinstance(options, tuple | list) or len(options) > MOST_OF_A_KIND:
+        raise PluginError(f'{owner}: options is {shown(options)}; write options = (Option("depth", 3, "how far"),).')
+    known: set[str] = set()
     for option in options:
+        if not isinstance(option, Option):
+            raise PluginError(f"{owner}: {shown(option)} among its options is no harness.Option.")
+        if not is_name(option.name):
+            raise PluginError(f"{owner}: an option is called {shown(option.name)}: choose a plain word.")
+        if option.name in known:
+            raise PluginError(f"{owner}: there are two options {option.name}.")
+        known.add(option.name)
         if option.kind not in get_args(OptionKind):
             kinds = ", ".join(get_args(OptionKind))
-            raise PluginError(f"{owner}: option {option.name} is of kind {option.kind!r}; choose from: {kinds}.")
+            raise PluginError(f"{owner}: option {option.name} is of kind {shown(option.kind)}; choose from: {kinds}.")
+        _check_option(f"{owner}: option {option.name}", option)
+    if options:
+        check_defaults(owner, options)
+
+
+def _check_option(owner: str, option: Any) -> None:
+    if not isinstance(option.help, str):
+        raise PluginError(f"{owner} has the help {shown(option.help)}, which is no text.")
+    if not isinstance(option.choices, tuple | list) or len(option.choices) > MOST_OF_A_KIND:
+        raise PluginError(f"{owner} has the choices {shown(option.choices)}; write a tuple of a few values.")
+    for value in (option.default, *option.choices):
+        if not _is_value(value):
+            raise PluginError(f"{owner} has {shown(value)} as default or choice; give a number, bool or short text.")
+    for bound in (option.minimum, option.maximum):
+        if bound is not None and not (_is_value(bound) and isinstance(bound, int | float)):
+            raise PluginError(f"{owner} has {shown(bound)} as minimum or maximum, which is no number.")
+
+
+def _check_texts(
+    owner: str, attribute: str, value: Any, fits: Callable[[object], bool], wanted: tuple[str, str]
+) -> None:
+    what, example = wanted
+    if isinstance(value, str):
+        given = value if fits(value) else example
+        raise PluginError(f'{owner}: {attribute} is a string; write {attribute} = ("{given}",).')
+    if not isinstance(value, tuple | list) or len(value) > MOST_OF_A_KIND or not all(map(fits, value)):
+        raise PluginError(f'{owner}: {attribute} is {shown(value)}; name {what}: {attribute} = ("{example}",).')
+
+
+def is_name(text: object) -> bool:
+    """Whether this can be the name of a bot, a game or an option: it can be typed, and is seen as it is."""
+    return (
+        isinstance(text, str)
+        and len(text) <= LONGEST_NAME
+        and NAME.fullmatch(text) is not None
+        and text.isprintable()  # no escapes, no letters of no width, none that turn the others around
+    )
+
+
+def is_line(text: object) -> bool:
+    """Whether this is a short line that may stand in a table, on a page and in a terminal."""
+    return (
+        isinstance(text, str)
+        and 0 < len(text) <= LONGEST_LINE_OF_TEXT
+        and text.isprintable()
+        and not any(letter in "<>|" for letter in text)
+    )
+
+
+def _is_file_name(text: object) -> bool:
+    """Whether this names a file beside a bot, or in a folder beside it, and cannot lead anywhere else by its name."""
+    return (
+        isinstance(text, str)
+        and is_line(text)
+        and "\\" not in text
+        and not PurePosixPath(text).is_absolute()
+        and ".." not in PurePosixPath(text).parts
+    )
+
+
+def _is_value(value: object) -> bool:
+    if isinstance(value, str):
+        return len(value) <= LONGEST_LINE_OF_TEXT and value.isprintable()
+    return isinstance(value, int | float) and abs(value) < LARGEST_NUMBER  # also neither infinite nor nan
+
+
+def shown(thing: object) -> str:
+    """Anything at all in a sentence: short, and without what a terminal would act upon."""
+    try:
+        text = repr(thing)
+    except BaseException:
+        text = f"an object of type {type(thing).__name__}"
+    plain = "".join(letter if letter.isprintable() else "?" for letter in text[:SHOWN])
+    return plain + ("..." if len(text) > SHOWN else "")

@@ -13,11 +13,12 @@ from harness.core.bot import Bot, function_bot
 from harness.core.errors import PluginError, UnknownName, UsageError
 from harness.core.format import Format
 from harness.core.game import Game
-from harness.plugins.bot_files import load_file, sources_of
+from harness.plugins.bot_files import bot_file, load_file, sources_of
 from harness.plugins.bot_spec import BotSpec, bot_specs, files_in
 from harness.plugins.entrants import Entrant, OutsideBots, called, enter, told_apart
 from harness.plugins.identity import class_digest, consulted_in, file_digest, source_digest
 from harness.plugins.loading import NAME, PluginOffers, check_bot_class, checked, installed_plugins, offers_of
+from harness.plugins.trust import stranger_behind
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,8 @@ class Offer:
     """What the source is; worked out when it is asked for if empty."""
     sources: Mapping[str, bytes] = field(default_factory=dict, repr=False)
     """The texts of a file."""
+    stranger: str = ""
+    """Why a file is not one's own."""
 
 
 @dataclass(slots=True)
@@ -45,6 +48,8 @@ class Registry:
     problems: list[str] = field(default_factory=list)
     outside: OutsideBots | None = None
     """The way to programs, and to files that are not to be loaded in this process; without it there are none."""
+    contents: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """The texts of files that options name by digest: of a run that is continued."""
 
     def game(self, name: str) -> type[Game[Any]]:
         """The game of this name."""
@@ -101,7 +106,7 @@ class Registry:
         else:
             offer = self.bots[spec.bot]
             digest = offer.digest or class_digest(offer.cls)
-            entered = [enter(offer.cls, spec.settings, "", offer.source, offer.version, digest)]
+            entered = [enter(offer.cls, spec.settings, "", offer.source, offer.version, digest, self.contents)]
         entered = [self._consulting(entrant) for entrant in entered]
         return [_called(spec.alias, entered)] if spec.alias else entered
 
@@ -130,7 +135,9 @@ class Registry:
             )
         return [
             replace(
-                enter(offer.cls, spec.settings, f"{file}::", file, offer.version, offer.digest), sources=offer.sources
+                enter(offer.cls, spec.settings, f"{file}::", file, offer.version, offer.digest, self.contents),
+                sources=offer.sources,
+                stranger=offer.stranger,
             )
             for (file, _), offer in sorted(chosen.items())
         ]
@@ -185,10 +192,12 @@ class Registry:
 def file_offers(path: str, outside: OutsideBots | None = None) -> dict[str, Offer]:
     """The bots of a file, or of a folder that is a package, by name; loaded here, unless the way outside says no."""
     sources = sources_of(path)
-    if outside is None or outside.loads_files_here:
+    folder = bot_file(path).parent
+    stranger = stranger_behind(folder / name for name in sources) if outside else ""
+    if outside is None or outside.loads_here(stranger):
         offered = offers_of(load_file(path, sources), path)
     else:
-        offered = checked(path, bots=outside.bots_in(path).values())
+        offered = checked(path, bots=outside.bots_in(path))
     if offered.problems:
         raise PluginError(" ".join(offered.problems))
     bots: dict[str, Offer] = {}
@@ -196,7 +205,7 @@ def file_offers(path: str, outside: OutsideBots | None = None) -> dict[str, Offe
         if cls.name in bots:
             raise PluginError(f"{path} has two bots that are called {cls.name}: rename one.")
         digest = file_digest(path, sources, cls.files)
-        bots[cls.name] = Offer(cls, path, cls.version or digest, digest, sources)
+        bots[cls.name] = Offer(cls, path, cls.version or digest, digest, sources, stranger)
     return bots
 
 

@@ -150,6 +150,7 @@ class _BotServer:
         random.seed(request.seed)
         self.noted = Notebook()
         self.bot = self.entrant.seat(game, request.seat, request.players, request.seed)
+        self.bot._contents = request.engine.files
         self.bot._notebook = self.noted
         self.bot.start()
         return Ready(request.id)

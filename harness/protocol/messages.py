@@ -26,7 +26,7 @@ class Hello(Struct, tag_field="type", tag="hello", frozen=True):
 
 
 class Engine(Struct, frozen=True):
-    """Where a Python program finds the rules: a class, and the files among its settings by digest."""
+    """Where a Python program finds the rules: a class, and the files among its settings, and the bot's, by digest."""
 
     cls: str
     files: dict[str, str]
@@ -145,7 +145,7 @@ def decode_reply(line: bytes) -> Reply:
     try:
         reply: Reply = _decode_reply(line)
     except _UNREADABLE as error:
-        raise NotAMessage(f"{printable(line)} ({error})") from None
+        raise NotAMessage(_why(line, error)) from None
     return reply
 
 
@@ -154,8 +154,14 @@ def decode_descriptions(line: bytes) -> list[BotDescription]:
     try:
         descriptions: list[BotDescription] = _decode_descriptions(line)
     except _UNREADABLE as error:
-        raise NotAMessage(f"{printable(line)} ({error})") from None
+        raise NotAMessage(_why(line, error)) from None
     return descriptions
+
+
+def _why(line: bytes, error: Exception) -> str:
+    """The line and what is wrong with it; the error may quote the line, too."""
+    quoted = "".join(letter if letter.isprintable() else "?" for letter in str(error)[:200])
+    return f"{printable(line)} ({quoted})"
 
 
 def printable(line: bytes) -> str:

@@ -34,7 +34,7 @@ class RemoteBot(Bot):
         # Most games write views as msgspec does: then the view is encoded with the message, in one go.
         own_way = type(self.game).view_to_json is not Game.view_to_json
         self._raw = (lambda view: Raw(self.game.view_to_json(view))) if own_way else None
-        self._session.new_game(self.game, self.seat, self.players, self.seed, dict(self.settings))
+        self._session.new_game(self.game, self.seat, self.players, self.seed, dict(self.settings), self._contents)
 
     def choose(self, view: Any, actions: Sequence[Action]) -> Action:
         """What the program chooses."""

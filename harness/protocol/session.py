@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import inf
 from time import perf_counter
 from typing import Any, NoReturn, Protocol, TypeVar
@@ -12,6 +12,7 @@ from msgspec import UNSET, Raw
 
 from harness._version import VERSION
 from harness.core.game import Action, Game, action_fields
+from harness.core.options import NO_FILES
 from harness.core.types import Event, FaultKind, GameRecord, Value
 from harness.match.faults import BotFault, illegal_answer
 from harness.match.referee import Limits
@@ -92,8 +93,20 @@ class Session:
         """Whether it can play."""
         return self.channel.alive
 
-    def new_game(self, game: Game[Any], seat: int, players: int, seed: int, options: dict[str, Value]) -> None:
-        """Begins a match; comes back when the program is ready for it."""
+    def new_game(
+        self,
+        game: Game[Any],
+        seat: int,
+        players: int,
+        seed: int,
+        options: dict[str, Value],
+        contents: Mapping[str, str] = NO_FILES,
+    ) -> None:
+        """Begins a match; comes back when the program is ready for it.
+
+        `contents` are those of files that the bot's options name, for a Python program.
+        """
+        files = {**game.files, **contents}
         self._id = 0
         message = NewGame(
             id=0,
@@ -107,7 +120,7 @@ class Session:
             move_time=self.limits.move_time or None,
             game_time=self.limits.game_time or None,
             components=_components(game) if "components" in self.wants else UNSET,
-            engine=Engine(cls=class_path(type(game)), files=dict(game.files)) if "engine" in self.wants else UNSET,
+            engine=Engine(cls=class_path(type(game)), files=files) if "engine" in self.wants else UNSET,
         )
         self._expect_ready(message)
 

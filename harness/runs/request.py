@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from math import isfinite
 from pathlib import Path
 from types import NoneType
-from typing import Any, Literal
+from typing import Any, get_args
 
 import msgspec
 from msgspec import Struct
@@ -16,12 +16,11 @@ from msgspec.structs import force_setattr
 from harness.core.bot import Bot
 from harness.core.errors import UnknownName, UsageError
 from harness.core.game import Action
-from harness.core.types import Value
+from harness.core.types import Isolation, Value
 
 BotLike = str | type[Bot] | Bot | Callable[[Any, Sequence[Action]], Action] | tuple[str, Any]
 """A bot's name, class, object (its class plays), or a function `(view, actions) -> action`; or a pair of a name that
 it is to have, and one of these."""
-Isolation = Literal["off", "on", "strict"]
 
 DEALS = 10
 MOVE_TIME = 10.0
@@ -62,8 +61,9 @@ class RunRequest(Struct, frozen=True, kw_only=True, rename="kebab", forbid_unkno
     """Megabytes for a worker, or for an isolated bot; 0 is no limit."""
     threads: int = 1
     """Threads of a native pool (OpenMP, BLAS, torch) in a worker, or in an isolated bot; 0 is as many as it likes."""
-    isolate: Isolation = "off"
-    """Whether each bot plays in a process without rights; strict refuses what this machine cannot enforce."""
+    isolate: Isolation = "auto"
+    """Which bots play in processes without rights: programs and other people's files (auto), none (off), all (on);
+    strict is on, and refuses what this machine cannot enforce."""
     max_faults: int = 0
     """Faults after which a bot is disqualified; 0 is never."""
     workers: int | None = None
@@ -92,8 +92,8 @@ class RunRequest(Struct, frozen=True, kw_only=True, rename="kebab", forbid_unkno
         for field, least, most in _RANGES:
             if getattr(self, field) is not None:
                 _check_number(field, getattr(self, field), least, most)
-        if self.isolate not in ("off", "on", "strict"):
-            raise UnknownName("isolation", str(self.isolate), ("off", "on", "strict"))
+        if self.isolate not in get_args(Isolation):
+            raise UnknownName("isolation", str(self.isolate), get_args(Isolation))
         if not all(isinstance(game, str) for game in self.games):
             raise UsageError(f"The games of a run are names, not {self.games!r}.")
         for bot in (*self.bots, *self.candidates):

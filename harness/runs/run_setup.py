@@ -16,12 +16,12 @@ from harness._version import VERSION
 from harness.core.errors import PluginError, StoreError, UsageError
 from harness.core.format import GamePlan, Plan
 from harness.core.game import Game
-from harness.core.types import Value
-from harness.executors.isolation import OutsideProcesses
+from harness.core.types import Isolation, Value
+from harness.executors.isolation import OutsideProcesses, is_confined
 from harness.executors.jobs import Roster
 from harness.plugins.entrants import Entrant, check_distinct, split_options, unknown_games
 from harness.plugins.registry import Registry, load
-from harness.runs.request import LIMITS, SAFE_BITS, Isolation, RunRequest, draw_seed
+from harness.runs.request import LIMITS, SAFE_BITS, RunRequest, draw_seed
 from harness.runs.store import EntrantInfo, RunFolder, RunInfo
 from harness.schedule import Schedule
 
@@ -49,10 +49,10 @@ class RunSetup:
         return Roster(self.games, self.entrants)
 
 
-def installed(isolate: Isolation = "off", strict: bool = False) -> Registry:
+def installed(isolate: Isolation = "auto", strict: bool = False) -> Registry:
     """All plugins; a broken one is named in `problems`, or raised if `strict`.
 
-    With `isolate`, bots that are named by a file or a command are asked what they are in processes of their own.
+    Bots that are to be confined, being named by a file or a command, are asked what they are in processes of their own.
     """
     registry = load()
     registry.outside = OutsideProcesses(isolate)
@@ -99,12 +99,13 @@ def prepare(request: RunRequest, registry: Registry) -> RunSetup:
         candidates=tuple(_candidates(request, registry, entrants)),
     )
     by_name = {entrant.name: entrant for entrant in entrants}
-    return RunSetup(Schedule(plan, registry.formats), configured, by_name, [*unknown, *_guessable(request)])
+    return RunSetup(Schedule(plan, registry.formats), configured, by_name, [*unknown, *_guessable(request, entrants)])
 
 
-def _guessable(request: RunRequest) -> list[str]:
+def _guessable(request: RunRequest, entrants: Sequence[Entrant]) -> list[str]:
     """A sentence where bots that are kept from each other's cards could find out the seed, and with it all cards."""
-    if request.isolate == "off" or request.seed is None or request.seed.bit_length() >= SAFE_BITS:
+    confined = any(is_confined(entrant.stranger, request.isolate) for entrant in entrants)
+    if not confined or request.seed is None or request.seed.bit_length() >= SAFE_BITS:
         return []
     return [
         f"The seed {request.seed} is so short that a bot can find it out by trying, and then knows all cards. "
@@ -181,6 +182,7 @@ def run_folder(results: Path, name: str | None) -> Path:
 def info_for(setup: RunSetup, command: str, limits: Mapping[str, int | float | str] | None = None) -> RunInfo:
     """What run.json will say."""
     files = {digest: text for game in setup.games.values() for digest, text in game.files.items()}
+    files |= {digest: text for entrant in setup.entrants.values() for digest, text in entrant.contents.items()}
     machine = {
         "python": platform.python_version(),
         "system": platform.system(),
@@ -224,6 +226,7 @@ def reopen(run: RunFolder, registry: Registry, force: bool = False) -> RunSetup:
 
 def restore(run: RunFolder, registry: Registry) -> RunSetup:
     """The schedule, rules and bots of a run, as installed now."""
+    registry.contents = run.info.files
     try:
         entered = registry.entrants(info.spec for info in run.info.entrants)
     except UsageError as error:

@@ -46,6 +46,10 @@ class CannotConfine(Exception):
     """The bot cannot be run within these limits by any means."""
 
 
+class NoOtherUser(CannotConfine):
+    """Root can turn into nobody here, as in a container that was given few rights."""
+
+
 class _Steps:
     """Takes step after step, and remembers what could not be enforced."""
 
@@ -109,7 +113,13 @@ def _take_away_rights(limits: SandboxLimits, namespaces: bool, bot_user: int, st
     scratch = jail.SCRATCH if jailed else limits.folder
     if sys.platform == "linux":
         kernel.drop_bounding_set()
-    alone = _become_user(bot_user, scratch, limits.readable) if root else namespaces
+    try:
+        alone = _become_user(bot_user, scratch, limits.readable) if root else namespaces
+    except NoOtherUser as error:
+        if not limits.lenient:
+            raise
+        steps.missing.append(str(error))
+        alone = False
     if not alone:  # the limit counts all processes of a user: here, others' too
         steps.missing.append("a limit of processes (the bot has no user of its own)")
     _limit_resources(limits, steps, limits.processes if alone else 0)
@@ -167,4 +177,6 @@ def _become_user(bot_user: int, scratch: str, readable: Sequence[str]) -> bool:
                 f"only root may read {listed}; make that readable for all, or run arena as an ordinary user"
             )
         return user == bot_user
-    raise CannotConfine("there is no user whom root can turn into; run arena as an ordinary user")
+    with suppress(OSError):
+        os.chown(scratch, os.getuid(), os.getgid())  # it may be another user's by now
+    raise NoOtherUser("there is no user whom root can turn into; run arena as an ordinary user")

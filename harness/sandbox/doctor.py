@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import socket
 import sys
-import tempfile
 from contextlib import closing
 from pathlib import Path
 from time import perf_counter
@@ -17,6 +15,7 @@ from msgspec import Struct
 from harness.core.errors import UsageError
 from harness.match.faults import BotFault
 from harness.sandbox.process import Launch, Process
+from harness.sandbox.scratch import new_folder, remove_folder
 from harness.sandbox.system_calls import DENIED, number_of
 
 MEMORY = 512
@@ -48,7 +47,7 @@ class Guarantee(Struct, frozen=True):
 
 def probe() -> list[Guarantee]:
     """Tries out the isolation of this machine; takes about half a second."""
-    folder = tempfile.mkdtemp(prefix="arena-probe-")
+    folder = new_folder()
     os.chmod(folder, 0o777)  # noqa: PTH101, S103 - it is there to be written to, if that is possible
     Path(folder, "secret").write_text("nobody's business")
     os.environ[VARIABLE] = "1"
@@ -62,7 +61,7 @@ def probe() -> list[Guarantee]:
             through = _attempts(given)
     finally:
         del os.environ[VARIABLE]
-        shutil.rmtree(folder, ignore_errors=True)
+        remove_folder(folder)
     found = []
     for name, (text, attempts) in GUARANTEES.items():
         got = tuple(word for attempt in attempts for word in through.get(attempt, [attempt]))
@@ -92,8 +91,7 @@ def _attempts(given: dict[str, object]) -> dict[str, list[str]]:
         (sys.executable, "-S", "-P", str(script)),
         readable=tuple({sys.prefix, sys.base_prefix, sys.exec_prefix, str(script.parent)}),
     )
-    home = tempfile.mkdtemp(prefix="arena-")
-    os.chmod(home, 0o711)  # noqa: PTH101, S103 - a confined process owns a folder in it, as another user
+    home = new_folder()
     process = Process(launch, home, memory=MEMORY)
     try:
         line = process.exchange(json.dumps(given).encode() + b"\n", perf_counter() + TIME)
@@ -102,7 +100,7 @@ def _attempts(given: dict[str, object]) -> dict[str, list[str]]:
         raise UsageError(f"Isolation does not work on this machine: {fault.detail}.") from None
     finally:
         process.kill()
-        shutil.rmtree(home, ignore_errors=True)
+        remove_folder(home)
     return through
 
 

@@ -21,6 +21,8 @@ class SandboxLimits:
     """Whether to take away more than memory, processor time and open files."""
     strict: bool = False
     """Whether to refuse to go on when something could not be taken away."""
+    lenient: bool = False
+    """Whether to go on as root where root can turn into nobody else; all the rest is taken away all the same."""
     memory: int = 4096
     """Megabytes of address space; 0 is no limit."""
     cpu: int = 3600

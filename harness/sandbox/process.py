@@ -56,7 +56,7 @@ class DeadlinePassed(Exception):
 
 
 class LineTooLong(Exception):
-    """The program sends more without an end of line than is allowed."""
+    """The program sends more in one line than is allowed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +147,7 @@ class Process:
             ) from None
         except LineTooLong:
             self.kill()
-            raise BotFault("illegal", f"sent more than {longest} bytes without an end of line") from None
+            raise BotFault("illegal", f"sent more than {longest} bytes in one line") from None
         except ProcessEnded:
             ending = self.kill(EXIT_CODE_TIME)
             words = self.last_stderr_line()
@@ -160,11 +160,11 @@ class Process:
         while True:
             if self._buffer:
                 answer, newline, rest = self._buffer.partition(b"\n")
+                if len(answer) > longest:  # whether its end has come with it or not
+                    raise LineTooLong
                 if newline:
                     self._buffer = rest
                     return answer
-                if len(answer) > longest:
-                    raise LineTooLong
             for descriptor, _ in self._wait(deadline):
                 if descriptor == self._err:
                     self._read_stderr()

@@ -95,7 +95,7 @@ def test_every_parameter_that_names_something_is_completed(command):
         ("arena report old", ["old/..."]),
         ("arena leaderboard first --bot ", ["first-bot", "random"]),
         ("arena leaderboard nothing --bot ", []),
-        ("arena tournament --isolate ", ["off", "on", "strict"]),
+        ("arena tournament --isolate ", ["auto", "off", "on", "strict"]),
     ],
 )
 def test_names(line, expected):

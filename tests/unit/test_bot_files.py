@@ -206,7 +206,7 @@ def test_a_bot_is_what_its_files_are_whatever_version_it_declares(registry, here
     seen.append(digest())
     assert len(set(seen)) == 4
     write(here / "sprinter.py", body='files = ("../weights.txt",)')
-    with pytest.raises(PluginError, match="which is no file in its folder"):
+    with pytest.raises(PluginError, match="name files in its folder"):
         load().entrants([path])
 
 

@@ -259,3 +259,72 @@ def test_a_decimal_option_in_a_name_makes_another_entrant(registry):
     registry.add(plugin(arena_bots=[weighed]), "pack", "1")
     [entrant] = registry.entrants(["weighed:weight=0.75"])
     assert (entrant.name, entrant.settings["weight"]) == ("weighed:weight=0.75", 0.75)
+
+
+class Unspeakable:
+    """Raises whatever is done to it."""
+
+    def __repr__(self):
+        raise SystemExit("no")
+
+    __eq__ = __hash__ = __len__ = __iter__ = __bool__ = __repr__
+
+
+@pytest.mark.parametrize(
+    "about",
+    [
+        {"games": 5},
+        {"games": None},
+        {"games": ("el-paso", 5)},
+        {"games": {"el-paso": 1}},
+        {"games": Unspeakable()},
+        {"name": 5},
+        {"name": "x\u202ey"},
+        {"name": Unspeakable()},
+        {"version": 2},
+        {"version": "1\n2"},
+        {"version": None},
+        {"files": 1},
+        {"files": ("../x",)},
+        {"files": (b"x",)},
+        {"by_default": "no"},
+        {"choose": 5},
+        {"options": 5},
+        {"options": None},
+        {"options": {"depth": 3}},
+        {"options": ("depth",)},
+        {"options": (Option(5, 1, ""),)},
+        {"options": (Option("depth", None, ""),)},
+        {"options": (Option("depth", 1, None),)},
+        {"options": (Option("depth", "deep", "", kind="int"),)},
+        {"options": (Option("depth", 9, "", kind="int", maximum=5),)},
+        {"options": (Option("depth", 9, "", kind="int", maximum="5"),)},
+        {"options": (Option("depth", float("nan"), "", kind="float"),)},
+        {"options": (Option("depth", "a", "", choices=5),)},
+        {"options": (Option("depth", "a", "", choices=("b", "c")),)},
+        {"options": (Option("depth", "a", "", choices=(["a"],)),)},
+        {"options": (Option("depth", 1, "", kind=["int"]),)},
+        {"options": (Option("depth", 1, ""), Option("depth", 2, ""))},
+        {"options": (Unspeakable(),)},
+        {"options": Unspeakable()},
+    ],
+    ids=lambda about: next(iter(about)),
+)
+def test_nonsense_in_a_bots_class_is_a_named_problem(registry, about):
+    odd = type("Odd", (Sprinter,), about)
+    registry.add(plugin(arena_bots=[odd, Sprinter]), "bad", "1")
+    [problem] = registry.problems
+    assert problem.startswith("Plugin bad: ")
+    assert problem.isprintable()
+    assert "sprinter" in registry.bots
+    assert "odd" not in registry.bots
+
+
+@pytest.mark.parametrize(
+    "about", [{"min_players": "two"}, {"max_players": 0}, {"title": 5}, {"version": 1.0}, {"options": 5}]
+)
+def test_nonsense_in_a_games_class_is_a_named_problem(registry, about):
+    odd = type("Odd", (registry.games["el-paso"].cls,), {"name": "odd", **about})
+    registry.add(plugin(arena_games=[odd]), "bad", "1")
+    [problem] = registry.problems
+    assert problem.startswith("Plugin bad: game odd")

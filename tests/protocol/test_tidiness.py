@@ -1,0 +1,128 @@
+"""What a killed run leaves is cleared by the next, a large field keeps few processes, and long lines are refused."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+from harness.executors.kept_programs import MOST_KEPT, KeptPrograms, kept_here
+from harness.executors.serial import SerialExecutor
+from harness.match.faults import BotFault
+from harness.plugins.entrants import called
+from harness.protocol.messages import LONGEST_LINE
+from harness.sandbox import scratch
+from harness.sandbox.process import Launch, Process, folders_needed, with_absolute_paths
+from tests.protocol.support import PATIENT, REGISTRY, job, seated
+from tests.support.waiting import PATIENCE, wait_for
+
+KEEPER = "from harness.sandbox.scratch import new_folder; print(new_folder(), flush=True); input()"
+
+
+@pytest.fixture
+def temporary(tmp_path, monkeypatch):
+    tmp_path.chmod(0o755)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    return tmp_path
+
+
+def test_what_a_killed_process_left_is_cleared_and_what_the_living_have_is_not(temporary):
+    owners = [
+        subprocess.Popen([sys.executable, "-c", KEEPER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        for _ in range(2)
+    ]
+    dead, living = (owner.stdout.readline().strip() for owner in owners)
+    ours = scratch.new_folder()
+    (temporary / "arena-of-somebody").mkdir()  # nobody has said that it may be removed
+    (temporary / "arena-link").symlink_to(living)
+    Path(dead, "bot-1").mkdir()
+    assert scratch.clear_left() == []
+    owners[0].kill()
+    owners[0].wait()
+    assert scratch.clear_left() == [dead]
+    assert scratch.clear_left() == []
+    left = {path.name for path in temporary.iterdir()}
+    assert left == {Path(living).name, Path(ours).name, "arena-of-somebody", "arena-link"}
+    scratch.remove_folder(ours)
+    owners[1].communicate("\n")
+    owners[0].communicate()
+    assert scratch.clear_left() == [living]
+
+
+def test_the_run_after_a_killed_one_clears_its_folders(temporary):
+    game = [sys.executable, "-m", "harness", "tournament", "--game", "el-paso", "--bot", "random", "--bot", "skittish",
+            "--results", str(temporary / "results"), "--workers", "1", "-q"]  # fmt: skip
+    killed = subprocess.Popen([*game, "--isolate", "--deals", "100000"], start_new_session=True)
+    wait_for(lambda: list(temporary.glob("arena-*/bot-*")), "bots are started")
+    os.kill(killed.pid, signal.SIGKILL)
+    killed.wait()
+    assert list(temporary.glob("arena-*"))
+    subprocess.run([*game, "--deals", "1"], check=True, capture_output=True)
+    assert list(temporary.glob("arena-*")) == []
+
+
+def test_forty_isolated_bots_keep_a_bounded_number_of_processes():
+    bot = REGISTRY.entrant("random")
+    names = [f"bot-{number}" for number in range(40)]
+    table = seated([called(bot, name) for name in names], limits=PATIENT)
+    jobs = [job(number, "el-paso", *names[number : number + 4]) for number in range(0, 40, 4)]
+    kept = []
+    with SerialExecutor(table, PATIENT) as executor:
+        for played in executor.run(jobs):
+            assert not played.record.faults
+            kept.append(sum(len(entrant.sessions.idle) for entrant in table.entrants.values()))
+        assert max(kept) == MOST_KEPT
+        last = [name for name in names if table.entrants[name].sessions.idle]
+        assert last == names[-MOST_KEPT:]
+    assert not any(entrant.sessions.idle for entrant in table.entrants.values())
+
+
+class Keeper:
+    def __init__(self, waiting):
+        self.waiting = waiting
+
+    def close_one(self):
+        self.waiting -= 1
+
+
+def test_the_program_that_was_used_longest_ago_goes_first():
+    kept, (a, b, c) = KeptPrograms(most=3), (Keeper(1), Keeper(1), Keeper(1))
+    for keeper in (a, b, c, a):
+        kept.used(keeper)
+    d = Keeper(1)
+    kept.used(d)
+    assert [keeper.waiting for keeper in (a, b, c, d)] == [1, 0, 1, 1]
+    d.waiting = 3
+    kept.used(d)
+    assert [keeper.waiting for keeper in (a, b, c, d)] == [0, 0, 0, 3]
+    assert kept_here().most == MOST_KEPT
+
+
+@pytest.mark.parametrize("parts", [1, 2, 7])
+@pytest.mark.parametrize(("size", "fits"), [(LONGEST_LINE, True), (LONGEST_LINE + 1, False), (120_000, False)])
+def test_a_line_of_more_than_64_kb_is_refused_however_it_comes(temporary, size, fits, parts):
+    code = (
+        f"import sys, time; sys.stdin.readline(); data = b'x' * {size} + b'\\n'; step = len(data) // {parts} + 1\n"
+        f"for start in range(0, len(data), step):\n"
+        f"    sys.stdout.buffer.write(data[start : start + step]); sys.stdout.buffer.flush()\n"
+        f"sys.stdin.readline()\n"
+    )
+    argv = with_absolute_paths([sys.executable, "-S", "-c", code])
+    home = scratch.new_folder()
+    process = Process(Launch(argv, readable=(*folders_needed(argv), sys.base_prefix)), home)
+    try:
+        if fits:
+            assert len(process.exchange(b"?\n", time.perf_counter() + PATIENCE)) == size
+        else:
+            with pytest.raises(BotFault, match="more than 65536 bytes in one line"):
+                process.exchange(b"?\n", time.perf_counter() + PATIENCE)
+    finally:
+        process.kill()
+        scratch.remove_folder(home)
