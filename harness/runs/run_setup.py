@@ -230,12 +230,16 @@ def _changes(info: RunInfo, setup: RunSetup) -> list[str]:
         for plan in info.plan.games
         if setup.games[plan.name].version != plan.rules
     ]
-    for old in info.entrants:
-        new = setup.entrants.get(old.name)
-        if new is None:
-            changes.append(f"the bot {old.name} is gone")
-        elif new.version != old.version:
-            changes.append(f"the bot {old.name} is version {new.version} now, the run has {old.version}")
-        elif old.digest and new.digest != old.digest:
-            changes.append(f"the source of the bot {old.name} has been changed ({new.digest} now, not {old.digest})")
-    return changes
+    told = (entrant_change(old, setup.entrants.get(old.name)) for old in info.entrants)
+    return changes + [change for change in told if change]
+
+
+def entrant_change(old: EntrantInfo, new: Entrant | None) -> str:
+    """In what a bot is not the one that played, in a clause; empty if it is."""
+    if new is None:
+        return f"the bot {old.name} is gone"
+    if new.version != old.version:
+        return f"the bot {old.name} is version {new.version} now, the run has {old.version}"
+    if old.digest and new.digest != old.digest:
+        return f"the source of the bot {old.name} has been changed ({new.digest} now, not {old.digest})"
+    return ""

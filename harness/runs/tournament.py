@@ -61,13 +61,24 @@ class Tournament:
         self.faults: Counter[str] = Counter()
         self.out: dict[str, str] = {}
         """Why a bot is disqualified, by its name."""
+        self.appended = 0
+        """Records of this time."""
 
     def play(self, executor: Executor) -> bool:
         """Plays what is missing of the plan; whether the plan is complete now."""
-        with self.run.writing():
+        run = self.run
+        with run.writing():
+            before = run.digest() if run.info.records else ""
             complete = self._adaptive(executor) if self.schedule.adaptive else self._static(executor)
-            if complete and not self.run.info.finished:
-                self.run.finish(now())
+            if run.info.finished and before == run.info.records:
+                return complete
+            if run.info.finished and not self.appended:
+                raise StoreError(
+                    f"{run.folder / GAMES}: these are not the records that the run was finished with; "
+                    f"arena verify {run.folder} says more."
+                )
+            if complete:
+                run.finish(now())
         return complete
 
     def _static(self, executor: Executor) -> bool:
@@ -127,6 +138,7 @@ class Tournament:
     def _played(self, executor: Executor, specs: Iterable[MatchSpec]) -> Iterator[GameRecord]:
         for record, line, notes in executor.run(Job(spec, self._disqualified(spec)) for spec in specs):
             self.run.append(line, notes)
+            self.appended += 1
             self._count(record)
             yield record
 
