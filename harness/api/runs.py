@@ -28,7 +28,7 @@ from harness.ratings import Leaderboard, leaderboards, rate_records
 from harness.runs.fault_groups import FaultGroups
 from harness.runs.match_list import MatchQuery, find_matches
 from harness.runs.request import BotLike, Isolation, RunRequest
-from harness.runs.run_setup import RunSetup, configure_run, create_run, limits_of_run, now, reopen, seeded
+from harness.runs.run_setup import RunSetup, create_run, game_of, limits_of_run, now, reopen, seeded
 from harness.runs.signing import Signature, SignatureFinding, check_signature, default_key, sign_run, trusted_keys
 from harness.runs.store import GAMES, RunFolder, RunInfo, find
 from harness.runs.tournament import play_run
@@ -175,7 +175,7 @@ class Run:
     def replay(self, match: str | int) -> Match:
         """A match by its id, or by its place in the schedule: to be read and stepped through."""
         record = self._folder.record(match)
-        game = configure_run(self._folder, self._registry)[record.game]
+        game = game_of(self._folder, self._registry, record)
         return Match(game, record, self._folder.notes(record.id))
 
     def ask(self, bot: BotLike, match: str | int, **wanted: Any) -> Asked:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from hashlib import sha256
 from pathlib import Path
 from time import monotonic
 from zlib import crc32
@@ -16,9 +15,9 @@ PART = ".part"
 LOCK = "lock"
 SYNC_EVERY = 1.0
 """Seconds after which what was written is forced to the disk: a power cut loses no more."""
-SUM = b',"sum":"'
-"""Begins the last field of a line, its checksum: eight hexadecimal digits over all bytes before this."""
-SUM_SIZE = len(SUM) + 8 + len(b'"}')
+SUMMED = b',"sum":"%08x"}'
+"""How a line ends that has a checksum, in eight hexadecimal digits: of all bytes before this."""
+SUM_NAME, SUM_SIZE = len(b',"sum":"'), len(SUMMED % 0)
 
 
 def write_whole(path: Path, data: bytes) -> None:
@@ -49,37 +48,15 @@ def going_on(folder: Path) -> str:
 def with_sum(line: bytes) -> bytes:
     """A JSON object in one line, with its checksum as its last field."""
     body = line[:-1]
-    return b'%b%b%08x"}' % (body, SUM, crc32(body))
-
-
-def is_intact(line: bytes) -> bool | None:
-    """Whether a line, without its end, is as it was written; None if it has no checksum to tell by."""
-    body, found = line[:-SUM_SIZE], line[-SUM_SIZE:]
-    if not found.startswith(SUM):
-        return None
-    return found == b'%b%08x"}' % (SUM, crc32(body))
-
-
-class LinesDigest:
-    """A digest of lines that come in any order, taken in the order of their places: SHA-256 of the SHA-256 of each."""
-
-    def __init__(self) -> None:
-        self._lines: list[tuple[int, bytes]] = []
-
-    def add(self, place: int, line: bytes) -> None:
-        """One more line, without its end."""
-        self._lines.append((place, sha256(line).digest()))
-
-    def text(self) -> str:
-        """The digest of all of them, as run.json has it."""
-        return "sha256:" + sha256(b"".join(digest for _, digest in sorted(self._lines))).hexdigest()
+    return body + SUMMED % crc32(body)
 
 
 class RecordFile:
     """games.jsonl or notes.jsonl, open for appending. A torn last line is cut off when it is opened."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, summed: bool = False) -> None:
+        """`summed` gives each line a checksum."""
+        self.path, self.summed = path, summed
         self.warnings: list[str] = []
         try:
             self._fd = os.open(path, os.O_RDWR | os.O_APPEND | getattr(os, "O_BINARY", 0))
@@ -106,7 +83,7 @@ class RecordFile:
 
     def append(self, line: bytes) -> None:
         """Writes a line; when that fails the file is left without it."""
-        data = line + b"\n"
+        data = (with_sum(line) if self.summed else line) + b"\n"
         try:
             written = os.write(self._fd, data)
             while written < len(data):

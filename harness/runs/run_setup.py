@@ -16,7 +16,7 @@ from harness._version import VERSION
 from harness.core.errors import PluginError, StoreError, UsageError
 from harness.core.format import GamePlan, Plan
 from harness.core.game import Game
-from harness.core.types import Value
+from harness.core.types import GameRecord, Value
 from harness.executors.isolation import OutsideProcesses
 from harness.executors.jobs import Roster
 from harness.plugins.entrants import Entrant, check_distinct, split_options, unknown_games
@@ -222,6 +222,14 @@ def configure_run(run: RunFolder, registry: Registry) -> dict[str, Game[Any]]:
     """The games of a run with their recorded settings."""
     info = run.info
     return {plan.name: registry.game(plan.name).configure(plan.settings, info.files) for plan in info.plan.games}
+
+
+def game_of(run: RunFolder, registry: Registry, record: GameRecord) -> Game[Any]:
+    """The game of a record with its settings in this run."""
+    games = configure_run(run, registry)
+    if record.game not in games:
+        raise StoreError(f"{run.folder}: {record.id} is a match of {record.game}, which this run does not play.")
+    return games[record.game]
 
 
 def _changes(info: RunInfo, setup: RunSetup) -> list[str]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from hashlib import sha256
 from pathlib import Path
 from typing import TypeVar
+from zlib import crc32
 
 import msgspec
 
@@ -16,13 +18,13 @@ from harness.core.notes import DecisionNotes, MatchNotes
 from harness.core.types import Fault, GameRecord, failures_of
 from harness.runs.run_files import (
     PART,
-    LinesDigest,
+    SUM_NAME,
+    SUM_SIZE,
+    SUMMED,
     RecordFile,
     cannot_write,
     going_on,
-    is_intact,
     lock,
-    with_sum,
     write_whole,
 )
 
@@ -173,14 +175,16 @@ class RunFolder:
         return self._decoded(_result_decoder)
 
     def digest(self) -> str:
-        """The digest of all records as they are now: of the lines, times included, in the order of the schedule."""
-        digest, place = LinesDigest(), msgspec.json.Decoder(_Place).decode
+        """The digest of all records as they are now: SHA-256 of the SHA-256 of each line, its times and its checksum
+        included, in the order of the schedule."""
+        digests, place = [], msgspec.json.Decoder(_Place).decode
         for number, line in self._lines():
+            self._check_sum(number, line)
             try:
-                digest.add(place(line).index, line)
+                digests.append((place(line).index, sha256(line).digest()))
             except UNREADABLE as error:
                 raise self._no_record(number, error) from error
-        return digest.text()
+        return f"sha256:{sha256(b''.join(digest for _, digest in sorted(digests))).hexdigest()}"
 
     def _decoded(self, decoder: msgspec.json.Decoder[R], damaged: list[str] | None = None) -> Iterator[R]:
         for number, line in self._lines():
@@ -194,11 +198,7 @@ class RunFolder:
                 yield record
 
     def _read(self, decoder: msgspec.json.Decoder[R], number: int, line: bytes) -> R:
-        intact = is_intact(line)
-        if not intact and (intact is False or self.info.layout > UNSUMMED):
-            what = "has no checksum" if intact is None else "is not as it was written: its checksum does not fit"
-            where = f"{self.folder / GAMES}, line {number},"
-            raise StoreError(f"{where} {what}. Take that line out, and --resume plays its match again.")
+        self._check_sum(number, line)
         try:
             record = decoder.decode(line)
         except UNREADABLE as error:
@@ -206,6 +206,16 @@ class RunFolder:
         if not _is_sound(record):
             raise StoreError(f"{self.folder / GAMES}, line {number}: {record.id} does not fit its number of seats.")
         return record
+
+    def _check_sum(self, number: int, line: bytes) -> None:
+        """Raises StoreError if a line is not as it was written."""
+        if line.endswith(SUMMED % crc32(line[:-SUM_SIZE])):
+            return
+        there = line[-SUM_SIZE:].startswith(SUMMED[:SUM_NAME])
+        if there or self.info.layout > UNSUMMED:
+            what = "is not as it was written: its checksum does not fit" if there else "has no checksum"
+            where = f"{self.folder / GAMES}, line {number},"
+            raise StoreError(f"{where} {what}. Take that line out, and --resume plays its match again.")
 
     def _lines(self) -> Iterator[tuple[int, bytes]]:
         """The whole lines of games.jsonl, without their ends, numbered from 1."""
@@ -259,7 +269,7 @@ class RunFolder:
     def writing(self) -> Iterator[None]:
         """While it is entered this process, and no other, appends records."""
         with lock(self.folder):
-            self._records = RecordFile(self.folder / GAMES)
+            self._records = RecordFile(self.folder / GAMES, summed=True)
             self.warnings += self._records.warnings
             try:
                 yield
@@ -274,7 +284,7 @@ class RunFolder:
         assert self._records is not None, "records are appended within writing()"
         if notes:
             self._open_notes().append(notes)
-        self._records.append(with_sum(line))
+        self._records.append(line)
 
     def force(self, changes: Sequence[str]) -> None:
         """Keeps what had changed when the run was continued: its records are not all of the same bots or rules."""
