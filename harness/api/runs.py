@@ -199,7 +199,7 @@ class Run:
             registry = installed_here(isolate)
             for bot in () if isinstance(bots, bool) else bots:
                 registry.enter_as_installed(bot)
-            with at_terminal("asked again", found.replayed, quiet=True, softly=True) as (stop, _):
+            with at_terminal("asked again", found.replayed, True, workers, softly=True) as (stop, _):
                 found.bots = check_bots(
                     self._folder, registry, isolate, workers, found.every, found.broken, stop
                 )  # fmt: skip
@@ -308,7 +308,7 @@ def reopened(
 
 
 def _play(folder: RunFolder, setup: RunSetup, limits: Mapping[str, Any], workers: int | None, quiet: bool) -> None:
-    with at_terminal("matches", setup.schedule.count(), quiet, softly=True) as (stop, progress):
+    with at_terminal("matches", setup.schedule.count(), quiet, workers, softly=True) as (stop, progress):
         complete = play_run(
             folder, setup, limits, workers, stop, progress.seen, progress.resumed, progress.disqualified
         )  # fmt: skip

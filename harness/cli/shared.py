@@ -119,7 +119,8 @@ def tell_faults(run: RunFolder, faults: FaultGroups) -> None:
 
     if faults:
         specs = {entrant.name: entrant.spec for entrant in run.info.entrants}
-        for line in fault_lines(faults, commands(run.folder, specs)):
+        move_time = float(run.info.limits.get("move_time", 0.0))
+        for line in fault_lines(faults, commands(run.folder, specs, move_time)):
             note(line)
         note(f"\nAll of them: arena matches {run.folder} --faults\n")
 

@@ -180,7 +180,7 @@ def _play(
     from harness.output.terminal import at_terminal
     from harness.runs.tournament import play_run
 
-    with at_terminal("matches", setup.schedule.count(), quiet) as (stop, progress):
+    with at_terminal("matches", setup.schedule.count(), quiet, workers) as (stop, progress):
         complete = play_run(
             run, setup, limits, workers, stop, progress.seen, progress.resumed, progress.disqualified
         )  # fmt: skip

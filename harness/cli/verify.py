@@ -115,7 +115,7 @@ def _check(
         return found
     from harness.runs.verify_bots import check_bots
 
-    with at_terminal("asked again", found.replayed, quiet=False) as (stop, progress):
+    with at_terminal("asked again", found.replayed, False, workers) as (stop, progress):
         found.bots = check_bots(run, registry, isolate, workers, found.every, found.broken, stop, progress.step)
     return found
 

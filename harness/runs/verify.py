@@ -47,7 +47,7 @@ def check_run(
 ) -> Findings:
     """Plays the records of a run again (every so many of them if a sample will do) and compares."""
     found = Findings(finished=bool(run.info.finished))
-    found.problems += [f"It was continued although {change}." for change in run.info.forced]
+    found.problems += [f"Not all of its records may be of the same bots and rules: {each}." for each in run.info.forced]
     games = configure_run(run, registry)
     schedule = Schedule(run.info.plan, registry.formats)
     expected = {spec.id: spec for spec in _expected(run, schedule)}

@@ -76,7 +76,7 @@ def test_a_bot_that_declares_a_version_cannot_be_rewritten_in_the_middle_of_a_ru
     assert "the source of the bot sprinter has been changed" in said
     arena("tournament", "--resume", "a", "--force")
     said = arena("verify", "a", code=1).stdout
-    assert "It was continued although the source of the bot sprinter has been changed" in said
+    assert "Not all of its records may be of the same bots" in said
     assert json.loads(Path("results/a/run.json").read_text())["forced"]
 
 
@@ -117,3 +117,84 @@ def test_workers_play_what_was_there_when_the_run_began():
     assert run.returncode == 0, err
     faults = [fault for record in RunFolder.open(Path("results/a")).records() for fault in record.faults]
     assert {fault.kind for fault in faults} == {"crash"}, "workers were replaced, and nobody loaded the new text"
+
+
+def test_a_table_of_bots_in_a_file_names_them():
+    Path("run.toml").write_text(
+        'games = ["el-paso"]\ndeals = 1\nseed = 1\nname = "a"\nplayers = 2\n'
+        '[bots]\nv1 = "old/sprinter.py"\nv2 = "sprinter.py"\n'
+    )
+    arena("tournament", "--config", "run.toml")
+    seats = {name for record in RunFolder.open(Path("results/a")).records() for name in record.seats}
+    assert seats == {"v1", "v2"}
+
+
+def test_data_that_is_changed_while_a_run_goes_on_is_told():
+    Path("weights.txt").write_text("1")
+    Path("reads.py").write_text(
+        "from pathlib import Path\nimport harness\nWEIGHTS = Path(__file__).with_name('weights.txt')\n"
+        "class Reads(harness.Bot):\n    games, files = ('el-paso',), ('weights.txt',)\n"
+        "    def start(self): WEIGHTS.write_text('2')\n"
+        "    def choose(self, view, actions): return actions[0]\n"
+    )
+    result = arena(
+        "tournament", "--game", "el-paso", "--bot", "reads.py", "--bot", "random", "--deals", 1, "--name", "a"
+    )
+    assert "the data of the bot reads was changed while the run went on" in result.stderr
+    assert "the data of the bot reads was changed" in arena("verify", "a", code=1).stdout
+
+
+PACKAGE = """
+import os
+import harness
+
+class Fickle(harness.Bot):
+    games = ("el-paso",)
+    def choose(self, view, actions):
+        self.note("{text}")
+        if view.town == 2:
+            os._exit(1)
+        return actions[0]
+
+@harness.hookimpl
+def arena_bots():
+    return [Fickle]
+"""
+
+
+def test_a_later_worker_does_not_load_a_package_that_was_edited_meanwhile(tmp_path, monkeypatch):
+    """A worker that replaces another would play the new text under the old name."""
+    from harness.core.types import MatchSpec
+    from harness.executors.jobs import Job, Roster
+    from harness.executors.local import LocalPool
+    from harness.match.referee import NO_LIMITS
+    from harness.plugins.registry import load
+
+    Path("fickle_bot.py").write_text(PACKAGE.format(text="old"))
+    monkeypatch.syspath_prepend(str(tmp_path))
+    import fickle_bot  # an editable install is found like this
+
+    registry = load()
+    registry.add(fickle_bot, "fickle-bot", "1")
+    game = registry.game("el-paso").configure()
+    entrants = registry.entrants(["fickle", "random"])
+    specs = [MatchSpec(f"m{i}", i, f"s{i}", "el-paso", dict(game.settings), i, ("fickle", "random")) for i in range(3)]
+    noted = b""
+    with LocalPool(Roster({"el-paso": game}, {e.name: e for e in entrants}), NO_LIMITS, 1) as pool:
+        for played in pool.run(map(Job, specs)):
+            noted += played.notes
+            Path("fickle_bot.py").write_text(PACKAGE.format(text="new"))
+    assert b"new" not in noted
+    sys.modules.pop("fickle_bot")
+
+
+def test_asking_about_a_bot_that_hangs_or_dies_has_an_end():
+    Path("bad.py").write_text(
+        "import os, time, harness\nclass Bad(harness.Bot):\n    games = ('el-paso',)\n"
+        "    def choose(self, view, actions):\n        if view.town == 1: os._exit(3)\n        return actions[0]\n"
+    )
+    said = arena("tournament", "--game", "el-paso", "--bot", "bad.py", "--bot", "random", "--deals", 1, "--name", "a")
+    [command] = [line for line in said.stderr.splitlines() if "once mended:" in line]
+    words = command.split("once mended:")[1].split()
+    assert words[-2:] == ["--isolate", "on"]
+    assert "its process ended: exit code 3" in arena(*words[1:], code=1).stdout
