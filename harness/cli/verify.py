@@ -89,6 +89,8 @@ def command(
         told.append(_data(run, found, signed, bool(trusted)))
         if not as_json:
             _show(run, found, signed)
+        if found.bots and found.bots.problems and isolate != "off" and run.info.limits.get("isolate") == "off":
+            note("They played in arena's own process: if you trust them, --isolate off asks them there.")
     for run, data in zip(opened[1:], told[1:], strict=True):
         unlike = data["differs"] = differences(opened[0], run)
         data["fine"] = data["fine"] and not unlike

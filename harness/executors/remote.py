@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from harness.core.bot import Bot
 from harness.core.game import Game
+from harness.executors.launches import private_folders
 from harness.executors.threads import thread_variables
 from harness.match.bot_prints import log_of
 from harness.match.faults import BotFault
@@ -54,8 +55,9 @@ class IsolationPolicy(Struct, frozen=True):
         log = log_of(Path(self.logs), name) if self.logs and name else None
         told = replace(launch, environment=thread_variables(self.threads))
         return Process(
-            told, home, log, confined=self.isolate != "off", strict=self.isolate == "strict", memory=self.memory
-        )
+            told, home, log, confined=self.isolate != "off", strict=self.isolate == "strict", memory=self.memory,
+            hidden=private_folders(self.logs),
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from harness.executors.isolation import OutsideProcesses
 from harness.executors.jobs import Roster
 from harness.plugins.entrants import Entrant, check_distinct, split_options, unknown_games
 from harness.plugins.registry import Registry, load
-from harness.runs.request import LIMITS, Isolation, RunRequest, draw_seed
+from harness.runs.request import LIMITS, SAFE_BITS, Isolation, RunRequest, draw_seed
 from harness.runs.store import EntrantInfo, RunFolder, RunInfo
 from harness.schedule import Schedule
 
@@ -99,7 +99,17 @@ def prepare(request: RunRequest, registry: Registry) -> RunSetup:
         candidates=tuple(_candidates(request, registry, entrants)),
     )
     by_name = {entrant.name: entrant for entrant in entrants}
-    return RunSetup(Schedule(plan, registry.formats), configured, by_name, unknown)
+    return RunSetup(Schedule(plan, registry.formats), configured, by_name, [*unknown, *_guessable(request)])
+
+
+def _guessable(request: RunRequest) -> list[str]:
+    """A sentence where bots that are kept from each other's cards could find out the seed, and with it all cards."""
+    if request.isolate == "off" or request.seed is None or request.seed.bit_length() >= SAFE_BITS:
+        return []
+    return [
+        f"The seed {request.seed} is so short that a bot can find it out by trying, and then knows all cards. "
+        f"For a contest leave --seed out: a long one is drawn, and kept in the run's folder."
+    ]
 
 
 def _candidates(request: RunRequest, registry: Registry, entrants: Sequence[Entrant]) -> Iterator[str]:
