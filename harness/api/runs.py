@@ -29,11 +29,13 @@ from harness.plugins.registry import Registry
 from harness.ratings import Leaderboard, leaderboards, rate_records
 from harness.runs.fault_groups import FaultGroups
 from harness.runs.match_list import MatchQuery, find_matches
-from harness.runs.request import BotLike, RunRequest
-from harness.runs.run_setup import RunSetup, configure_run, create_run, limits_of_run, reopen, seeded
+from harness.runs.request import BotLike, Isolation, RunRequest
+from harness.runs.run_setup import RunSetup, create_run, game_of, limits_of_run, now, reopen, seeded
+from harness.runs.signing import Signature, SignatureFinding, check_signature, default_key, sign_run, trusted_keys
 from harness.runs.store import GAMES, RunFolder, RunInfo, find
 from harness.runs.tournament import play_run
 from harness.runs.verify import Findings, check_run
+from harness.runs.verify_bots import check_bots
 
 if TYPE_CHECKING:
     import pandas as pd  # type: ignore[import-untyped]  # likewise in skill_update.py
@@ -175,16 +177,44 @@ class Run:
     def replay(self, match: str | int) -> Match:
         """A match by its id, or by its place in the schedule: to be read and stepped through."""
         record = self._folder.record(match)
-        game = configure_run(self._folder, self._registry)[record.game]
+        game = game_of(self._folder, self._registry, record)
         return Match(game, record, self._folder.notes(record.id))
 
     def ask(self, bot: BotLike, match: str | int, **wanted: Any) -> Asked:
         """What a bot does now at the decisions of a match; `wanted` is what `Match.ask` takes."""
         return self.replay(match).ask(bot, **wanted)
 
-    def verify(self, sample: int | None = None) -> Findings:
-        """Plays the records again by the rules (or a sample of so many) and compares: what does not fit."""
-        return check_run(self._folder, self._registry, sample)
+    def verify(
+        self,
+        sample: int | None = None,
+        bots: bool | Sequence[BotLike] = False,
+        isolate: Isolation = "on",
+        workers: int | None = None,
+    ) -> Findings:
+        """Plays the records again by the rules (or a sample of so many) and compares: what does not fit.
+
+        With `bots` the bots are asked again, too, kept as `isolate` says: `.bots` has what they say. Bots that are
+        classes or functions are given again, as a list; they can be asked with `isolate="off"` alone.
+        """
+        found = check_run(self._folder, self._registry, sample)
+        if bots:
+            registry = installed_here(isolate)
+            for bot in () if isinstance(bots, bool) else bots:
+                registry.enter_as_installed(bot)
+            with at_terminal("asked again", found.replayed, True, workers, softly=True) as (stop, _):
+                found.bots = check_bots(
+                    self._folder, registry, isolate, workers, found.every, found.broken, stop
+                )  # fmt: skip
+        return found
+
+    def sign(self, key: str | Path | None = None) -> Signature:
+        """Vouches for the run with the key in this file (default: yours); `arena sign --new-key` makes one."""
+        return sign_run(self._folder, Path(key) if key else default_key(), now())
+
+    def signature(self, trusted: Sequence[str] = ()) -> SignatureFinding:
+        """Who has signed the run, and whether it is still what was signed. With public keys, or files of them, that are
+        `trusted`, no other will do."""
+        return check_signature(self._folder, trusted_keys(trusted))
 
     def __repr__(self) -> str:
         return f"{self.table()}\n\n{self.folder}{'' if self.complete else ' (not complete)'}"

@@ -31,6 +31,7 @@ COMMANDS = {
     "play": "Play against bots at this terminal.",
     "replay": "Step through a match, or print it.",
     "report": "Make one HTML page of a run: tables, charts, replays.",
+    "sign": "Vouch for a run with a key, so that others can check it.",
     "tournament": "Let bots play against each other and rate them.",
     "verify": "Play the records of a run again and compare.",
 }
@@ -38,7 +39,7 @@ COMMANDS = {
 
 COMPLETE_VARIABLE = "_ARENA_COMPLETE"
 """By this a shell asks for completions, or for the script that does."""
-PLAYING = frozenset({"ask", "check", "compare", "play", "tournament"})
+PLAYING = frozenset({"ask", "check", "compare", "play", "tournament", "verify"})
 """Commands that let bots choose."""
 
 

@@ -59,7 +59,7 @@ def command(bot: str, run: str, match: str, debug: bool, as_json: bool, results:
     from harness.api.asking import ask_bot
     from harness.match.asked import Wanted
     from harness.play.console import Console
-    from harness.runs.run_setup import configure_run
+    from harness.runs.run_setup import game_of
 
     if asked["move_time"] and asked["isolate"] == "off":
         asked["isolate"] = "on"  # where it can be ended
@@ -69,7 +69,7 @@ def command(bot: str, run: str, match: str, debug: bool, as_json: bool, results:
     opened = open_folder(results, run)
     record = opened.record(match)
     registry = load_plugins(isolate=asked["isolate"])
-    game = configure_run(opened, registry)[record.game]
+    game = game_of(opened, registry, record)
     terms = {"isolate": asked["isolate"], "move_time": asked["move_time"]}
     try:
         answered = ask_bot(

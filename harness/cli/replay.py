@@ -41,11 +41,11 @@ def command(run: str, match: str, as_json: bool, print_all: bool, seat: int | No
     from harness.match.replay import stream
     from harness.play.console import Console
     from harness.play.stepper import Stepper
-    from harness.runs.run_setup import configure_run
+    from harness.runs.run_setup import game_of
 
     opened = open_folder(results, run)
     record = opened.record(match)
-    game = configure_run(opened, load_plugins())[record.game]
+    game = game_of(opened, load_plugins(), record)
     if seat is not None and not 0 <= seat < len(record.seats):
         raise click.UsageError(f"{record.id} has seats 0 to {len(record.seats) - 1}, not {seat}.")
     notes = opened.notes(record.id)

@@ -67,7 +67,12 @@ class Seat:
         """What a seat plays whose bot has failed: seeded, so that the match can be repeated."""
         if not isinstance(self.spare, random.Random):
             self.spare = self.spare()
-        return legal[int(self.spare.random() * len(legal))]
+        return stand_in_action(self.spare, legal)
+
+
+def stand_in_action(luck: random.Random, legal: tuple[Action, ...]) -> Action:
+    """What is played next for a bot that has failed."""
+    return legal[int(luck.random() * len(legal))]
 
 
 def play(

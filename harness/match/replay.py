@@ -13,7 +13,7 @@ from harness.core.errors import ReplayError
 from harness.core.game import Action, Game, State
 from harness.core.notes import DecisionNotes
 from harness.core.types import Event, GameRecord
-from harness.match.referee import ranks_with_faults
+from harness.match.referee import ranks_with_faults, stand_in_action
 
 SCHEMA = 1
 
@@ -79,10 +79,20 @@ class Replay:
 
 
 def verify(game: Game[Any], record: GameRecord) -> None:
-    """Plays a record again; raises ReplayError where it does not fit the rules."""
+    """Plays a record again; raises ReplayError where it does not fit the rules, or where a bot that had failed did
+    not play by the luck of its stand-in."""
     replay = Replay(game, record)
     replay.state.log = None
+    luck = {seat: Chance(record.seed).rng("spare", record.id, seat) for seat in {f.seat for f in record.faults}}
     while not replay.over:
+        state = replay.state
+        if luck and len(state.legal) > 1 and record.has_stand_in(state.seat, replay.decision):
+            due = stand_in_action(luck[state.seat], state.legal)
+            if replay.next_action() is not due:
+                raise ReplayError(
+                    f"{record.id}, decision {replay.decision}: the stand-in of {record.seats[state.seat]} plays {due} "
+                    f"here, and the record says {replay.next_action()}."
+                )
         replay.step()
     replay.check_end()
 

@@ -12,10 +12,11 @@ from typing import Any
 
 from tabulate import tabulate, tabulate_formats
 
-from harness.core.errors import UnknownName
+from harness.core.errors import StoreError, UnknownName
 from harness.output.columns import COLUMNS, Fields
 from harness.ratings import OVERALL, Leaderboard, leaderboards, rate_records
-from harness.runs.store import RunFolder, write_whole
+from harness.runs.run_files import going_on, write_whole
+from harness.runs.store import RunFolder
 
 FORMATS = ("csv", "json", *sorted(tabulate_formats))
 
@@ -81,8 +82,11 @@ def leaderboard_table(board: Leaderboard) -> DataTable:
 def write_leaderboard(run: RunFolder) -> list[DataTable]:
     """Rates all records and writes the leaderboard beside them; its tables, one for each game and one over all."""
     tables = [leaderboard_table(board) for board in leaderboards(rate_records(run.records()))]
-    for ending, table_format in FILES.items():
-        write_whole(run.folder / f"leaderboard.{ending}", text_of(tables, table_format).encode() + b"\n")
+    try:
+        for ending, table_format in FILES.items():
+            write_whole(run.folder / f"leaderboard.{ending}", text_of(tables, table_format).encode() + b"\n")
+    except StoreError as error:
+        raise StoreError(f"{error} {going_on(run.folder)}") from error
     return tables
 
 

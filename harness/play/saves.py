@@ -23,8 +23,9 @@ from harness.play.human import Human
 from harness.plugins.entrants import Entrant
 from harness.plugins.registry import Offer, Registry
 from harness.runs.request import RunRequest
+from harness.runs.run_files import LOCK, write_whole
 from harness.runs.run_setup import RunSetup, info_for, now, prepare, reopen, run_folder
-from harness.runs.store import GAMES, LOCK, RUN, RunFolder, write_whole
+from harness.runs.store import GAMES, RUN, RunFolder
 from harness.schedule import Schedule
 
 UNFINISHED = "unfinished.json"
@@ -99,9 +100,9 @@ class SavedMatch:
 
     def record(self, record: GameRecord, notes: bytes = b"") -> None:
         """The match is over: it becomes a record like any other, with what the bots noted."""
-        self.run.info = replace(self.run.info, plan=self.setup.plan)
-        self.run.finish(now())
+        self.run.go_on(self.setup.plan)
         self.run.append(msgspec.json.encode(record), notes)
+        self.run.finish(now())
         self.fresh = False
         (self.run.folder / UNFINISHED).unlink(missing_ok=True)
 

@@ -16,7 +16,7 @@ from harness._version import VERSION
 from harness.core.errors import PluginError, StoreError, UsageError
 from harness.core.format import GamePlan, Plan
 from harness.core.game import Game
-from harness.core.types import Isolation, Value
+from harness.core.types import GameRecord, Isolation, Value
 from harness.executors.isolation import OutsideProcesses, is_confined
 from harness.executors.jobs import Roster
 from harness.plugins.entrants import Entrant, check_distinct, split_options, unknown_games
@@ -243,18 +243,30 @@ def configure_run(run: RunFolder, registry: Registry) -> dict[str, Game[Any]]:
     return {plan.name: registry.game(plan.name).configure(plan.settings, info.files) for plan in info.plan.games}
 
 
+def game_of(run: RunFolder, registry: Registry, record: GameRecord) -> Game[Any]:
+    """The game of a record with its settings in this run."""
+    games = configure_run(run, registry)
+    if record.game not in games:
+        raise StoreError(f"{run.folder}: {record.id} is a match of {record.game}, which this run does not play.")
+    return games[record.game]
+
+
 def _changes(info: RunInfo, setup: RunSetup) -> list[str]:
     changes = [
         f"the rules of {plan.name} are version {setup.games[plan.name].version} now, the run has {plan.rules}"
         for plan in info.plan.games
         if setup.games[plan.name].version != plan.rules
     ]
-    for old in info.entrants:
-        new = setup.entrants.get(old.name)
-        if new is None:
-            changes.append(f"the bot {old.name} is gone")
-        elif new.version != old.version:
-            changes.append(f"the bot {old.name} is version {new.version} now, the run has {old.version}")
-        elif old.digest and new.digest != old.digest:
-            changes.append(f"the source of the bot {old.name} has been changed ({new.digest} now, not {old.digest})")
-    return changes
+    told = (entrant_change(old, setup.entrants.get(old.name)) for old in info.entrants)
+    return changes + [change for change in told if change]
+
+
+def entrant_change(old: EntrantInfo, new: Entrant | None) -> str:
+    """In what a bot is not the one that played, in a clause; empty if it is."""
+    if new is None:
+        return f"the bot {old.name} is gone"
+    if new.version != old.version:
+        return f"the bot {old.name} is version {new.version} now, the run has {old.version}"
+    if old.digest and new.digest != old.digest:
+        return f"the source of the bot {old.name} has been changed ({new.digest} now, not {old.digest})"
+    return ""

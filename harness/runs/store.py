@@ -3,12 +3,12 @@ it, the rest is derived."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from hashlib import sha256
 from pathlib import Path
-from time import monotonic
 from typing import TypeVar
+from zlib import crc32
 
 import msgspec
 
@@ -16,15 +16,25 @@ from harness.core.errors import StoreError, UnknownName
 from harness.core.format import Plan
 from harness.core.notes import DecisionNotes, MatchNotes
 from harness.core.types import Fault, GameRecord, failures_of
+from harness.runs.run_files import (
+    PART,
+    SUM_NAME,
+    SUM_SIZE,
+    SUMMED,
+    RecordFile,
+    cannot_write,
+    going_on,
+    lock,
+    write_whole,
+)
 
-RUN, GAMES, NOTES, PART = "run.json", "games.jsonl", "notes.jsonl", ".part"
-SYNC_EVERY = 1.0
-"""Seconds after which what was written is forced to the disk: a power cut loses no more."""
-LOCK = "lock"
+RUN, GAMES, NOTES = "run.json", "games.jsonl", "notes.jsonl"
 LOGS = "logs"
 """The folder for what bots print in processes of their own."""
-LAYOUT = 2
-"""2 keeps the settings of a format together in the plan; 1 had a field for each."""
+LAYOUT = 3
+"""3 has a checksum in every record; 2 keeps the settings of a format together in the plan; 1 had a field for each."""
+UNSUMMED = 2
+"""The last layout whose records have no checksums; where there is one, for such a run was continued, it counts."""
 
 
 class EntrantInfo(msgspec.Struct, frozen=True):
@@ -52,6 +62,8 @@ class RunInfo(msgspec.Struct, frozen=True):
     machine: dict[str, str]
     started: str
     finished: str = ""
+    records: str = ""
+    """Of a complete run: the digest of all its records, in the order of the schedule."""
     forced: tuple[str, ...] = ()
     """What had changed when the run was continued all the same."""
     layout: int = LAYOUT
@@ -78,7 +90,13 @@ class MatchResult(msgspec.Struct, frozen=True):
         return failures_of(self.faults)
 
 
+class _Place(msgspec.Struct):
+    index: int
+
+
 R = TypeVar("R", GameRecord, MatchResult)
+UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+"""What decoding raises at bytes that somebody has changed."""
 
 _encoder = msgspec.json.Encoder()
 _record_decoder = msgspec.json.Decoder(GameRecord)
@@ -114,7 +132,7 @@ class RunFolder:
             run._write_info()
             (folder / GAMES).touch()
         except OSError as error:
-            raise StoreError(f"Cannot write to {folder}: {error.strerror or error}.") from error
+            raise cannot_write(folder, error) from error
         return run
 
     @classmethod
@@ -128,24 +146,79 @@ class RunFolder:
             raise StoreError(f"{folder} {there}.") from None
         except OSError as error:
             raise StoreError(f"Cannot read {path}: {error.strerror or error}.") from error
-        except msgspec.MsgspecError as error:
+        except UNREADABLE as error:
             raise StoreError(f"{path} was not written by arena: {error}.") from error
-        if info.layout != LAYOUT:
+        if not UNSUMMED <= info.layout <= LAYOUT:
             raise StoreError(f"{path} has layout {info.layout}; this arena reads layouts up to {LAYOUT}.")
         return cls(folder, info)
 
     def _write_info(self) -> None:
         write_whole(self.folder / RUN, msgspec.json.format(_encoder.encode(self.info), indent=2) + b"\n")
 
-    def records(self) -> Iterator[GameRecord]:
-        """All records in file order. A torn last line is left out with a warning; any other bad line is an error."""
-        return self._decoded(_record_decoder)
+    def _rewrite_info(self, **changes: object) -> None:
+        """Changes what run.json says of a run that has begun."""
+        info = msgspec.structs.replace(self.info, **changes)
+        before, self.info = self.info, info
+        try:
+            self._write_info()
+        except StoreError as error:
+            self.info = before
+            raise StoreError(f"{error} {going_on(self.folder)}") from error
+
+    def records(self, damaged: list[str] | None = None) -> Iterator[GameRecord]:
+        """All records in file order. A torn last line is left out with a warning; any other bad line is an error, or
+        is left out and told in `damaged`, for those who want to know of all."""
+        return self._decoded(_record_decoder, damaged)
 
     def results(self) -> Iterator[MatchResult]:
         """The same without the actions."""
         return self._decoded(_result_decoder)
 
-    def _decoded(self, decoder: msgspec.json.Decoder[R]) -> Iterator[R]:
+    def digest(self) -> str:
+        """The digest of all records as they are now: SHA-256 of the SHA-256 of each line, its times and its checksum
+        included, in the order of the schedule."""
+        digests, place = [], msgspec.json.Decoder(_Place).decode
+        for number, line in self._lines():
+            self._check_sum(number, line)
+            try:
+                digests.append((place(line).index, sha256(line).digest()))
+            except UNREADABLE as error:
+                raise self._no_record(number, error) from error
+        return f"sha256:{sha256(b''.join(digest for _, digest in sorted(digests))).hexdigest()}"
+
+    def _decoded(self, decoder: msgspec.json.Decoder[R], damaged: list[str] | None = None) -> Iterator[R]:
+        for number, line in self._lines():
+            try:
+                record = self._read(decoder, number, line)
+            except StoreError as error:
+                if damaged is None:
+                    raise
+                damaged.append(str(error))
+            else:
+                yield record
+
+    def _read(self, decoder: msgspec.json.Decoder[R], number: int, line: bytes) -> R:
+        self._check_sum(number, line)
+        try:
+            record = decoder.decode(line)
+        except UNREADABLE as error:
+            raise self._no_record(number, error) from error
+        if not _is_sound(record):
+            raise StoreError(f"{self.folder / GAMES}, line {number}: {record.id} does not fit its number of seats.")
+        return record
+
+    def _check_sum(self, number: int, line: bytes) -> None:
+        """Raises StoreError if a line is not as it was written."""
+        if line.endswith(SUMMED % crc32(line[:-SUM_SIZE])):
+            return
+        there = line[-SUM_SIZE:].startswith(SUMMED[:SUM_NAME])
+        if there or self.info.layout > UNSUMMED:
+            what = "is not as it was written: its checksum does not fit" if there else "has no checksum"
+            where = f"{self.folder / GAMES}, line {number},"
+            raise StoreError(f"{where} {what}. Take that line out, and --resume plays its match again.")
+
+    def _lines(self) -> Iterator[tuple[int, bytes]]:
+        """The whole lines of games.jsonl, without their ends, numbered from 1."""
         path = self.folder / GAMES
         try:
             with path.open("rb") as lines:
@@ -153,15 +226,14 @@ class RunFolder:
                     if not line.endswith(b"\n"):
                         self.warnings.append(f"{path}, line {number}: the last line is torn and is left out.")
                         return
-                    try:
-                        record = decoder.decode(line)
-                    except msgspec.MsgspecError as error:
-                        raise StoreError(f"{path}, line {number}, is not a record: {error}.") from error
-                    if not _is_sound(record):
-                        raise StoreError(f"{path}, line {number}: {record.id} does not fit its number of seats.")
-                    yield record
+                    yield number, line[:-1]
         except FileNotFoundError:
             raise StoreError(f"{path} is missing: the run folder is damaged.") from None
+        except OSError as error:
+            raise StoreError(f"Cannot read {path}: {error.strerror or error}.") from error
+
+    def _no_record(self, number: int, error: Exception) -> StoreError:
+        return StoreError(f"{self.folder / GAMES}, line {number}, is not a record: {error}.")
 
     def record(self, match: str | int) -> GameRecord:
         """The record of a match, by its id or its place in the schedule."""
@@ -176,24 +248,28 @@ class RunFolder:
     def notes(self, match: str) -> tuple[DecisionNotes, ...]:
         """What bots noted in a match. Where it was played twice, for its record was lost, the last time counts."""
         path, found = self.folder / NOTES, None
-        if not path.exists():
+        try:
+            with path.open("rb") as lines:
+                for number, line in enumerate(lines, 1):
+                    if not line.endswith(b"\n"):
+                        break  # torn: its match has no record, and is played again
+                    try:
+                        noted = _notes_decoder.decode(line)
+                    except UNREADABLE as error:
+                        what = f"holds no notes: {error}. Take that line out."
+                        raise StoreError(f"{path}, line {number}, {what}") from error
+                    found = noted if noted.match == match else found
+        except FileNotFoundError:
             return ()
-        with path.open("rb") as lines:
-            for number, line in enumerate(lines, 1):
-                if not line.endswith(b"\n"):
-                    break  # torn: its match has no record, and is played again
-                try:
-                    noted = _notes_decoder.decode(line)
-                except msgspec.MsgspecError as error:
-                    raise StoreError(f"{path}, line {number}, holds no notes: {error}. Take that line out.") from error
-                found = noted if noted.match == match else found
+        except OSError as error:
+            raise StoreError(f"Cannot read {path}: {error.strerror or error}.") from error
         return found.notes if found else ()
 
     @contextmanager
     def writing(self) -> Iterator[None]:
         """While it is entered this process, and no other, appends records."""
         with lock(self.folder):
-            self._records = RecordFile(self.folder / GAMES)
+            self._records = RecordFile(self.folder / GAMES, summed=True)
             self.warnings += self._records.warnings
             try:
                 yield
@@ -214,34 +290,38 @@ class RunFolder:
         """Keeps what had changed when the run was continued: its records are not all of the same bots or rules."""
         new = tuple(change for change in changes if change not in self.info.forced)
         if new:
-            self.info = msgspec.structs.replace(self.info, forced=(*self.info.forced, *new))
-            self._write_info()
+            self._rewrite_info(forced=(*self.info.forced, *new))
 
     def _open_notes(self) -> RecordFile:
         """There is no file where no bot notes anything."""
         if self._notes is None:
-            (self.folder / NOTES).touch()
+            try:
+                (self.folder / NOTES).touch()
+            except OSError as error:
+                raise cannot_write(self.folder / NOTES, error, going_on(self.folder)) from error
             self._notes = RecordFile(self.folder / NOTES)
             self.warnings += self._notes.warnings
         return self._notes
 
     def finish(self, when: str) -> None:
-        """Notes that the schedule is complete."""
-        self.info = msgspec.structs.replace(self.info, finished=when)
-        self._write_info()
+        """Notes that the schedule is complete, and with which records."""
+        self._rewrite_info(finished=when, records=self.digest())
 
     def extend(self, plan: Plan) -> None:
         """Lets the run go on by a plan that begins with what it has."""
         with lock(self.folder):
-            self.info = msgspec.structs.replace(self.info, plan=plan, finished="")
-            self._write_info()
+            self.go_on(plan)
+
+    def go_on(self, plan: Plan) -> None:
+        """The same for whoever is writing to it already."""
+        self._rewrite_info(plan=plan, finished="", records="")
 
 
 def _read_info(data: bytes) -> RunInfo:
     """What run.json holds, also one of an older layout."""
     raw = msgspec.json.decode(data)
     if isinstance(raw, dict) and raw.get("layout") == 1 and isinstance(raw.get("plan"), dict):
-        plan, raw = raw["plan"], {**raw, "layout": LAYOUT}
+        plan, raw = raw["plan"], {**raw, "layout": UNSUMMED}
         kept = {name: plan.get(name.replace("-", "_")) for name in FORMER_SETTINGS}
         raw["plan"] = {**plan, "settings": {name: value for name, value in kept.items() if value}}
     return msgspec.convert(raw, RunInfo)
@@ -259,16 +339,6 @@ def _is_sound(record: GameRecord | MatchResult) -> bool:
     return all(len(each) == seats for each in by_seat) and all(0 <= fault.seat < seats for fault in record.faults)
 
 
-def write_whole(path: Path, data: bytes) -> None:
-    """Writes a file so that a reader finds the old one or the new one, never half of it."""
-    part = path.with_name(path.name + PART)
-    with part.open("wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    part.replace(path)
-
-
 def find(results: Path, name: str) -> Path:
     """The folder of a run given by path or by name."""
     for folder in (Path(name), results / name):
@@ -279,105 +349,3 @@ def find(results: Path, name: str) -> Path:
         raise StoreError(f"{name} is not a run folder: it has no {RUN}.")
     listed = f" Runs in {results}: {', '.join(known)}." if known else f" There are no runs in {results}."
     raise StoreError(f"There is no run {name!r}.{listed}")
-
-
-class RecordFile:
-    """games.jsonl or notes.jsonl, open for appending. A torn last line is cut off when it is opened."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.warnings: list[str] = []
-        try:
-            self._fd = os.open(path, os.O_RDWR | os.O_APPEND | getattr(os, "O_BINARY", 0))
-        except OSError as error:
-            raise StoreError(f"Cannot write to {path}: {error.strerror or error}.") from error
-        size = os.fstat(self._fd).st_size
-        self._end = self._whole_lines(size)
-        if self._end < size:
-            os.ftruncate(self._fd, self._end)
-            self.warnings.append(f"{path}: a torn last line of {size - self._end} bytes was dropped.")
-        self._synced = monotonic()
-
-    def _whole_lines(self, size: int) -> int:
-        """Where the last complete line ends."""
-        at = size
-        while at > 0:
-            step = min(65536, at)
-            os.lseek(self._fd, at - step, os.SEEK_SET)  # appending does not look at this
-            newline = os.read(self._fd, step).rfind(b"\n")
-            if newline >= 0:
-                return at - step + newline + 1
-            at -= step
-        return 0
-
-    def append(self, line: bytes) -> None:
-        """Writes a line; when that fails the file is left without it."""
-        data = line + b"\n"
-        try:
-            written = os.write(self._fd, data)
-            while written < len(data):
-                written += os.write(self._fd, data[written:])
-            self._end += written
-            if monotonic() - self._synced > SYNC_EVERY:
-                self._sync()
-        except OSError as error:
-            os.ftruncate(self._fd, self._end)
-            raise StoreError(
-                f"Cannot write to {self.path}: {error.strerror or error}. What was recorded so far is safe; "
-                f"mend that and continue with --resume {self.path.parent}."
-            ) from error
-
-    def _sync(self) -> None:
-        os.fsync(self._fd)
-        self._synced = monotonic()
-        if not _is_at(self.path, self._fd):
-            raise StoreError(f"{self.path} was moved or deleted while the run was being played.")
-
-    def close(self) -> None:
-        """Forces everything to the disk and lets go of the file."""
-        try:
-            os.fsync(self._fd)
-        finally:
-            os.close(self._fd)
-
-
-@contextmanager
-def lock(folder: Path) -> Iterator[None]:
-    """Keeps other processes from writing to a run. It is gone with this process, however that ends.
-
-    A record lock belongs to one process: children do not inherit it, so none of them can hold it longer than we do.
-    """
-    try:
-        import fcntl
-    except ImportError:  # no such locks on this system
-        yield
-        return
-    path = folder / LOCK
-    while True:
-        try:
-            descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
-        except OSError as error:
-            raise StoreError(f"Cannot write to {folder}: {error.strerror or error}.") from error
-        try:
-            try:
-                fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                owner = os.pread(descriptor, 32, 0).decode(errors="replace").strip()
-                raise StoreError(f"{folder} is being written by another process ({owner or 'unknown'}).") from None
-            if not _is_at(path, descriptor):
-                continue  # its last owner took the file away between our opening and our locking it
-            os.ftruncate(descriptor, 0)
-            os.pwrite(descriptor, str(os.getpid()).encode(), 0)
-            yield
-            path.unlink(missing_ok=True)
-            return
-        finally:
-            os.close(descriptor)
-
-
-def _is_at(path: Path, descriptor: int) -> bool:
-    """Whether the open file is the one that has this name."""
-    try:
-        return path.stat().st_ino == os.fstat(descriptor).st_ino
-    except FileNotFoundError:
-        return False

@@ -75,13 +75,22 @@ class Tournament:
         self.faults: Counter[str] = Counter()
         self.out: dict[str, str] = {}
         """Why a bot is disqualified, by its name."""
+        self.appended = 0
+        """Records of this time."""
 
     def play(self, executor: Executor) -> bool:
         """Plays what is missing of the plan; whether the plan is complete now."""
-        with self.run.writing():
+        run = self.run
+        with run.writing():
+            before = run.digest() if run.info.records else ""
             complete = self._adaptive(executor) if self.schedule.adaptive else self._static(executor)
-            if complete and not self.run.info.finished:
-                self.run.finish(now())
+            if complete and (self.appended or not run.info.finished):
+                run.finish(now())
+            elif complete and run.info.records != before:
+                raise StoreError(
+                    f"{run.folder / GAMES}: these are not the records that the run was finished with; "
+                    f"arena verify {run.folder} says more."
+                )
         return complete
 
     def _static(self, executor: Executor) -> bool:
@@ -141,6 +150,7 @@ class Tournament:
     def _played(self, executor: Executor, specs: Iterable[MatchSpec]) -> Iterator[GameRecord]:
         for record, line, notes in executor.run(Job(spec, self._disqualified(spec)) for spec in specs):
             self.run.append(line, notes)
+            self.appended += 1
             self._count(record)
             yield record
 

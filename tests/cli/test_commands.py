@@ -12,6 +12,7 @@ import pytest
 
 from harness.core.types import GameRecord
 from tests.support.cli import arena
+from tests.support.forgery import write_records
 
 SMALL = (
     "tournament",
@@ -114,7 +115,7 @@ def test_verify_finds_a_record_that_was_edited_by_hand(run, change, said):
     if change.get("ranks") == ranks:
         change = {"ranks": (1, 2, 3)}
     records[3] = msgspec.structs.replace(records[3], **change)
-    (run / "games.jsonl").write_bytes(b"".join(msgspec.json.encode(record) + b"\n" for record in records))
+    write_records(run, records)
     result = arena("verify", "a", code=1)
     assert "1 problems" in result.stdout
     assert said in result.stdout
@@ -124,8 +125,10 @@ def test_verify_finds_a_record_that_was_edited_by_hand(run, change, said):
 def test_verify_counts_what_is_missing_and_takes_a_sample(run):
     whole = (run / "games.jsonl").read_bytes().splitlines(keepends=True)
     (run / "games.jsonl").write_bytes(b"".join(whole[:4]))
-    assert "2 of the schedule are missing" in arena("verify", "a").stdout
-    assert "4 records, 2 played again" in arena("verify", "a", "--sample", 3).stdout
+    said = arena("verify", "a", code=1).stdout
+    assert "2 of the schedule are missing" in said
+    assert f"{msgspec.json.decode(whole[5])['id']} is missing." in said
+    assert "4 records, 2 played again" in arena("verify", "a", "--sample", 3, code=1).stdout
 
 
 def test_leaderboard_prints_the_same_table_again_in_many_formats(run):

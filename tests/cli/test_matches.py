@@ -14,6 +14,7 @@ from harness.core.types import Fault, GameRecord
 from harness.match.referee import ranks_with_faults
 from tests.ratings.simulate import record
 from tests.support.cli import arena
+from tests.support.forgery import bent, write_records
 
 TABLES = [
     ("sim-1", (50, 10), ()),
@@ -33,8 +34,8 @@ def run():
     for index, (name, scores, faults) in enumerate(TABLES):
         made = record(("random", "diehard"), scores, index=index, game="el-paso", faults=faults, decisions=(index, 1))
         ranked = msgspec.structs.replace(made, id=name, ranks=ranks_with_faults(scores, faults))
-        lines.append(msgspec.json.encode(ranked) + b"\n")
-    Path("results/a/games.jsonl").write_bytes(b"".join(reversed(lines)))
+        lines.append(ranked)
+    write_records(Path("results/a"), lines[::-1])
     return "a"
 
 
@@ -88,7 +89,7 @@ def test_it_says_what_happened(monkeypatch):
 @pytest.mark.usefixtures("run")
 def test_the_margin_of_a_bot_is_to_the_best_of_the_others():
     made = record(("random", "diehard", "other"), (10, 50, 49), game="el-paso")
-    Path("results/a/games.jsonl").write_bytes(msgspec.json.encode(made) + b"\n")
+    write_records(Path("results/a"), [made])
     assert [listed(*bot)[0]["margin"] for bot in ((), ("--bot", "random"), ("--bot", "diehard"))] == [1, 40, 1]
 
 
@@ -115,7 +116,7 @@ def test_a_long_list_is_cut_and_fits_80_columns(monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     names = ("skittish:stars=3,other=17", "diehard", "random", "ismcts:iterations=500")
     made = [record(names, (1, 20, 300, 4000), index=index, game="el-paso") for index in range(60)]
-    Path("results/a/games.jsonl").write_bytes(b"".join(msgspec.json.encode(one) + b"\n" for one in made))
+    write_records(Path("results/a"), made)
     said = arena("matches", "a")
     assert "40 more of 60 are beyond the limit. --limit 0 lists all." in said.stderr
     assert said.stdout.count("sim-1.1.") == 20
@@ -127,7 +128,8 @@ def test_a_long_list_is_cut_and_fits_80_columns(monkeypatch):
 def test_actions_are_not_read():
     """A run of a hundred thousand matches is searched in a second or two: most of a record is its actions."""
     path = Path("results/a/games.jsonl")
-    path.write_bytes(path.read_bytes().replace(b'"actions":[]', b'"actions":"none of this is looked at"'))
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(bent(line, b'"actions":[]', b'"actions":"none of this is read"') for line in lines))
     assert len(listed()) == len(TABLES)
     with pytest.raises(msgspec.ValidationError):
         msgspec.json.decode(path.read_bytes().splitlines()[0], type=GameRecord)

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
-from harness.core.types import GameRecord
+from harness.core.types import Fault, GameRecord
 from tests.support.cli import arena
+from tests.support.forgery import bent, records_of, write_records
 
 FIELD = ("tournament", "--game", "el-paso", "--bot", "random", "--bot", "skittish", "--bot", "diehard",
          "--bot", "skittish:stars=1", "--bot", "skittish:stars=3", "--bot", "skittish:stars=4",
@@ -113,9 +115,10 @@ def test_records_that_do_not_belong_stop_a_resume_before_anything_is_played():
     lines = path.read_bytes().splitlines(keepends=True)
     for bad, said in (
         (lines[0] + lines[0], "is there twice"),
-        (lines[0].replace(b'"seed":', b'"seed":1'), "does not belong to this run"),
-        (lines[0].replace(b'"id":"el-paso-', b'"id":"chess-'), "does not belong to this run"),
-        (b"{}\n" + lines[0], "line 1, is not a record"),
+        (bent(lines[0], b'"seed":', b'"seed":1'), "does not belong to this run"),
+        (bent(lines[0], b'"id":"el-paso-', b'"id":"chess-'), "does not belong to this run"),
+        (lines[0].replace(b'"seed":', b'"seed":1'), "line 1, is not as it was written"),
+        (lines[0] + b"{}\n", "line 2, has no checksum"),
     ):
         path.write_bytes(bad)
         assert said in arena("tournament", "--resume", "a", code=2).stderr
@@ -183,11 +186,10 @@ def test_odd_values_are_refused(asked):
 
 def test_a_record_that_names_a_seat_that_is_not_there_is_refused():
     arena(*FIELD[:9], "--deals", 1, "--name", "a")
-    path = Path("results/a/games.jsonl")
-    path.write_bytes(
-        path.read_bytes().replace(b'"faults":[]', b'"faults":[{"seat":99,"kind":"crash","decision":0}]', 1)
-    )
-    assert "does not fit its number of seats" in arena("verify", "a", code=2).stderr
+    first, *others = records_of(Path("results/a"))
+    write_records(Path("results/a"), [replace(first, faults=(Fault(99, "crash", 0),)), *others])
+    assert "does not fit its number of seats" in arena("verify", "a", code=1).stdout
+    assert "does not fit its number of seats" in arena("leaderboard", "a", code=2).stderr
 
 
 def test_what_a_bot_file_prints_when_loaded_does_not_reach_stdout(tmp_path):

@@ -14,6 +14,7 @@ from harness.match.referee import play
 from harness.plugins.registry import load
 from harness.ratings import Ratings
 from tests.support.cli import arena
+from tests.support.forgery import bent
 
 BOTS = ("--bot", "random", "--bot", "skittish", "--bot", "diehard", "--bot", "skittish:stars=3")
 
@@ -66,7 +67,8 @@ def test_a_run_without_matches_says_so(run):
 
 def test_records_of_bots_that_nobody_knows_are_rated_all_the_same(run):
     path = run / "games.jsonl"
-    path.write_bytes(path.read_bytes().replace(b'"diehard"', b'"stranger"'))
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(bent(line, b'"diehard"', b'"stranger"') for line in lines))
     assert "stranger" in {row["bot"] for row in board()["el-paso"]}
 
 

@@ -10,6 +10,7 @@ from harness.executors.serial import SerialExecutor
 from harness.output.tables import write_leaderboard
 from harness.plugins.registry import load
 from harness.runs.request import RunRequest
+from harness.runs.run_files import with_sum
 from harness.runs.run_setup import configure_run, info_for, prepare, reopen
 from harness.runs.store import GAMES, RUN, RunFolder, find
 from harness.runs.tournament import Tournament
@@ -78,7 +79,7 @@ def test_a_line_that_is_no_record_is_an_error_that_names_it(run):
     play(run, setup())
     path = run.folder / GAMES
     lines = path.read_bytes().splitlines(keepends=True)
-    lines[1] = b'{"id": 3}\n'
+    lines[1] = with_sum(b'{"id": 3}') + b"\n"
     path.write_bytes(b"".join(lines))
     with pytest.raises(StoreError, match=r"games.jsonl, line 2, is not a record"):
         list(run.records())

@@ -10,7 +10,8 @@ from typing import Any
 from harness.core.errors import ArenaError, StoreError, UsageError
 from harness.core.game import Game
 from harness.plugins.registry import Registry
-from harness.runs.store import RunFolder, write_whole
+from harness.runs.run_files import write_whole
+from harness.runs.store import RunFolder
 
 __all__ = ["installed_games", "publish", "write_report"]
 

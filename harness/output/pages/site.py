@@ -20,7 +20,8 @@ from harness.output.pages.facts import Facts, gather
 from harness.output.pages.markup import asset, fill, script
 from harness.output.pages.report_page import render, watched
 from harness.ratings import Leaderboard, leaderboards
-from harness.runs.store import RunFolder, write_whole
+from harness.runs.run_files import write_whole
+from harness.runs.store import RunFolder
 
 RUNS, BOTS, DATA, SITE = "runs", "bots", "data.json", "site.json"
 

@@ -1,0 +1,214 @@
+"""Signatures of runs that are published: whoever has the key vouches for run.json and for every record."""
+
+from __future__ import annotations
+
+import os
+from base64 import b64decode, b64encode
+from collections.abc import Collection, Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
+
+from harness.core.errors import StoreError, UsageError
+from harness.runs.run_files import cannot_write, lock, write_whole
+from harness.runs.store import RUN, UNREADABLE, RunFolder
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+SIGNATURE = "signature.json"
+KIND = "ed25519:"
+"""Stands before a public key, so that nobody takes it for something else."""
+KEY_SIZE = 32
+NEEDED = "Signatures need a library that is not installed: pip install 'arena-harness[sign]'."
+
+SignatureState = Literal["unsigned", "good", "bad", "other key", "not checked"]
+
+
+class Signature(msgspec.Struct, frozen=True):
+    """What signature.json holds."""
+
+    key: str
+    """The public key of whoever signed, as KIND and base64."""
+    signed: str
+    """When."""
+    signature: str
+    """Of the text that `signed_text` gives, in base64."""
+
+
+@dataclass(frozen=True, slots=True)
+class SignatureFinding:
+    """What is known of a run's signature."""
+
+    state: SignatureState
+    key: str = ""
+    signed: str = ""
+    why: str = ""
+
+    def __str__(self) -> str:
+        match self.state:
+            case "unsigned":
+                return "Unsigned."
+            case "good":
+                return f"Signed by {self.key}, and good."
+            case "bad":
+                return f"Signed by {self.key or 'nobody'}, but BAD: {self.why}."
+            case "other key":
+                return f"Signed by {self.key}, which is not a key that you trust."
+            case "not checked":
+                return f"Signed by {self.key}; not checked. {self.why}"
+
+
+def default_key() -> Path:
+    """Where a person's key is kept."""
+    config = os.environ.get("XDG_CONFIG_HOME") or "~/.config"
+    return Path(config).expanduser() / "arena" / "signing-key.pem"
+
+
+def new_key(path: Path) -> str:
+    """Makes a key that only this user can read; gives the public one."""
+    private, serialization = _private_keys()
+    key = private.generate()
+    pem = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )  # fmt: skip
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        raise UsageError(f"{path} is there already, and a lost key cannot be had again: move it away.") from None
+    except OSError as error:
+        raise cannot_write(path, error) from error
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(pem)
+    except OSError as error:
+        with suppress(OSError):
+            path.unlink()
+        raise cannot_write(path, error) from error
+    return _public_text(key)
+
+
+def public_key(path: Path) -> str:
+    """The public key that belongs to the one in this file."""
+    return _public_text(_load(path))
+
+
+def sign_run(run: RunFolder, path: Path, when: str) -> Signature:
+    """Signs a complete run with the key in this file; what is signed is what is on the disk."""
+    key = _load(path)
+    with lock(run.folder):
+        if not run.info.finished:
+            raise UsageError(f"{run.folder} is not complete; sign it when all its matches are played.")
+        for _ in run.records():
+            pass  # a line that was changed has its say here
+        if run.info.records not in ("", run.digest()):
+            raise StoreError(f"{run.folder} does not hold the records it was finished with: arena verify says more.")
+        signature = key.sign(signed_text(run, when))
+        signed = Signature(_public_text(key), when, b64encode(signature).decode())
+        write_whole(run.folder / SIGNATURE, msgspec.json.format(msgspec.json.encode(signed), indent=2) + b"\n")
+    return signed
+
+
+def signed_text(run: RunFolder, when: str) -> bytes:
+    """What is signed: run.json as it stands on the disk, and every record in the order of the schedule."""
+    try:
+        info = sha256((run.folder / RUN).read_bytes()).hexdigest()
+    except OSError as error:
+        raise StoreError(f"Cannot read {run.folder / RUN}: {error.strerror or error}.") from error
+    return f"arena run signature 1\nrun.json sha256:{info}\nrecords {run.digest()}\nsigned {when}\n".encode()
+
+
+def check_signature(run: RunFolder, trusted: Collection[str] = ()) -> SignatureFinding:
+    """Whether a run is signed, by whom, and whether it is still what was signed. With keys that somebody trusts, no
+    other will do."""
+    path = run.folder / SIGNATURE
+    try:
+        found = msgspec.json.decode(path.read_bytes(), type=Signature)
+    except FileNotFoundError:
+        return SignatureFinding("unsigned")
+    except OSError as error:
+        raise StoreError(f"Cannot read {path}: {error.strerror or error}.") from error
+    except UNREADABLE as error:
+        return SignatureFinding("bad", why=f"{path} is no signature ({error})")
+    try:
+        [key] = trusted_keys([found.key])
+        signature = b64decode(found.signature, validate=True)
+    except (UsageError, ValueError):
+        return SignatureFinding("bad", why=f"{path} holds no key and signature")
+    try:
+        from cryptography.exceptions import InvalidSignature
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+    except ModuleNotFoundError:
+        return SignatureFinding("not checked", key, found.signed, NEEDED)
+    try:
+        Ed25519PublicKey.from_public_bytes(b64decode(key.removeprefix(KIND))).verify(
+            signature, signed_text(run, found.signed)
+        )
+    except (InvalidSignature, StoreError):
+        why = "the run is not what was signed; if you have continued it yourself, sign it again"
+        return SignatureFinding("bad", key, found.signed, why)
+    return SignatureFinding("other key" if trusted and key not in trusted else "good", key, found.signed)
+
+
+def trusted_keys(asked: Iterable[str]) -> list[str]:
+    """Public keys that were typed, or that stand at the beginnings of lines in files that were named."""
+    keys = []
+    for text in asked:
+        if text.startswith(KIND):
+            keys.append(_checked(text))
+            continue
+        try:
+            lines = Path(text).read_text(encoding="utf-8").splitlines()
+        except (OSError, UnicodeDecodeError) as error:
+            raise UsageError(f"{text!r} is no key like {KIND}..., nor a file of keys: {error}.") from None
+        found = [line.split()[0] for line in lines if line.strip() and not line.lstrip().startswith("#")]
+        if not found:
+            raise UsageError(f"There are no keys in {text}.")
+        keys += map(_checked, found)
+    return keys
+
+
+def _checked(text: str) -> str:
+    try:
+        right = text.startswith(KIND) and len(b64decode(text.removeprefix(KIND), validate=True)) == KEY_SIZE
+    except ValueError:
+        right = False
+    if not right:
+        raise UsageError(f"{text!r} is no public key; one looks like {KIND}... and 'arena sign --show-key' prints it.")
+    return text
+
+
+def _load(path: Path) -> Ed25519PrivateKey:
+    private, serialization = _private_keys()
+    try:
+        if os.name == "posix" and path.stat().st_mode & 0o077:
+            raise UsageError(f"Others can read the key {path}; it is only yours after: chmod 600 {path}")
+        key = serialization.load_pem_private_key(path.read_bytes(), password=None)
+    except FileNotFoundError:
+        raise UsageError(f"There is no key {path}; make one with: arena sign --new-key") from None
+    except OSError as error:
+        raise UsageError(f"Cannot read the key {path}: {error.strerror or error}.") from error
+    except (ValueError, TypeError) as error:
+        raise UsageError(f"{path} holds no key that can be used: {error}") from error
+    if not isinstance(key, private):
+        raise UsageError(f"{path} holds a key of another kind than Ed25519; make one with: arena sign --new-key")
+    return key
+
+
+def _private_keys() -> tuple[type[Ed25519PrivateKey], ModuleType]:
+    try:
+        from cryptography.hazmat.primitives import serialization
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    except ModuleNotFoundError as error:
+        raise UsageError(NEEDED) from error
+    return Ed25519PrivateKey, serialization
+
+
+def _public_text(key: Ed25519PrivateKey) -> str:
+    return KIND + b64encode(key.public_key().public_bytes_raw()).decode()

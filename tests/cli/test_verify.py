@@ -1,0 +1,379 @@
+"""Records cannot be bent unseen: by a slip, by somebody who mends every checksum, or by somebody without the key."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import shutil
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+from msgspec.structs import replace
+
+import harness
+from harness.core.errors import StoreError
+from harness.core.types import Fault
+from harness.executors.jobs import Job
+from harness.executors.serial import SerialExecutor
+from harness.match.referee import ranks_with_faults
+from harness.match.replay import Replay
+from harness.plugins.registry import load
+from harness.runs.run_setup import configure_run, restore
+from harness.runs.store import GAMES, RUN, RunFolder
+from harness.runs.tournament import Tournament
+from harness.runs.verify import check_run
+from tests.support.cli import arena
+from tests.support.forgery import edit_info, records_of, write_records
+
+FOLDER = Path("results/a")
+MATCHES = 4
+CLUMSY = """
+from harness import Bot
+
+class Clumsy(Bot):
+    def choose(self, view, actions):
+        if len(actions) == 2 and self.seat == 0:
+            raise ValueError("two is too few")
+        return actions[0]
+"""
+FICKLE = """
+import os
+from harness import Bot
+
+class Fickle(Bot):
+    def choose(self, view, actions):
+        return actions[os.urandom(1)[0] % len(actions)]
+"""
+
+
+def play(*more: object, deals: int = 2, bots: tuple[str, ...] = ("outlaw", "skittish")) -> None:
+    entered = [part for bot in bots for part in ("--bot", bot)]
+    arena("tournament", "--game", "el-paso", *entered, "--deals", deals, "--seed", 5, "--name", "a", "-q",
+          "--workers", 0, *more)  # fmt: skip
+
+
+def asked_again(code: int = 0, *more: object) -> str:
+    return arena("verify", "a", "--bots", "--isolate", "off", "--workers", 0, *more, code=code).stdout
+
+
+def test_a_run_that_is_as_it_was_played_passes_also_with_its_bots_in_sandboxes():
+    play()
+    said = arena("verify", "a", "--bots", "--workers", 1).stdout
+    assert f"{MATCHES} records, {MATCHES} played again: all fit. Unsigned." in said
+    assert f"{MATCHES} matches asked again: the bots decide as recorded." in said
+    assert harness.open_run("a").verify(bots=True, isolate="off", workers=0).fine
+
+
+def test_every_single_byte_that_is_changed_is_found_on_resume_and_by_verify_and_named_by_its_line():
+    play(deals=1)
+    path, rng, registry = FOLDER / GAMES, random.Random(1), load()
+    whole, run = path.read_bytes(), RunFolder.open(FOLDER)
+    setup = restore(run, registry)
+    for number in range(300):
+        at = rng.randrange(len(whole) - 1)  # without the last end of line, there is a torn line
+        bad = bytearray(whole)
+        bad[at] = rng.choice([byte for byte in range(256) if byte != whole[at]])
+        path.write_bytes(bad)
+        line = rf"games\.jsonl, line {whole.count(10, 0, at) + 1}[,:]"
+        with pytest.raises(StoreError, match=line):
+            Tournament(run, setup).play(SerialExecutor(setup.roster))
+        assert path.read_bytes() == bad
+        assert any(re.search(line, problem) for problem in check_run(run, registry).problems)
+        if not number % 50:
+            assert re.search(line, arena("verify", "a", code=1).stdout)
+            assert re.search(line, arena("tournament", "--resume", "a", "--workers", 0, code=2).stderr)
+
+
+def test_a_line_without_a_checksum_is_refused_unless_the_run_is_older_than_checksums():
+    play()
+    lines = [msgspec.json.encode(record) + b"\n" for record in records_of(FOLDER)]
+    (FOLDER / GAMES).write_bytes(b"".join(lines))
+    assert "line 1, has no checksum" in arena("verify", "a", code=1).stdout
+    edit_info(FOLDER, lambda raw: {**raw, "layout": 2, "records": ""})
+    assert "all fit" in arena("verify", "a").stdout
+    (FOLDER / GAMES).write_bytes(b"".join(lines[:2]))
+    arena("tournament", "--resume", "a", "--workers", 0)
+    assert [b'"sum"' in line for line in (FOLDER / GAMES).read_bytes().splitlines()] == [False, False, True, True]
+    assert "all fit" in arena("verify", "a").stdout
+
+
+def test_a_finished_run_has_a_digest_whatever_the_order_of_its_file():
+    play()
+    assert RunFolder.open(FOLDER).info.records.startswith("sha256:")
+    lines = (FOLDER / GAMES).read_bytes().splitlines(keepends=True)
+    (FOLDER / GAMES).write_bytes(b"".join(reversed(lines)))
+    arena("verify", "a")
+    first, *others = records_of(FOLDER)
+    write_records(FOLDER, [replace(first, time=(9.0, 9.0)), *others], sealed=False)
+    assert "its digest in run.json does not fit" in arena("verify", "a", code=1).stdout
+    refused = arena("tournament", "--resume", "a", "--workers", 0, code=2).stderr
+    assert "not the records that the run was finished with" in refused
+
+
+def test_what_is_missing_is_named_and_a_run_that_is_not_complete_says_so():
+    play()
+    records = records_of(FOLDER)
+    write_records(FOLDER, records[:-1])
+    said = arena("verify", "a", code=1).stdout
+    assert "all fit, 1 of the schedule are missing" in said
+    assert f"  {records[-1].id} is missing.\n" in said
+    edit_info(FOLDER, lambda raw: {**raw, "finished": "", "records": ""})
+    assert (
+        "The run is not complete; arena tournament --resume results/a goes on." in arena("verify", "a", code=1).stdout
+    )
+    arena("tournament", "--resume", "a", "--workers", 0)
+    arena("verify", "a")
+
+
+def test_records_behind_a_gap_in_a_swiss_are_not_called_strangers():
+    play("--format", "swiss:rounds=3", "--players", 2, bots=("outlaw", "skittish", "random", "diehard"))
+    arena("verify", "a")
+    write_records(FOLDER, records_of(FOLDER)[1:])
+    said = arena("verify", "a", code=1).stdout
+    assert "records come after those that are missing" in said
+    assert "not what the schedule" not in said
+
+
+def test_a_move_that_the_bot_did_not_make_is_found():
+    play()
+    records = records_of(FOLDER)
+    game = configure_run(RunFolder.open(FOLDER), load())["el-paso"]
+    forged, decision = _with_another_ending(game, records[1])
+    write_records(FOLDER, [records[0], forged, *records[2:]])
+    arena("verify", "a")  # the rules have nothing against it
+    said = asked_again(1)
+    assert "1 decisions are not the bots'" in said
+    assert f"{forged.id}, decision {decision}: the record says that" in said
+
+
+def _with_another_ending(game, record):
+    """The match up to its last decision that can change the result; that one goes otherwise, by the rules."""
+    for decision in reversed(range(len(record.actions))):
+        replay = Replay(game, record)
+        while replay.decision < decision or len(replay.state.legal) < 2:
+            replay.step()
+        state = replay.state
+        other = next(action for action in state.legal if action.code != record.actions[decision])
+        actions, decisions = [*record.actions[:decision], other.code], list(replay.decisions)
+        decisions[state.seat] += 1
+        state.step(other)
+        while state.legal:
+            if len(state.legal) > 1:
+                actions.append(state.legal[0].code)
+                decisions[state.seat] += 1
+            state.step(state.legal[0])
+        scores = state.scores()
+        if scores != record.scores:
+            return replace(
+                record, actions=tuple(actions), decisions=tuple(decisions), scores=scores,
+                ranks=ranks_with_faults(scores, ()), ending=state.ending,
+            ), decision  # fmt: skip
+    raise AssertionError("every ending has the same scores")
+
+
+@pytest.mark.parametrize("kind", ["exception", "illegal", "timeout", "crash"])
+def test_a_fault_that_nobody_had_is_found(kind):
+    play()
+    records = records_of(FOLDER)
+    forged = _with_a_fault(records[0], kind)
+    write_records(FOLDER, [forged, *records[1:]])
+    arena("verify", "a")
+    said = arena("verify", "a", "--bots", "--isolate", "off", "--workers", 1, code=1).stdout
+    name = forged.seats[forged.faults[0].seat]
+    if kind in ("exception", "illegal"):
+        assert f"the record says that {name} failed ({kind}), and asked again it chose" in said
+    else:
+        assert f"that {name} failed ({kind}) did not come again; not checked." in said
+
+
+def _with_a_fault(record, kind):
+    """The match as if the bot of the first seat had failed at its last decision, with the stand-in's luck."""
+    from harness.executors.serial import SerialExecutor
+    from harness.runs.run_setup import restore
+
+    setup = restore(RunFolder.open(FOLDER), load())
+    fault = Fault(0, kind, len(record.actions) // 2, "invented")
+    [played] = SerialExecutor(setup.roster).run([Job(record.spec, (fault,))])
+    assert played.record.faults[0].kind == kind
+    return played.record
+
+
+def test_moves_after_a_fault_are_those_of_the_stand_in_or_do_not_fit():
+    Path("clumsy.py").write_text(CLUMSY)
+    play(bots=("clumsy.py", "random"))
+    records = records_of(FOLDER)
+    at = next(number for number, record in enumerate(records) if record.faults)
+    arena("verify", "a")
+    asked_again()
+    fault = replace(records[at].faults[0], decision=0)
+    write_records(FOLDER, [*records[:at], replace(records[at], faults=(fault,)), *records[at + 1 :]])
+    assert "the stand-in of clumsy plays" in arena("verify", "a", code=1).stdout
+
+
+def test_a_fault_that_was_taken_out_is_found():
+    Path("clumsy.py").write_text(CLUMSY)
+    play(bots=("clumsy.py", "random"))
+    records = records_of(FOLDER)
+    whole = [replace(one, faults=(), ranks=ranks_with_faults(one.scores, ())) for one in records]
+    assert whole != records
+    write_records(FOLDER, whole)
+    arena("verify", "a")
+    assert "and asked again it failed (exception)." in asked_again(1)
+
+
+def test_names_that_were_swapped_everywhere_are_found():
+    play()
+    for file in (RUN, GAMES):
+        text = (FOLDER / file).read_text()
+        swapped = text.replace("outlaw", "?").replace("skittish", "outlaw").replace("?", "skittish")
+        (FOLDER / file).write_text(swapped)
+    records = [
+        msgspec.json.decode(line, type=harness.GameRecord) for line in (FOLDER / GAMES).read_bytes().splitlines()
+    ]
+    write_records(FOLDER, records)
+    arena("verify", "a")
+    assert "the record says that skittish chose" in asked_again(1)
+
+
+def test_a_disqualification_that_nobody_earned_is_found():
+    play()
+    first, *others = records_of(FOLDER)
+    faults = (Fault(0, "disqualified", 0, "disqualified after 1 fault"),)
+    write_records(FOLDER, [replace(first, faults=faults, ranks=ranks_with_faults(first.scores, faults)), *others])
+    said = arena("verify", "a", code=1).stdout
+    assert f"{first.seats[0]} is disqualified in {first.id} with 0 faults in all: nobody is disqualified" in said
+
+
+def test_bots_that_are_not_repeatable_or_not_there_are_named():
+    Path("fickle.py").write_text(FICKLE)
+    play(bots=("fickle.py", "skittish", "random"), deals=1)
+    said = asked_again(1)
+    assert "fickle is not repeatable: asked twice it decides differently, first in el-paso-1.1." in said
+    assert "not everything could be confirmed" in said
+    assert "skittish is" not in said
+    Path("fickle.py").write_text(FICKLE + "# better now\n")
+    assert "fickle could not be asked: the bot fickle is version sha256:" in asked_again(1)
+    Path("fickle.py").unlink()
+    [found] = json.loads(asked_again(1, "--json"))
+    assert set(found["bots"]["unasked"]) == {"fickle"}
+    assert found["bots"]["asked"] == 3  # the others were asked
+    assert found["bots"]["problems"] == []
+
+
+def test_bots_of_matches_in_which_another_is_gone_are_asked_all_the_same():
+    Path("fickle.py").write_text(FICKLE)
+    play(bots=("fickle.py", "skittish"), deals=1)
+    records = records_of(FOLDER)
+    game = configure_run(RunFolder.open(FOLDER), load())["el-paso"]
+    found = None
+    for number, record in enumerate(records):
+        forged, decision = _with_another_ending(game, record)
+        seats = [one.seat for one in harness.open_run("a").replay(record.id).positions() if one.decision == decision]
+        if record.seats[seats[0]] == "skittish":
+            found = number, forged, decision
+    if found is None:
+        pytest.skip("the last decision was never skittish's")
+    number, forged, decision = found
+    write_records(FOLDER, [*records[:number], forged, *records[number + 1 :]])
+    Path("fickle.py").unlink()
+    assert f"{forged.id}, decision {decision}: the record says that skittish chose" in asked_again(1)
+
+
+def test_options_that_only_bots_need_are_refused_without_them():
+    play()
+    assert "add --bots" in arena("verify", "a", "--workers", 1, code=2).stderr
+
+
+def test_a_class_of_a_notebook_is_given_again():
+    class Here(harness.Bot):
+        def choose(self, view, actions):
+            return actions[-1]
+
+    run = harness.tournament("el-paso", [Here, "random"], deals=1, seed=3, workers=0, name="here", quiet=True)
+    assert set(run.verify(bots=True, isolate="off", workers=0).bots.unasked) == {"here"}
+    assert run.verify(bots=[Here], isolate="off", workers=0).fine
+
+
+@pytest.fixture
+def key(monkeypatch):
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(Path("config").resolve()))
+    pytest.importorskip("cryptography")
+    return arena("sign", "--new-key").stdout.strip()
+
+
+def test_a_signed_run_is_good_until_something_is_changed(key):
+    file = Path("config/arena/signing-key.pem")
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert arena("sign", "--show-key").stdout.strip() == key
+    play()
+    assert "Unsigned." in arena("verify", "a").stdout
+    arena("verify", "a", "--key", key, code=1)
+    assert f"signed by {key}" in arena("sign", "a").stdout
+    assert f"Signed by {key}, and good." in arena("verify", "a", "--key", key).stdout
+    assert harness.open_run("a").signature([key]).state == "good"
+    shutil.copytree(FOLDER, "kept")
+    for forge in (
+        lambda: write_records(FOLDER, [replace(one, time=(0.1, 0.1)) for one in records_of(FOLDER)]),
+        lambda: write_records(FOLDER, records_of(FOLDER)[:-1]),
+        lambda: edit_info(FOLDER, lambda raw: {**raw, "machine": {"python": "4.0"}}),
+        lambda: (FOLDER / "signature.json").write_text(
+            (FOLDER / "signature.json").read_text().replace('"signed": "20', '"signed": "19')
+        ),
+    ):
+        forge()
+        found = arena("verify", "a", "--json", code=1)
+        assert json.loads(found.stdout)[0]["signature"]["state"] == "bad"
+        assert f"Signed by {key}, but BAD: the run is not what was signed" in arena("verify", "a", code=1).stdout
+        shutil.rmtree(FOLDER)
+        shutil.copytree("kept", FOLDER)
+    assert harness.open_run("a").sign().key == key
+
+
+def test_another_key_is_not_trusted(key):
+    play()
+    arena("sign", "a")
+    other = arena("sign", "--new-key", "--key", "other.pem").stdout.strip()
+    said = arena("verify", "a", "--key", other, code=1).stdout
+    assert f"Signed by {key}, which is not a key that you trust." in said
+    Path("friends").write_text(f"# who may publish\n{other} a friend\n{key} myself\n")
+    arena("verify", "a", "--key", "friends")
+
+
+def test_keys_are_looked_after(key):
+    play()
+    file = Path("config/arena/signing-key.pem")
+    assert "is there already" in arena("sign", "--new-key", code=2).stderr
+    file.chmod(0o644)
+    assert f"chmod 600 {file.resolve()}" in arena("sign", "a", code=2).stderr
+    file.chmod(0o600)
+    file.write_text("nothing")
+    assert "holds no key that can be used" in arena("sign", "a", code=2).stderr
+    file.unlink()
+    assert "make one with: arena sign --new-key" in arena("sign", "a", code=2).stderr
+    for bad in ("ed25519:abc", "nowhere", "ed25519:%%"):
+        assert "no public key" in (said := arena("verify", "a", "--key", bad, code=2).stderr) or "nor a file" in said
+    assert "Name one run to sign" in arena("sign", code=2).stderr
+    edit_info(FOLDER, lambda raw: {**raw, "finished": ""})
+    file.unlink(missing_ok=True)
+    arena("sign", "--new-key")
+    assert "is not complete" in arena("sign", "a", code=2).stderr
+
+
+def test_without_the_library_a_signature_is_not_checked_and_the_next_step_is_told(key, monkeypatch):
+    play()
+    arena("sign", "a")
+    for module in ("cryptography.exceptions", "cryptography.hazmat.primitives"):
+        monkeypatch.setitem(sys.modules, module, None)
+    assert "not checked. Signatures need a library" in arena("verify", "a").stdout
+    arena("verify", "a", "--key", key, code=1)
+    assert "pip install 'arena-harness[sign]'" in arena("sign", "a", code=2).stderr
+
+
+def test_somebody_who_plays_is_asked_for_one_seating_of_each_deal():
+    play(bots=("human=random", "skittish"))
+    records = records_of(FOLDER)
+    write_records(FOLDER, [one for one in records if one.id.endswith(".1")])
+    assert "all fit." in arena("verify", "a").stdout
