@@ -13,7 +13,7 @@ from msgspec.structs import asdict, replace
 from harness.api.matches import Match, installed_here
 from harness.core.bot import Bot
 from harness.core.errors import UnknownName, UsageError
-from harness.core.types import Fault, FaultKind, GameRecord, Value
+from harness.core.types import Fault, FaultKind, GameRecord, Isolation, Value
 from harness.executors.isolation import OutsideProcesses
 from harness.executors.jobs import expect_workers
 from harness.match.asked import Asked
@@ -29,7 +29,7 @@ from harness.plugins.registry import Registry
 from harness.ratings import Leaderboard, leaderboards, rate_records
 from harness.runs.fault_groups import FaultGroups
 from harness.runs.match_list import MatchQuery, find_matches
-from harness.runs.request import BotLike, Isolation, RunRequest
+from harness.runs.request import BotLike, RunRequest
 from harness.runs.run_setup import RunSetup, create_run, game_of, limits_of_run, now, reopen, seeded
 from harness.runs.signing import Signature, SignatureFinding, check_signature, default_key, sign_run, trusted_keys
 from harness.runs.store import GAMES, RunFolder, RunInfo, find
