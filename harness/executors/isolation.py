@@ -145,7 +145,7 @@ def python_launch(entry: str, request: Mapping[str, object], readable: tuple[str
     folders = {sys.prefix, sys.base_prefix, sys.exec_prefix, *readable}
     folders |= {path for path in sys.path if path and Path(path).is_dir()}
     folders |= {str(ROOT / ours) for ours in ("harness", "engines", "bots")}  # an editable install is in no such folder
-    return Launch(entry=entry, request=request, readable=tuple(sorted(folders)))
+    return Launch(entry=entry, request=request, readable=tuple(sorted(folders)), copied=entry == SERVE_BOT)
 
 
 def isolate(entrant: Entrant, policy: IsolationPolicy, games: Mapping[str, Game[Any]]) -> Entrant:

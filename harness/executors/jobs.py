@@ -39,7 +39,7 @@ class Roster(NamedTuple):
         seats = [self.entrants[name] for name in spec.seats]
         for entrant in seats:
             if entrant.isolated:
-                entrant.warm_up(spec.seats.count(entrant.name))
+                entrant.warm_up(spec.seats.count(entrant.name), (spec.game, spec.seed))
         return seats
 
     @property
