@@ -12,6 +12,8 @@ Value = str | int | bool | float
 """What an option of a game, a bot or a format may hold."""
 
 OptionKind = Literal["text", "int", "float", "bool", "file", "bot"]
+Clock = Literal["fair", "wall"]
+"""How lateness is judged: see `harness.match.referee.Limits`."""
 FaultKind = Literal["exception", "illegal", "timeout", "crash", "memory", "disqualified"]
 
 
@@ -108,6 +110,8 @@ class GameRecord(Struct, frozen=True):
     slowest: tuple[float, ...] = ()
     """Seconds of each seat's slowest decision."""
     faults: tuple[Fault, ...] = ()
+    cpu: tuple[float, ...] = ()
+    """Seconds of processor time of each seat's processes; 0 for a bot of arena's own, empty if there is none other."""
 
     def has_stand_in(self, seat: int, decision: int) -> bool:
         """Whether this decision of the seat was made at random, for its bot had failed."""
@@ -133,7 +137,7 @@ class GameRecord(Struct, frozen=True):
 
     def without_timing(self) -> GameRecord:
         """The part that must be the same in every play of the match."""
-        return replace(self, time=(), slowest=())
+        return replace(self, time=(), slowest=(), cpu=())
 
 
 def ranks_of(scores: Sequence[int]) -> tuple[int, ...]:

@@ -133,7 +133,7 @@ def choose_executor(
     if workers and not CAN_FORK:
         raise UsageError("Worker processes need Linux, macOS or another Unix; play in this process with --workers 0.")
     settings = ExecutorSettings(
-        limits=Limits(limits["move_time"], limits["game_time"]),
+        limits=_times(limits),
         workers=default_workers() if workers is None else workers,
         memory=limits["memory"],
         threads=limits["threads"],
@@ -164,11 +164,20 @@ def isolated(roster: Roster, limits: Mapping[str, Any], logs: Path | None = None
 
     if not CAN_FORK:
         raise UsageError("Bots in processes of their own, programs too, need Linux, macOS or another Unix.")
-    times = Limits(limits["move_time"], limits["game_time"])
     policy = IsolationPolicy(
-        limits["isolate"], times, limits["memory"], threads=limits["threads"], logs=str(logs or "")
+        limits["isolate"],
+        _times(limits),
+        limits["memory"],
+        threads=limits["threads"],
+        logs=str(logs or ""),
+        keep=limits.get("keep_processes", False),
+        ponder=limits.get("ponder", False),
     )
     return roster._replace(entrants=isolate_all(roster.entrants, policy, roster.games))
+
+
+def _times(limits: Mapping[str, Any]) -> Limits:
+    return Limits(limits["move_time"], limits["game_time"], clock=limits.get("clock", "fair"))
 
 
 def default_workers() -> int:

@@ -184,6 +184,10 @@ class RemoteEntrant(Entrant):
         bot = kind(program.session, partial(self.sessions.give_back, program, self.policy.keep))
         return bot.seated(game, seat, players, seed, self.settings)
 
+    def start_afresh(self) -> None:
+        """Ends what waits for a match."""
+        self.sessions.dismiss()
+
     def close(self) -> None:
         """Ends its processes."""
         self.sessions.close()

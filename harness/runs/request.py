@@ -16,7 +16,7 @@ from msgspec.structs import force_setattr
 from harness.core.bot import Bot
 from harness.core.errors import UnknownName, UsageError
 from harness.core.game import Action
-from harness.core.types import Value
+from harness.core.types import Clock, Value
 
 BotLike = str | type[Bot] | Bot | Callable[[Any, Sequence[Action]], Action] | tuple[str, Any]
 """A bot's name, class, object (its class plays), or a function `(view, actions) -> action`; or a pair of a name that
@@ -29,7 +29,9 @@ MEMORY = 4096
 MOST_WORKERS = 1024
 MOST_SEED = 2**128 - 1
 """Luck is keyed with sixteen bytes."""
-LIMITS = ("move_time", "game_time", "memory", "threads", "isolate", "max_faults")
+LIMITS = (
+    "move_time", "game_time", "clock", "memory", "threads", "isolate", "keep_processes", "ponder", "max_faults",
+)  # fmt: skip
 """What bots may use and how they are kept: part of what a run is, kept in its run.json."""
 
 
@@ -62,6 +64,12 @@ class RunRequest(Struct, frozen=True, kw_only=True, rename="kebab", forbid_unkno
     """Threads of a native pool (OpenMP, BLAS, torch) in a worker, or in an isolated bot; 0 is as many as it likes."""
     isolate: Isolation = "off"
     """Whether each bot plays in a process without rights; strict refuses what this machine cannot enforce."""
+    clock: Clock = "fair"
+    """Whether a late answer that took little processor time is tried once more; "wall" is the hard line."""
+    keep_processes: bool = False
+    """Whether programs that are slow to start play on, in matches of other deals, instead of being started for each."""
+    ponder: bool = False
+    """Whether bots in processes of their own may go on thinking while others are asked."""
     max_faults: int = 0
     """Faults after which a bot is disqualified; 0 is never."""
     workers: int | None = None
@@ -92,6 +100,8 @@ class RunRequest(Struct, frozen=True, kw_only=True, rename="kebab", forbid_unkno
                 _check_number(field, getattr(self, field), least, most)
         if self.isolate not in ("off", "on", "strict"):
             raise UnknownName("isolation", str(self.isolate), ("off", "on", "strict"))
+        if self.clock not in ("fair", "wall"):
+            raise UnknownName("clock", str(self.clock), ("fair", "wall"))
         if not all(isinstance(game, str) for game in self.games):
             raise UsageError(f"The games of a run are names, not {self.games!r}.")
         for bot in (*self.bots, *self.candidates):
@@ -143,6 +153,8 @@ _KINDS: tuple[tuple[str, tuple[type, ...], str], ...] = (
     ("name", (str, NoneType), "a text"),
     ("results", (str, Path), "a folder"),
     ("strict", (bool, NoneType), "true or false"),
+    ("keep_processes", (bool,), "true or false"),
+    ("ponder", (bool,), "true or false"),
     ("move_time", (int, float, NoneType), "a number of seconds"),
     ("game_time", (int, float), "a number of seconds"),
 )

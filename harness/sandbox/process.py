@@ -23,9 +23,11 @@ from typing import Any, ClassVar
 from harness.core.types import FaultKind
 from harness.match.bot_prints import TaggedLines, match_being_played
 from harness.match.faults import BotFault, without_addresses
+from harness.match.referee import LITTLE
 from harness.sandbox.copies import LoadedProgram, ended, exit_status
 from harness.sandbox.limits import SandboxLimits
-from harness.sandbox.tree import ProcessTree, WillNotStop, can_see, children_of
+from harness.sandbox.memory import exceeds
+from harness.sandbox.tree import ProcessTree, WillNotStop, can_see, children_of, descendants_of
 
 ROOT = Path(__file__).parents[2]
 """The folder that has `harness` in it."""
@@ -62,6 +64,10 @@ class DeadlinePassed(Exception):
         self.unfinished = unfinished
 
 
+class OverMemory(Exception):
+    """All its processes together take more memory than they may."""
+
+
 class LineTooLong(Exception):
     """The program sends more without an end of line than is allowed."""
 
@@ -90,9 +96,7 @@ class Process:
     _resting: ClassVar[dict[Process, ProcessTree]] = {}
     """Those of this process's matches that have answered and wait for their next question."""
 
-    def __init__(
-        self, launch: Launch, home: str, log: Path | None = None, ponder: bool = False, **limits: Any
-    ) -> None:
+    def __init__(self, launch: Launch, home: str, log: Path | None = None, ponder: bool = False, **limits: Any) -> None:
         """`home` is the folder in which it gets a folder of its own; `limits` are fields of SandboxLimits.
 
         Unless it may `ponder`, the program is stopped from each of its answers to the next question.
@@ -137,6 +141,10 @@ class Process:
         self._new_copy = self._restless = False
         """Whether a copy has not answered yet; whether one did something while nobody asked it."""
         self._copied, self._ponder = launch.copied, ponder
+        self._memory: int = limits.get("memory", 0)
+        self._looked_at = 0.0
+        self._used, self._used_before = 0.0, 0.0
+        """Processor time of what has played and is gone, and of what it had used before the match."""
         self.loaded: LoadedProgram | None = None
         """The process that is copied for each match; None if each match needs a process of its own."""
         self._tree: ProcessTree | None = None
@@ -163,15 +171,21 @@ class Process:
         try:
             self._awake(deadline)
             answer = self.ask(line, deadline, longest)
+            if perf_counter() - self._looked_at > LOOK:
+                self._look()
             self._rest()
+        except OverMemory:
+            self.kill()
+            raise BotFault("memory", f"its processes took more than {self._memory} MB in all") from None
         except WillNotStop:
             self.kill()
             raise BotFault("crash", "its processes could not be stopped after its answer") from None
         except DeadlinePassed as late:
+            idle = self._tree is not None and self._tree.used_since_rest() < LITTLE * (perf_counter() - began)
             self.kill()
             half = f"; {late.unfinished} bytes without an end of line had come" if late.unfinished else ""
             raise BotFault(
-                "timeout", f"had not {awaited} after {deadline - began:.3g} s; its process was killed{half}"
+                "timeout", f"had not {awaited} after {deadline - began:.3g} s; its process was killed{half}", idle
             ) from None
         except LineTooLong:
             self.kill()
@@ -181,7 +195,8 @@ class Process:
             self.kill()
             words = self.last_stderr_line()
             kind: FaultKind = "memory" if _OUT_OF_MEMORY.search(words) else "crash"
-            raise BotFault(kind, f"its process ended: {ending}" + (f": {words}" if words else "")) from None
+            detail = f"its process ended: {ending}" + (f": {words}" if words else "")
+            raise BotFault(kind, detail, kind == "crash") from None
         return answer
 
     def ask(self, line: bytes, deadline: float, longest: int = LONGEST_LINE) -> bytes:
@@ -210,8 +225,15 @@ class Process:
 
     def begin_match(self) -> None:
         """Lets a loaded program fork the copy that plays next; others need no such thing."""
+        self._used_before = self._tree.processor_time() if self._tree else 0.0
         if self.loaded and self._tree is None:
             self.loaded.go_on()
+
+    def processor_time(self) -> float:
+        """Seconds of processor time that it has used in this match, or in the last if it plays none."""
+        if self._tree:
+            self._used = self._tree.processor_time() - self._used_before
+        return self._used
 
     def end_match(self) -> bool:
         """Ends the copy that has played; whether the loaded program can be copied again."""
@@ -245,7 +267,7 @@ class Process:
             raise ProcessEnded
         self._copy = os.pidfd_open(self._tree.asked)
         self._poll.register(self._copy, select.POLLIN)
-        self._tree.restless = self._restless
+        self._tree.restless, self._used_before = self._restless, 0.0
         self._new_copy = True
 
     def _rest(self) -> None:
@@ -272,10 +294,10 @@ class Process:
             if not self._ponder:
                 self._tree.freeze()  # its match may be far off
 
-
     def _let_go_of_copy(self) -> None:
         self._resting.pop(self, None)
         if self._tree:
+            self.processor_time()
             self._tree.close()
             self._tree = None
         if self._copy >= 0:
@@ -322,9 +344,16 @@ class Process:
             ready = self._poll.poll(min(LOOK, left) * 1000 + 1)
             if ready:
                 return ready
-            for tree in self._resting.values():
-                tree.watch()
+            self._look()
         raise DeadlinePassed(len(self._buffer))
+
+    def _look(self) -> None:
+        """While it thinks: what others do who are not asked, and how much memory it takes."""
+        for tree in self._resting.values():
+            tree.watch()
+        self._looked_at = perf_counter()
+        if self._memory and exceeds(descendants_of(self.pid), self._memory):
+            raise OverMemory
 
     def _read_stdout(self) -> None:
         part = os.read(self._out, CHUNK)

@@ -78,7 +78,7 @@ class ProcessTree:
         self._stopped: list[int] = []
         self._alone = True
         """Whether it was a single process with a single thread when it last rested."""
-        self._used = 0.0
+        self._used = self._used_by_all = 0.0
         self._watched: list[tuple[int, bytes]] = []
         self._threads = -1
         with suppress(OSError):
@@ -114,9 +114,14 @@ class ProcessTree:
 
     def rest(self) -> None:
         """It has answered, and others are asked now. Raises WillNotStop."""
-        self._used = processor_time(self.asked)
+        self._used = self._used_by_all = processor_time(self.asked)
         if self.restless or not self.alone:
             self.freeze()
+            self._used_by_all = self.processor_time()
+
+    def used_since_rest(self) -> float:
+        """Seconds of processor time that all of it has used for what it is asked now."""
+        return self.processor_time() - self._used_by_all
 
     def watch(self) -> None:
         """Others are being asked: stops it if it does something all the same."""
