@@ -389,9 +389,9 @@ class Process:
     def peak_memory(self) -> float:
         """Megabytes of memory that the program has used at most; 0 where that cannot be told."""
         most = 0
-        with suppress(OSError):
-            for child in Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split():
-                found = re.search(r"VmHWM:\s+(\d+)", Path("/proc", child, "status").read_text())
+        for each in descendants_of(self.pid):
+            with suppress(OSError):
+                found = re.search(r"VmHWM:\s+(\d+)", Path(f"/proc/{each}/status").read_text())
                 most = max(most, int(found[1]) if found else 0)
         return most / 1000
 
