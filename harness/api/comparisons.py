@@ -24,7 +24,10 @@ from harness.runs.request import BotLike, RunRequest
 from harness.runs.run_setup import seeded
 from harness.runs.tournament import play_run
 
-MORE = {"game_time", "isolate", "memory", "move_time", "name", "results", "strict", "threads"}
+MORE = {
+    "clock", "game_time", "isolate", "keep_processes", "memory", "move_time", "name", "ponder", "results", "strict",
+    "threads",
+}  # fmt: skip
 """Fields of RunRequest that count in a comparison too."""
 
 NOTHING_YET = "No set is finished yet: there is nothing to compare."

@@ -18,12 +18,13 @@ from harness.core.errors import UsageError
 from harness.core.game import Game, View
 from harness.core.notes import DecisionNotes
 from harness.core.types import Fault, GameRecord, Isolation, MatchSpec, Value
-from harness.executors.jobs import Roster, isolated
+from harness.executors.fairness import play_fairly
+from harness.executors.jobs import Job, Roster, isolated
 from harness.match.asked import Asked, Wanted
 from harness.match.bot_prints import printing_to_stderr
 from harness.match.narration import tell_match
 from harness.match.positions import Position, positions
-from harness.match.referee import Limits, play
+from harness.match.referee import Limits
 from harness.match.replay import stream
 from harness.output.confinement_text import tell_confinement
 from harness.output.terminal import Debugger
@@ -190,7 +191,7 @@ def play_match(
     notes: list[DecisionNotes] = []
     try:
         with Debugger() as debugger, printing_to_stderr(spec) as status, _interruptible() as audit:
-            record = play(spec, rules, roster.seats(spec), Limits(move_time), (), status, audit, notes)
+            record = play_fairly(Job(spec), roster, Limits(move_time), status, audit, notes)
     finally:
         roster.close()
     if debugger.quit:

@@ -79,7 +79,7 @@ def _check(roster: Roster, asked: dict[str, Any], games: tuple[str, ...]) -> Bot
     from harness.executors.jobs import CAN_FORK, choose_executor, isolated
     from harness.match.referee import Limits
 
-    terms = {**asked, "game_time": 0.0}
+    terms = {**asked, "game_time": 0.0, "keep_processes": True}  # to look at them after a match
     [placed] = isolated(roster, terms).entrants.values()
     workers = placed.isolated or not CAN_FORK
     report = check_bot(

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from harness.runs.store import RunFolder
 
 REQUESTED = (
-    "games", "options", "seed", "strict", "name", "workers", "move_time", "game_time", "memory", "threads", "isolate",
+    "games", "options", "seed", "strict", "name", "workers", "move_time", "game_time", "clock", "memory", "threads",
+    "isolate", "keep_processes", "ponder",
 )  # fmt: skip
 """Options that are fields of a RunRequest."""
 FIXED = {

@@ -66,7 +66,7 @@ class Seconds(click.FloatRange):
 
 
 def playing_options(command: F) -> F:
-    """Adds --workers, --move-time, --game-time, --memory, --threads and --isolate to a command."""
+    """Adds --workers, --move-time, --game-time, --clock, --memory, --threads, --isolate and their like to a command."""
     for option in reversed(
         (
             click.option(
@@ -83,7 +83,13 @@ def playing_options(command: F) -> F:
             click.option(
                 "--game-time",
                 type=Seconds(),
-                help="Seconds a bot may take for all decisions of a match. Default: no limit.",
+                help="Seconds a bot may take for a whole match. Default: no limit.",
+            ),
+            click.option(
+                "--clock",
+                type=click.Choice(["fair", "wall"]),
+                help="fair plays a match again, once, if an answer came late but took little processor time; wall is "
+                "the hard line. Default: fair.",
             ),
             click.option(
                 "--memory",
@@ -99,6 +105,19 @@ def playing_options(command: F) -> F:
             isolate_option(
                 "Run bots in processes without rights: all (on), none (off), or programs and other people's files "
                 "(auto, the default). strict is on, and refuses what this machine cannot enforce: see arena doctor.",
+            ),
+            click.option(
+                "--keep-processes",
+                is_flag=True,
+                default=None,
+                help="Let programs that are slow to start play on, in matches of other deals, instead of starting one "
+                "for each match.",
+            ),
+            click.option(
+                "--ponder",
+                is_flag=True,
+                default=None,
+                help="Let bots in processes of their own think while others are asked.",
             ),
         )
     ):

@@ -40,7 +40,7 @@ FIXED = {
 """What a run is: a resumed one has it already."""
 REQUESTED = (
     "games", "bots", "options", "players", "deals", "seed", "format", "candidates", "name", "workers", "strict",
-    "move_time", "game_time", "memory", "threads", "isolate", "max_faults",
+    "move_time", "game_time", "clock", "memory", "threads", "isolate", "keep_processes", "ponder", "max_faults",
 )  # fmt: skip
 """Options that are fields of a RunRequest."""
 

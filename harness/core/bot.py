@@ -62,6 +62,8 @@ class Bot(Generic[ViewType]):
     """The contents of files that its options name, by digest."""
     _notebook: Notebook | None = None
     """Where its notes go; None while nobody keeps them, as when another bot asks it."""
+    _processor_time: float | None = None
+    """Seconds of processor time that it has used in this match, where it has processes of its own."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)

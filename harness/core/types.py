@@ -14,6 +14,8 @@ Value = str | int | bool | float
 OptionKind = Literal["text", "int", "float", "bool", "file", "bot"]
 Isolation = Literal["auto", "off", "on", "strict"]
 """Who is confined: whoever is not one's own (auto), nobody, everybody, everybody or else nothing is played."""
+Clock = Literal["fair", "wall"]
+"""How lateness is judged: see `harness.match.referee.Limits`."""
 FaultKind = Literal["exception", "illegal", "timeout", "crash", "memory", "disqualified"]
 
 
@@ -110,6 +112,8 @@ class GameRecord(Struct, frozen=True):
     slowest: tuple[float, ...] = ()
     """Seconds of each seat's slowest decision."""
     faults: tuple[Fault, ...] = ()
+    cpu: tuple[float, ...] = ()
+    """Seconds of processor time of each seat's processes; 0 for a bot of arena's own, empty if there is none other."""
 
     def has_stand_in(self, seat: int, decision: int) -> bool:
         """Whether this decision of the seat was made at random, for its bot had failed."""
@@ -135,7 +139,7 @@ class GameRecord(Struct, frozen=True):
 
     def without_timing(self) -> GameRecord:
         """The part that must be the same in every play of the match."""
-        return replace(self, time=(), slowest=())
+        return replace(self, time=(), slowest=(), cpu=())
 
 
 def ranks_of(scores: Sequence[int]) -> tuple[int, ...]:

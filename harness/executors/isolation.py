@@ -217,7 +217,7 @@ def isolate(entrant: Entrant, policy: IsolationPolicy, games: Mapping[str, Game[
             )
         wanted["bot"] = class_path(entrant.bot)
         classes.append(entrant.bot)
-    return _remote(entrant, python_launch(SERVE_BOT, wanted, classes, place), policy, None, sessions)
+    return _remote(entrant, python_launch(SERVE_BOT, wanted, classes, place, copied=True), policy, None, sessions)
 
 
 def isolate_all(

@@ -40,7 +40,7 @@ class Roster(NamedTuple):
         seats = [self.entrants[name] for name in spec.seats]
         for entrant in seats:
             if entrant.isolated:
-                entrant.warm_up(spec.seats.count(entrant.name))
+                entrant.warm_up(spec.seats.count(entrant.name), (spec.game, spec.seed))
         return seats
 
     @property
@@ -134,7 +134,7 @@ def choose_executor(
     if workers and not CAN_FORK:
         raise UsageError("Worker processes need Linux, macOS or another Unix; play in this process with --workers 0.")
     settings = ExecutorSettings(
-        limits=Limits(limits["move_time"], limits["game_time"]),
+        limits=_times(limits),
         workers=default_workers() if workers is None else workers,
         memory=limits["memory"],
         threads=limits["threads"],
@@ -167,11 +167,20 @@ def isolated(roster: Roster, limits: Mapping[str, Any], logs: Path | None = None
 
     if not CAN_FORK:
         raise UsageError("Bots in processes of their own, programs too, need Linux, macOS or another Unix.")
-    times = Limits(limits["move_time"], limits["game_time"])
     policy = IsolationPolicy(
-        limits["isolate"], times, limits["memory"], threads=limits["threads"], logs=str(logs or "")
+        limits["isolate"],
+        _times(limits),
+        limits["memory"],
+        threads=limits["threads"],
+        logs=str(logs or ""),
+        keep=limits.get("keep_processes", False),
+        ponder=limits.get("ponder", False),
     )
     return roster._replace(entrants=isolate_all(roster.entrants, policy, roster.games))
+
+
+def _times(limits: Mapping[str, Any]) -> Limits:
+    return Limits(limits["move_time"], limits["game_time"], clock=limits.get("clock", "fair"))
 
 
 def default_workers() -> int:

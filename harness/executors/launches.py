@@ -18,15 +18,20 @@ _MISSES_A_FILE = re.compile(r"no such file|cannot find|can't open|not found|ENOE
 
 
 def python_launch(
-    entry: str, request: Mapping[str, object], classes: Iterable[type] = (), place: Path | None = None
+    entry: str,
+    request: Mapping[str, object],
+    classes: Iterable[type] = (),
+    place: Path | None = None,
+    copied: bool = False,
 ) -> Launch:
     """A launch of Python that calls our function `entry` with `request`.
 
-    It can import all that is installed, and the packages that `classes` are from; `place` is its bot's snapshot.
+    It can import all that is installed, and the packages that `classes` are from; `place` is its bot's snapshot, and
+    `copied` says that it forks a copy of itself for each match.
     """
     code = visible_code(classes)
     readable = {*code.readable, *([str(place)] if place else [])}
-    return Launch(entry=entry, request=request, readable=tuple(sorted(readable)), packages=code.packages)
+    return Launch(entry=entry, request=request, readable=tuple(sorted(readable)), packages=code.packages, copied=copied)
 
 
 def files_of_command(command: str) -> ProgramFiles:

@@ -26,7 +26,8 @@ from harness.executors.parcels import RosterParcel, pack
 from harness.executors.verdicts import Verdicts
 from harness.executors.worker import FULL, NOTES, SHORT, main
 from harness.executors.worker_status import STOP, WorkerStatus, new_status, slots
-from harness.match.referee import Limits
+from harness.match.referee import LITTLE, Limits
+from harness.sandbox.tree import processor_time
 
 AHEAD = 0.1
 """Seconds of work that a worker has waiting: its pauses between two batches are nothing beside it."""
@@ -67,8 +68,10 @@ class WorkerHandle:
         self.notes = b""
         """Notes of the match whose record comes next."""
         self.suspect: WorkerStatus | None = None
-        self.overdue = False
-        """Whether we killed it because a bot did not return."""
+        self.overdue = self.idle = False
+        """Whether we killed it because a bot did not return, and whether it had hardly done anything meanwhile."""
+        self.first_seen: tuple[WorkerStatus, float, float] | None = None
+        """What it is doing, since when, and the processor time that it had used by then."""
 
     def send(self, jobs: list[Job]) -> None:
         """Gives it more to do. If it has died the jobs stay pending, and its death is noticed soon."""
@@ -251,7 +254,8 @@ class LocalPool:
             seat = asking.seat if asking.match == job.spec.index else None
             system.kill_group(worker.pid)
             worker.process.join()
-            verdict = self._verdicts.after_death(job, seat, asking.decision, worker.overdue, worker.process.exitcode)
+            code = worker.process.exitcode
+            verdict = self._verdicts.after_death(job, seat, asking.decision, worker.overdue, code, worker.idle)
             self.losses.append(WorkerLoss(job.spec.id, seat, verdict.what))
             if verdict.job is None:
                 self.given_up.append(job.spec.id)
@@ -273,6 +277,8 @@ class LocalPool:
         now = perf_counter()
         for worker in list(self._workers.values()):
             asking = WorkerStatus(worker.status)
+            if worker.first_seen is None or worker.first_seen[0] != asking:
+                worker.first_seen = asking, now, processor_time(worker.pid)
             if not worker.process.is_alive():
                 yield from self._collect(worker, waiting)
                 if worker.fd in self._workers and self._workers[worker.fd] is worker:
@@ -283,4 +289,7 @@ class LocalPool:
                 worker.suspect = asking
             else:
                 worker.overdue = True
+                _, since, used = worker.first_seen
+                spent = processor_time(worker.pid) - used
+                worker.idle = self._settings.limits.clock == "fair" and spent < LITTLE * (now - since)
                 system.kill_group(worker.pid)

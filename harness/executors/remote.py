@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import os
 from collections import deque
+from collections.abc import Hashable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -48,6 +49,10 @@ class IsolationPolicy(Struct, frozen=True):
     """Of each native pool (OpenMP, BLAS) in such a process; 0 is as many as it likes."""
     logs: str = ""
     """The folder for what programs write to stderr; none if empty."""
+    keep: bool = False
+    """Whether a process that cannot be copied plays further matches, of other deals, instead of one."""
+    ponder: bool = False
+    """Whether programs may go on thinking while nobody asks them."""
 
     def start(self, launch: Launch, home: str, name: str = "") -> Process:
         """Starts a process on these terms; without a name no log is kept of it."""
@@ -57,6 +62,7 @@ class IsolationPolicy(Struct, frozen=True):
             told,
             home,
             log,
+            self.ponder,
             confined=self.isolate != "off",
             strict=self.isolate == "strict",
             lenient=self.isolate == "auto",
@@ -73,6 +79,8 @@ class RunningProgram:
     session: Session
     started_at: float
     """In perf_counter's time."""
+    deals: set[Hashable] = field(default_factory=set)
+    """The deals that this process, and not a copy of it, has played."""
 
     @classmethod
     def start(cls, launch: Launch, home: str, policy: IsolationPolicy, name: str) -> RunningProgram:
@@ -86,6 +94,10 @@ class RunningProgram:
         """Whether it can play another match."""
         return self.session.alive and perf_counter() - self.started_at < RETIREMENT_AGE
 
+    def may_play(self, deal: Hashable) -> bool:
+        """Whether nothing in this process has seen that deal."""
+        return deal not in self.deals
+
 
 class SessionPool:
     """The programs of one entrant in this process: as many as it has seats in one match, which is one as a rule."""
@@ -96,6 +108,8 @@ class SessionPool:
         """Starts that failed, for the seats that they were meant for."""
         self.unasked_exits = 0
         """How many have ended between two matches, unasked."""
+        self.deal: Hashable = None
+        """What is being played."""
         self._home = home
         self._owner = 0
 
@@ -112,15 +126,20 @@ class SessionPool:
 
     def take(self) -> RunningProgram | None:
         """A program that waits for a match; raises the fault of one that did not start."""
-        if self.idle:
-            return self.idle.popleft()
+        for program in self.idle:
+            if program.may_play(self.deal):
+                self.idle.remove(program)
+                return program
         if self.failed_starts:
             raise self.failed_starts.popleft()
         return None
 
-    def give_back(self, program: RunningProgram) -> None:
-        """Keeps a program for the next match, if it is fit for one."""
-        if program.fit:
+    def give_back(self, program: RunningProgram, keep: bool) -> None:
+        """Keeps a program for the next match, if another copy of it can play, or if processes are kept."""
+        fresh = program.process.end_match()
+        if not fresh:
+            program.deals.add(self.deal)
+        if program.fit and (fresh or (keep and not program.process.loaded)):
             self.idle.append(program)
             kept_here().used(self)
         else:
@@ -151,7 +170,7 @@ class SessionPool:
 
 @dataclass(frozen=True, slots=True)
 class RemoteEntrant(Entrant):
-    """An entrant in a process of its own: one for each worker, which serves match after match."""
+    """An entrant in a process of its own, for each worker: nothing of a match is left in it when the next begins."""
 
     isolated: ClassVar[bool] = True
     launch: Launch
@@ -160,26 +179,34 @@ class RemoteEntrant(Entrant):
     policy: IsolationPolicy = field(default_factory=IsolationPolicy)
     sessions: SessionPool = field(default_factory=SessionPool, compare=False)
 
-    def warm_up(self, seats: int = 1) -> None:
+    def warm_up(self, seats: int = 1, deal: Hashable = None) -> None:
         """Starts as many processes as are needed; a failure to start is kept for the match."""
         sessions = self.sessions
-        while sessions.idle and not sessions.idle[0].process.running:
-            sessions.idle.popleft().session.close()  # it left between two matches: a fresh one plays the next
+        sessions.deal = deal
+        for program in [one for one in sessions.idle if not one.process.running]:
+            sessions.idle.remove(program)
+            program.session.close()  # it left between two matches: a fresh one plays the next
             sessions.unasked_exits += 1
-        while len(sessions.idle) + len(sessions.failed_starts) < seats:
+        while sum(one.may_play(deal) for one in sessions.idle) + len(sessions.failed_starts) < seats:
             try:
                 sessions.idle.append(self._start())
             except BotFault as fault:
                 sessions.failed_starts.append(fault)
+        for program in [one for one in sessions.idle if one.may_play(deal)][:seats]:
+            program.process.begin_match()
         kept_here().used(sessions)
 
     def seat(self, game: Game[Any], seat: int, players: int, seed: int) -> Bot:
         """A bot object that asks the program."""
         program = self.sessions.take() or self._start()
         kind = ListeningRemoteBot if "events" in program.session.wants else RemoteBot
-        bot = kind(program.session, partial(self.sessions.give_back, program))
+        bot = kind(program.session, partial(self.sessions.give_back, program, self.policy.keep))
         bot._contents = self.contents
         return bot.seated(game, seat, players, seed, self.settings)
+
+    def start_afresh(self) -> None:
+        """Ends what waits for a match."""
+        self.sessions.dismiss()
 
     def close(self) -> None:
         """Ends its processes."""

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Self
 
 from harness.core.notes import DecisionNotes, encode_notes
+from harness.executors.fairness import play_fairly
 from harness.executors.jobs import ExecutorSettings, Job, Played, Roster, WorkerLoss, encode
 from harness.match.bot_prints import printing_to_stderr
-from harness.match.referee import NO_LIMITS, Limits, play
+from harness.match.referee import NO_LIMITS, Limits
 
 
 class SerialExecutor:
@@ -52,8 +53,7 @@ class SerialExecutor:
             spec = job.spec
             notes: list[DecisionNotes] = []
             with printing_to_stderr(spec) as status:
-                game, seats = roster.games[spec.game], roster.seats(spec)
-                record = play(spec, game, seats, limits, job.forfeits, status, self.audit, notes)
+                record = play_fairly(job, roster, limits, status, self.audit, notes)
             if getattr(self.should_stop, "abandoned", False):
                 return  # somebody left a debugger in the middle of it
             yield Played(record, encode(record), encode_notes(spec.id, notes) if notes else b"")

@@ -28,16 +28,26 @@ class Verdicts:
 
     def __init__(self) -> None:
         self._deaths: dict[str, list[tuple[int | None, int]]] = {}
+        self._late: set[tuple[str, int]] = set()
+        """Matches and seats that were late without doing much."""
 
     def played(self, match: str) -> None:
         """The match has been finished: its deaths are history."""
         if self._deaths:
             self._deaths.pop(match, None)
 
-    def after_death(self, job: Job, seat: int | None, decision: int, overdue: bool, code: int | None) -> DeathVerdict:
-        """A death is blamed if the replay dies at the same seat and decision; a bot that was overdue, at once."""
+    def after_death(
+        self, job: Job, seat: int | None, decision: int, overdue: bool, code: int | None, idle: bool = False
+    ) -> DeathVerdict:
+        """A death is blamed if the replay dies at the same seat and decision; a bot that was overdue, at once.
+
+        But if its worker was `idle` all that time, and not thinking, it must be overdue once more.
+        """
         again = msgspec.structs.replace(job, again=True)
         if overdue and seat is not None:
+            if idle and (job.spec.id, seat) not in self._late:
+                self._late.add((job.spec.id, seat))
+                return DeathVerdict(again, "overdue, but hardly any processor time was used; played again")
             detail = "did not return in time; its process was killed"
             return DeathVerdict(self._forfeit(again, Fault(seat, "timeout", decision, detail)), "overdue")
         deaths = self._deaths.setdefault(job.spec.id, [])

@@ -16,13 +16,14 @@ from multiprocess.connection import Connection
 from harness.core.notes import DecisionNotes, encode_notes
 from harness.core.types import MatchSpec
 from harness.executors import system
+from harness.executors.fairness import play_fairly
 from harness.executors.jobs import ExecutorSettings, Job, Roster, encode
 from harness.executors.parcels import RosterParcel, unpack
 from harness.executors.threads import thread_variables
 from harness.executors.worker_status import STOP, slots
 from harness.match.bot_prints import MatchStdout
 from harness.match.breakpoints import refuse_breakpoints
-from harness.match.referee import ASKING, DEADLINE, IDLE, MATCH, Limits, play
+from harness.match.referee import ASKING, DEADLINE, IDLE, MATCH, Limits
 
 SHORT, FULL = b"short of memory", b"memory nearly full"
 """What a worker writes, in place of a record or after one, when it should be replaced by a fresh one."""
@@ -87,10 +88,10 @@ class _MatchLoop:
         printed = sys.stdout = sys.stderr = MatchStdout(spec, self.notice)
         audit = self._audit if job.again else None
         self._load(spec)
-        game, seats = self.roster.games[spec.game], self.roster.seats(spec)
         notes: list[DecisionNotes] = []
-        record = play(spec, game, seats, self.limits, job.forfeits, self.notice, audit, notes)
+        record = play_fairly(job, self.roster, self.limits, self.notice, audit, notes)
         printed.end()
+        seats = [self.roster.entrants[name] for name in spec.seats]
         short = any(fault.kind == "memory" and not seats[fault.seat].isolated for fault in record.faults)
         if short and not job.again:
             # Somebody else may have filled the memory: the match is played again in a fresh worker.

@@ -35,9 +35,10 @@ def set_own_folder(folder: str) -> None:
 class BotFault(Exception):
     """A bot failed in a process of its own: the kind of fault is known, and so is what to say of it."""
 
-    def __init__(self, kind: FaultKind, detail: str) -> None:
+    def __init__(self, kind: FaultKind, detail: str, doubtful: bool = False) -> None:
+        """It is `doubtful` if it may have come from outside: then it counts if it happens again."""
         super().__init__(detail)
-        self.kind, self.detail = kind, detail
+        self.kind, self.detail, self.doubtful = kind, detail, doubtful
 
 
 def kind_of(error: BaseException) -> FaultKind:

@@ -7,7 +7,7 @@ from collections.abc import Callable, MutableSequence, Sequence
 from contextlib import suppress
 from copy import deepcopy
 from math import inf
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
 from msgspec import Struct
@@ -17,15 +17,21 @@ from harness.core.bot import Bot
 from harness.core.chance import Chance
 from harness.core.game import Action, Game, State
 from harness.core.notes import DecisionNotes, Notebook
-from harness.core.types import Event, Fault, FaultKind, GameRecord, MatchSpec, ranks_of
+from harness.core.types import Clock, Event, Fault, FaultKind, GameRecord, MatchSpec, ranks_of
 from harness.match.faults import BotFault, detail_of, illegal_answer, kind_of, whole_characters
 from harness.plugins.entrants import Entrant
 
 MATCH, ASKING, DEADLINE, SLOTS = 0, 1, 2, 3
 """Slots of the status that a referee keeps: its match, whom it is asking (decision * SEATS + seat), until when."""
 SEATS = 64
+TICK = 1e-3
+"""Seconds that a bot has at least for what must be told it."""
 IDLE = -1
 """ASKING when no bot is being asked."""
+
+
+LITTLE = 0.5
+"""Share of the time of a late answer that was processor time: with less, something else held it up."""
 
 
 class Limits(Struct, frozen=True):
@@ -34,9 +40,11 @@ class Limits(Struct, frozen=True):
     move_time: float = 0.0
     """For one decision."""
     game_time: float = 0.0
-    """For all decisions of a match together."""
+    """For a whole match: its start, all decisions, its end."""
     margin: float = 0.1
     """How much later than that an answer may come: machines are not punctual."""
+    clock: Clock = "fair"
+    """Whether a late answer that took little processor time is doubtful: the machine may have been busy."""
 
 
 NO_LIMITS = Limits()
@@ -84,14 +92,16 @@ def play(
     status: MutableSequence[float] | memoryview[float] | None = None,
     audit: Callable[[], None] | None = None,
     notes: list[DecisionNotes] | None = None,
+    doubts: list[Fault] | None = None,
 ) -> GameRecord:
     """Plays the match with these entrants, seat by seat, to its end.
 
     A seat of `forfeits` is not asked from that decision on: its bot is known to kill or hang the process. Whom the
     referee is asking is noted in `status`; `audit` is called after each answer, before the note is taken away. What
-    bots note about their decisions is added to `notes`, if somebody keeps them.
+    bots note about their decisions is added to `notes`, if somebody keeps them. Faults that may have come from outside
+    are added to `doubts`, too.
     """
-    match = _Match(spec, game, entrants, limits, forfeits, status, audit, notes)
+    match = _Match(spec, game, entrants, limits, forfeits, status, audit, notes, doubts)
     match.run()
     return match.record()
 
@@ -107,7 +117,11 @@ class _Match:
         status: MutableSequence[float] | memoryview[float] | None,
         audit: Callable[[], None] | None,
         notes: list[DecisionNotes] | None,
+        doubts: list[Fault] | None,
     ) -> None:
+        self.doubts = doubts
+        self.cpu: dict[int, float] = {}
+        self.began, self.used = perf_counter(), process_time()
         self.spec, self.game, self.limits, self.audit, self.notes = spec, game, limits, audit, notes
         self.status: Any = [0.0] * SLOTS if status is None else status
         self.forfeits = {fault.seat: fault for fault in forfeits}
@@ -131,15 +145,22 @@ class _Match:
             return Seat(None, spare)
         self._ask(number, self.limits.move_time)
         noted = None if self.notes is None else Notebook()
+        began = perf_counter()
         try:
             bot = entrant.seat(self.game, number, len(self.spec.seats), luck.derive("bot", *where, entrant.name))
             bot._notebook = noted
             bot.start()
         except BaseException as error:
-            self._blame(number, kind_of(error), detail_of(error, __file__))
+            self._blame_for(error, number)
             bot = None
+        took = perf_counter() - began
         self._asked()
-        return Seat(bot, spare, noted)
+        if bot is not None and self.limits.game_time and took > self.limits.game_time + self.limits.margin:
+            self._blame_late(number, took, took)
+            bot = None
+        seat = Seat(bot, spare, noted)
+        seat.time = took
+        return seat
 
     def _ask(self, number: int, allowed: float) -> None:
         """Notes that this bot has the word, for at most so many seconds."""
@@ -151,8 +172,15 @@ class _Match:
             self.audit()
         self.status[ASKING] = IDLE
 
-    def _blame(self, number: int, kind: FaultKind, detail: str, phase: str = "") -> None:
+    def _blame(self, number: int, kind: FaultKind, detail: str, phase: str = "", doubtful: bool = False) -> None:
         self.faults.append(Fault(number, kind, len(self.actions), whole_characters(detail), phase))
+        if doubtful and self.doubts is not None:
+            self.doubts.append(self.faults[-1])
+
+    def _blame_for(self, error: BaseException, number: int, phase: str = "") -> None:
+        doubtful = isinstance(error, BotFault) and error.doubtful
+        doubtful = doubtful and (kind_of(error) != "timeout" or self.limits.clock == "fair")
+        self._blame(number, kind_of(error), detail_of(error, __file__), phase, doubtful)
 
     def run(self) -> None:  # noqa: C901 - one flat loop: every call saved here is saved at each decision
         """Every decision of the match: this loop is the hot path of a tournament."""
@@ -233,7 +261,7 @@ class _Match:
             self.notes.append(DecisionNotes(len(self.actions), number, noted.take()))
 
     def _failed(self, number: int, legal: tuple[Action, ...], error: BaseException) -> Action:
-        self._blame(number, kind_of(error), detail_of(error, __file__), self.state.phase)
+        self._blame_for(error, number, self.state.phase)
         return self._forfeit(number, legal)
 
     def _illegal(self, number: int, legal: tuple[Action, ...], answer: object) -> Action:
@@ -241,15 +269,22 @@ class _Match:
         return self._forfeit(number, legal)
 
     def _late(self, number: int, legal: tuple[Action, ...], took: float) -> Action:
-        limits = self.limits
-        if limits.move_time and took > limits.move_time:
-            detail = f"took {took:.3f} s for one decision; {limits.move_time:g} s are allowed"
-        else:
-            detail = f"took {self.seats[number].time:.3f} s for the match so far; {limits.game_time:g} s are allowed"
-        self._blame(number, "timeout", detail, self.state.phase)
+        self._blame_late(number, took, self.seats[number].time, self.state.phase)
         return self._forfeit(number, legal)
 
+    def _blame_late(self, number: int, took: float, in_all: float, phase: str = "") -> None:
+        """It is doubtful if little of the time was processor time: what the match has used before is taken for all that
+        it has lasted, since nobody looks at that clock at every decision."""
+        limits = self.limits
+        if phase and limits.move_time and took > limits.move_time:
+            detail = f"took {took:.3f} s for one decision; {limits.move_time:g} s are allowed"
+        else:
+            detail = f"took {in_all:.3f} s for the match so far; {limits.game_time:g} s are allowed"
+        used = process_time() - self.used - (perf_counter() - self.began - took)
+        self._blame(number, "timeout", detail, phase, limits.clock == "fair" and used < LITTLE * took)
+
     def _forfeit(self, number: int, legal: tuple[Action, ...]) -> Action:
+        self._take_processor_time(number)
         self.seats[number].forfeit()
         return self.seats[number].random_action(legal)
 
@@ -270,16 +305,38 @@ class _Match:
         told = replace(record, id="", index=0, set="", seed=0)  # the deal comes up again, in the set's other seatings
         for number, seat in enumerate(seats):
             if seat.bot is not None and type(seat.bot).finish is not Bot.finish:
-                self._ask(number, self.limits.move_time)
-                with suppress(BaseException):  # the result stands whatever a bot does with it
-                    try:
-                        seat.bot.finish(told)
-                    except BotFault as fault:  # its own process hung or died over it
-                        self._blame(number, fault.kind, fault.detail)
-                self._asked()
+                self._finish(number, seat, told)
+        time = tuple([round(seat.time, 6) for seat in seats])
         if len(self.faults) > len(record.faults):
-            record = replace(record, ranks=ranks_with_faults(scores, self.faults), faults=tuple(self.faults))
-        return record
+            ranks = ranks_with_faults(scores, self.faults)
+            record = replace(record, ranks=ranks, faults=tuple(self.faults))
+        if self.cpu:
+            record = replace(record, cpu=tuple([round(self.cpu.get(seat, 0.0), 6) for seat in range(len(seats))]))
+        return record if time == record.time else replace(record, time=time)
+
+    def _take_processor_time(self, number: int) -> None:
+        used = getattr(self.seats[number].bot, "_processor_time", None)
+        if isinstance(used, float):
+            self.cpu[number] = used
+
+    def _finish(self, number: int, seat: Seat, told: GameRecord) -> None:
+        assert seat.bot is not None
+        limits = self.limits
+        left = limits.game_time - seat.time if limits.game_time else inf
+        self._ask(number, min(limits.move_time or inf, max(left, TICK)))
+        began, fine = perf_counter(), True
+        with suppress(BaseException):  # the result stands whatever a bot does with it
+            try:
+                seat.bot.finish(told)
+            except BotFault as fault:  # its own process hung or died over it
+                fine = False
+                self._blame_for(fault, number)
+        took = perf_counter() - began
+        self._asked()
+        seat.time += took
+        self._take_processor_time(number)
+        if fine and took > left + limits.margin:
+            self._blame_late(number, took, seat.time)
 
 
 def news_for(seat: int, events: Sequence[Event]) -> list[Event]:

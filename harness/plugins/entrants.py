@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -47,8 +47,11 @@ class Entrant:
         """Whether it plays this game."""
         return all(not bot.games or game in bot.games for bot in (self.bot, *self.consulted))
 
-    def warm_up(self, seats: int = 1) -> None:
-        """Makes ready for a match with so many seats of this entrant, before anybody looks at the clock."""
+    def warm_up(self, seats: int = 1, deal: Hashable = None) -> None:
+        """Makes ready for a match of this deal with so many seats of this entrant, before any clock runs."""
+
+    def start_afresh(self) -> None:
+        """Plays its next match in no process that has played before, if it has processes of its own."""
 
     def close(self) -> None:
         """Lets go of what it holds: a bot of this process holds nothing."""

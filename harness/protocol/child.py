@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import os
 import random
+import signal
 import sys
+import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
 import msgspec
+from msgspec import Raw
 
 from harness.core.bot import Bot
+from harness.core.chance import Chance
 from harness.core.game import Action, Game
 from harness.core.notes import Notebook
 from harness.core.types import GameRecord
@@ -39,6 +44,8 @@ from harness.protocol.messages import (
 )  # fmt: skip
 
 CHUNK = 1 << 16
+REHEARSED = 12
+"""Decisions of each game that are gone through before the first match."""
 
 
 class Pipes:
@@ -87,18 +94,58 @@ def serve(wanted: Mapping[str, Any]) -> None:
     pipes = Pipes()
     me = os.getpid()
     bot = _find_bot(wanted)
-    for path in wanted["engines"]:
-        _import_class(path).configure()
+    games = [_import_class(path).configure() for path in wanted["engines"]]
+    for game in games:
+        _rehearse(game, REHEARSED)
     server = _BotServer(Entrant(bot.name, "", bot, dict(wanted["settings"]), "", ""), pipes)
+    gc.collect()
     gc.freeze()  # what is loaded stays: the collector need not look at it again and again
+    server.handle(pipes.read_line())  # hello
+    if sys.platform == "linux" and threading.active_count() == 1:
+        me = _become_copy()
+        for game in games:  # the others' copies get ready at the same time, and nobody's clock runs yet
+            _rehearse(game, 2)
     while line := pipes.read_line():
         server.handle(line)
-        if os.getpid() != me:  # a copy that the bot has forked has come back from it
+        if os.getpid() != me:  # a child that the bot has forked has come back from it
             os._exit(0)
 
 
+def _rehearse(game: Game[Any], decisions: int) -> None:
+    """Does once what each copy would have to do for the first time: much is made when it is first needed, and kept."""
+    state = game.new(game.min_players, Chance(0))
+    for number in range(decisions):
+        if len(state.legal) > 1:
+            view = Raw(game.view_to_json(state.view(state.seat)))
+            asked = Choose(number, [action.code for action in state.legal], None, view)
+            request = decode_request(encode(asked))
+            assert isinstance(request, Choose)
+            game.view_from_json(bytes(request.view))
+        if state.legal:
+            state.step(state.legal[-1])
+
+
+def _become_copy() -> int:
+    """Comes back in a copy of this process, again and again in another one: each plays a match, and is then killed.
+
+    Arena stops this process while a copy plays, and lets it go on when it wants the next: so what a match was like is
+    nowhere to be found in the next one. The copy's process id.
+
+    The copy is this process gone on, so it is none of the forks that Python, libraries and bots prepare for: what they
+    prepare would copy much of its memory at once, and there are no other threads whose locks they would have to mend.
+    """
+    fork = ctypes.PyDLL(None).fork
+    while True:
+        copy = fork()
+        if copy == 0:
+            return os.getpid()
+        _, status = os.waitpid(copy, 0)
+        if not (os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL):
+            os._exit(os.WEXITSTATUS(status) if os.WIFEXITED(status) else 128 + os.WTERMSIG(status))
+
+
 class _BotServer:
-    """Answers for one bot, match after match."""
+    """Answers for one bot."""
 
     def __init__(self, entrant: Entrant, pipes: Pipes) -> None:
         self.entrant, self.pipes = entrant, pipes

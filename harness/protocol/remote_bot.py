@@ -34,7 +34,9 @@ class RemoteBot(Bot):
         # Most games write views as msgspec does: then the view is encoded with the message, in one go.
         own_way = type(self.game).view_to_json is not Game.view_to_json
         self._raw = (lambda view: Raw(self.game.view_to_json(view))) if own_way else None
+        began = perf_counter()
         self._session.new_game(self.game, self.seat, self.players, self.seed, dict(self.settings), self._contents)
+        self._used = perf_counter() - began
 
     def choose(self, view: Any, actions: Sequence[Action]) -> Action:
         """What the program chooses."""
@@ -43,6 +45,10 @@ class RemoteBot(Bot):
         allowed = min(self._move_time, self._game_time - self._used)
         try:
             action = self._ask(self._raw(view) if self._raw else view, actions, allowed, events)
+        except BaseException:
+            assert self._session is not None
+            self._processor_time = self._session.channel.processor_time()
+            raise
         finally:
             self._take_note()
         self._used += perf_counter() - began
@@ -61,8 +67,9 @@ class RemoteBot(Bot):
         session, self._session = self._session, None
         assert session is not None
         try:
-            session.game_over(record)
+            session.game_over(record, max(self._game_time - self._used, 0.0))
         finally:
+            self._processor_time = session.channel.processor_time()
             self._give_back()
 
     def __del__(self) -> None:

@@ -65,6 +65,9 @@ class Channel(Protocol):
         Does nothing if it is not alive.
         """
 
+    def processor_time(self) -> float:
+        """Seconds of processor time that the program has used in this match."""
+
     def kill(self) -> object:
         """Ends the program at once, with everything that it has started."""
 
@@ -107,7 +110,7 @@ class Session:
         `contents` are those of files that the bot's options name, for a Python program.
         """
         files = {**game.files, **contents}
-        self._id = 0
+        self._id, limits = 0, self.limits
         message = NewGame(
             id=0,
             game=game.name,
@@ -117,12 +120,12 @@ class Session:
             players=players,
             seed=seed,
             options=options,
-            move_time=self.limits.move_time or None,
-            game_time=self.limits.game_time or None,
+            move_time=limits.move_time or None,
+            game_time=limits.game_time or None,
             components=_components(game) if "components" in self.wants else UNSET,
             engine=Engine(cls=class_path(type(game)), files=files) if "engine" in self.wants else UNSET,
         )
-        self._expect_ready(message)
+        self._expect_ready(message, limits.game_time or inf)
 
     def choose(self, view: Any, legal: Sequence[Action], allowed: float, events: list[Event] | None) -> Action:
         """The program's choice among these actions, within so many seconds."""
@@ -143,8 +146,8 @@ class Session:
             self._fail("illegal", illegal_answer(reply.code, legal))
         return legal[codes.index(reply.code)]
 
-    def game_over(self, record: GameRecord) -> None:
-        """Ends a match; comes back when the program is ready for another."""
+    def game_over(self, record: GameRecord, allowed: float = inf) -> None:
+        """Ends a match; comes back when the program is ready for another, within so many seconds."""
         self._id += 1
         message = GameOver(
             id=self._id,
@@ -153,15 +156,14 @@ class Session:
             ranks=record.ranks,
             decisions=record.decisions,
         )
-        self._expect_ready(message)
+        self._expect_ready(message, allowed)
 
     def close(self) -> None:
         """Says bye to a program that can still hear it, and sees to its end."""
         self.channel.dismiss(BYE, PARTING_TIME)
 
-    def _expect_ready(self, message: NewGame | GameOver) -> None:
-        limits = self.limits
-        deadline = perf_counter() + (limits.move_time + limits.margin if limits.move_time else inf)
+    def _expect_ready(self, message: NewGame | GameOver, allowed: float) -> None:
+        deadline = perf_counter() + min(self.limits.move_time or inf, allowed) + self.limits.margin
         line = self.channel.exchange(encode(message) + b"\n", deadline, LONGEST_LINE, "been ready")
         self._check_id(self._read(line, Ready, "ready").id)
 

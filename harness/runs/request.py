@@ -16,7 +16,7 @@ from msgspec.structs import force_setattr
 from harness.core.bot import Bot
 from harness.core.errors import UnknownName, UsageError
 from harness.core.game import Action
-from harness.core.types import Isolation, Value
+from harness.core.types import Clock, Isolation, Value
 
 BotLike = str | type[Bot] | Bot | Callable[[Any, Sequence[Action]], Action] | tuple[str, Any]
 """A bot's name, class, object (its class plays), or a function `(view, actions) -> action`; or a pair of a name that
@@ -30,7 +30,9 @@ MOST_SEED = 2**128 - 1
 """Luck is keyed with sixteen bytes."""
 SAFE_BITS = 48
 """A seed with fewer bits can be found out by trial within a run."""
-LIMITS = ("move_time", "game_time", "memory", "threads", "isolate", "max_faults")
+LIMITS = (
+    "move_time", "game_time", "clock", "memory", "threads", "isolate", "keep_processes", "ponder", "max_faults",
+)  # fmt: skip
 """What bots may use and how they are kept: part of what a run is, kept in its run.json."""
 
 
@@ -64,6 +66,12 @@ class RunRequest(Struct, frozen=True, kw_only=True, rename="kebab", forbid_unkno
     isolate: Isolation = "auto"
     """Which bots play in processes without rights: programs and other people's files (auto), none (off), all (on);
     strict is on, and refuses what this machine cannot enforce."""
+    clock: Clock = "fair"
+    """Whether a late answer that took little processor time is tried once more; "wall" is the hard line."""
+    keep_processes: bool = False
+    """Whether programs that are slow to start play on, in matches of other deals, instead of being started for each."""
+    ponder: bool = False
+    """Whether bots in processes of their own may go on thinking while others are asked."""
     max_faults: int = 0
     """Faults after which a bot is disqualified; 0 is never."""
     workers: int | None = None
@@ -94,6 +102,8 @@ class RunRequest(Struct, frozen=True, kw_only=True, rename="kebab", forbid_unkno
                 _check_number(field, getattr(self, field), least, most)
         if self.isolate not in get_args(Isolation):
             raise UnknownName("isolation", str(self.isolate), get_args(Isolation))
+        if self.clock not in get_args(Clock):
+            raise UnknownName("clock", str(self.clock), get_args(Clock))
         if not all(isinstance(game, str) for game in self.games):
             raise UsageError(f"The games of a run are names, not {self.games!r}.")
         for bot in (*self.bots, *self.candidates):
@@ -147,6 +157,8 @@ _KINDS: tuple[tuple[str, tuple[type, ...], str], ...] = (
     ("name", (str, NoneType), "a text"),
     ("results", (str, Path), "a folder"),
     ("strict", (bool, NoneType), "true or false"),
+    ("keep_processes", (bool,), "true or false"),
+    ("ponder", (bool,), "true or false"),
     ("move_time", (int, float, NoneType), "a number of seconds"),
     ("game_time", (int, float), "a number of seconds"),
 )

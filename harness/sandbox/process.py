@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import re
@@ -11,18 +12,22 @@ import signal
 import subprocess
 import sys
 import tempfile
+import termios
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
-from math import inf
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, ClassVar
 
 from harness.core.types import FaultKind
 from harness.match.bot_prints import TaggedLines, match_being_played
 from harness.match.faults import BotFault, without_addresses
+from harness.match.referee import LITTLE
+from harness.sandbox.copies import LoadedProgram, ended, exit_status
 from harness.sandbox.limits import SandboxLimits
+from harness.sandbox.memory import exceeds
+from harness.sandbox.tree import ProcessTree, WillNotStop, can_see, children_of, descendants_of
 
 ROOT = Path(__file__).parents[2]
 """The folder that has `harness` in it."""
@@ -38,6 +43,10 @@ WARDEN_TIME = 2.0
 """Seconds for the warden to clear up before it is killed itself."""
 EXIT_CODE_TIME = 1.0
 """Seconds that a program's exit code is waited for once it has closed its pipe."""
+LOOK = 0.025
+"""Seconds between two looks at what others do while a program thinks."""
+COPY_TIME = 20.0
+"""Seconds for a loaded program to fork a copy of itself; a machine may be busy."""
 LAST_LINE_TIME = 0.1
 """Seconds for a program to take its last line, which needs no answer."""
 _OUT_OF_MEMORY = re.compile(r"MemoryError|out of memory|cannot allocate|bad_alloc", re.IGNORECASE)
@@ -53,6 +62,10 @@ class DeadlinePassed(Exception):
     def __init__(self, unfinished: int) -> None:
         super().__init__("the time is over")
         self.unfinished = unfinished
+
+
+class OverMemory(Exception):
+    """All its processes together take more memory than they may."""
 
 
 class LineTooLong(Exception):
@@ -75,13 +88,21 @@ class Launch:
     """Where Python packages begin that lie in no folder of installed ones, for `entry`: name -> file."""
     environment: Mapping[str, str] = field(default_factory=dict)
     """What it is told by its environment beside the usual."""
+    copied: bool = False
+    """Whether it forks a copy of itself for each match, once it has said hello (`harness.protocol.child`)."""
 
 
 class Process:
     """A running program with its warden. It belongs to this object, and ends with `kill` at the latest."""
 
-    def __init__(self, launch: Launch, home: str, log: Path | None = None, **limits: Any) -> None:
-        """`home` is the folder in which it gets a folder of its own; `limits` are fields of SandboxLimits."""
+    _resting: ClassVar[dict[Process, ProcessTree]] = {}
+    """Those of this process's matches that have answered and wait for their next question."""
+
+    def __init__(self, launch: Launch, home: str, log: Path | None = None, ponder: bool = False, **limits: Any) -> None:
+        """`home` is the folder in which it gets a folder of its own; `limits` are fields of SandboxLimits.
+
+        Unless it may `ponder`, the program is stopped from each of its answers to the next question.
+        """
         self.folder = tempfile.mkdtemp(prefix="bot-", dir=home)
         self.log, self._stderr_end, self._buffer = log, b"", b""
         self._lines, self._match = TaggedLines(self._keep), ""
@@ -120,6 +141,19 @@ class Process:
         self._poll.register(self._out, select.POLLIN)
         self._poll.register(self._err, select.POLLIN)
         self.alive = True
+        self._new_copy = self._restless = False
+        """Whether a copy has not answered yet; whether one did something while nobody asked it."""
+        self._copied, self._ponder = launch.copied, ponder
+        self._memory: int = limits.get("memory", 0)
+        self._looked_at = 0.0
+        self._used, self._used_before = 0.0, 0.0
+        """Processor time of what has played and is gone, and of what it had used before the match."""
+        self.loaded: LoadedProgram | None = None
+        """The process that is copied for each match; None if each match needs a process of its own."""
+        self._tree: ProcessTree | None = None
+        """Who is asked now; None before hello, between two copies, and where this system does not show it."""
+        self._copy = -1
+        """A descriptor by which the end of a copy is noticed."""
 
     @property
     def running(self) -> bool:
@@ -138,25 +172,44 @@ class Process:
         """
         began = perf_counter()
         try:
-            return self.ask(line, deadline, longest)
+            self._awake(deadline)
+            answer = self.ask(line, deadline, longest)
+            if perf_counter() - self._looked_at > LOOK:
+                self._look()
+            self._rest()
+        except OverMemory:
+            self.kill()
+            raise BotFault("memory", f"its processes took more than {self._memory} MB in all") from None
+        except WillNotStop:
+            self.kill()
+            raise BotFault("crash", "its processes could not be stopped after its answer") from None
         except DeadlinePassed as late:
+            idle = self._tree is not None and self._tree.used_since_rest() < LITTLE * (perf_counter() - began)
             self.kill()
             half = f"; {late.unfinished} bytes without an end of line had come" if late.unfinished else ""
             raise BotFault(
-                "timeout", f"had not {awaited} after {deadline - began:.3g} s; its process was killed{half}"
+                "timeout", f"had not {awaited} after {deadline - began:.3g} s; its process was killed{half}", idle
             ) from None
         except LineTooLong:
             self.kill()
             raise BotFault("illegal", f"sent more than {longest} bytes in one line") from None
         except ProcessEnded:
-            ending = self.kill(EXIT_CODE_TIME)
+            ending = self._copy_ending() or self.kill(EXIT_CODE_TIME)
+            self.kill()
             words = self.last_stderr_line()
             kind: FaultKind = "memory" if _OUT_OF_MEMORY.search(words) else "crash"
-            raise BotFault(kind, f"its process ended: {ending}" + (f": {words}" if words else "")) from None
+            detail = f"its process ended: {ending}" + (f": {words}" if words else "")
+            raise BotFault(kind, detail, kind == "crash") from None
+        return answer
 
     def ask(self, line: bytes, deadline: float, longest: int = LONGEST_LINE) -> bytes:
         """Sends a line and returns the line that comes next. `deadline` is in perf_counter's time."""
         self.send(line, deadline)
+        if self._tree:
+            self._tree.thaw()  # now, that there is something to do: it wakes up once
+            self._resting.pop(self, None)
+        for tree in self._resting.values():
+            tree.watch()
         while True:
             if self._buffer:
                 answer, newline, rest = self._buffer.partition(b"\n")
@@ -165,11 +218,103 @@ class Process:
                 if newline:
                     self._buffer = rest
                     return answer
-            for descriptor, _ in self._wait(deadline):
-                if descriptor == self._err:
-                    self._read_stderr()
-                else:
-                    self._read_stdout()
+            ready = [descriptor for descriptor, _ in self._wait(deadline)]
+            if self._err in ready:
+                self._read_stderr()
+            if self._out in ready:
+                self._read_stdout()
+            elif self._copy in ready:  # only now: its answer may have come before its end
+                raise ProcessEnded
+
+    def begin_match(self) -> None:
+        """Lets a loaded program fork the copy that plays next; others need no such thing."""
+        self._used_before = self._tree.processor_time() if self._tree else 0.0
+        if self.loaded and self._tree is None:
+            self.loaded.go_on()
+
+    def processor_time(self) -> float:
+        """Seconds of processor time that it has used in this match, or in the last if it plays none."""
+        if self._tree:
+            self._used = self._tree.processor_time() - self._used_before
+        return self._used
+
+    def end_match(self) -> bool:
+        """Ends the copy that has played; whether the loaded program can be copied again."""
+        if self.loaded is None:
+            self._resting.pop(self, None)
+            if self._tree and not self._ponder:
+                with suppress(WillNotStop):
+                    self._tree.freeze()
+            return False
+        if self._tree is None:
+            return self.alive
+        with suppress(WillNotStop):
+            self._tree.freeze()
+        self._restless |= self._tree.restless
+        fit = self.alive and not ended(self._copy) and self.loaded.untouched and not _unread(self._in)
+        self._tree.kill()
+        self._let_go_of_copy()
+        with suppress(OSError):
+            while os.read(self._out, CHUNK):  # what it said beyond its last answer
+                continue
+        self._buffer = b""
+        return fit
+
+    def _awake(self, deadline: float) -> None:
+        """Before a question: where a copy is to be asked, and there is none, takes the one that was forked."""
+        if not self.loaded or self._tree:
+            return
+        self.loaded.go_on()
+        self._tree = self.loaded.next_copy(max(deadline, perf_counter() + COPY_TIME))
+        if self._tree is None:
+            raise ProcessEnded
+        self._copy = os.pidfd_open(self._tree.asked)
+        self._poll.register(self._copy, select.POLLIN)
+        self._tree.restless, self._used_before = self._restless, 0.0
+        self._new_copy = True
+
+    def _rest(self) -> None:
+        """After an answer: nobody goes on until the next question, and it is known from now on who that is."""
+        if self._tree is None:
+            self._find_tree()
+        elif not self._ponder:
+            self._tree.rest()
+            self._resting[self] = self._tree
+        if self._new_copy and self.loaded:
+            self.loaded.begin_watch()
+            self._new_copy = False
+
+    def _find_tree(self) -> None:
+        """After hello, when everything is loaded."""
+        if self._copied:
+            self.loaded = LoadedProgram.found(self.pid, self.folder)
+            if self.loaded:
+                self.loaded.stop()
+                return
+        started = children_of(self.pid)
+        if started and can_see(self.pid):
+            self._tree = ProcessTree(self.pid, started[0])
+            if not self._ponder:
+                self._tree.freeze()  # its match may be far off
+
+    def _let_go_of_copy(self) -> None:
+        self._resting.pop(self, None)
+        if self._tree:
+            self.processor_time()
+            self._tree.close()
+            self._tree = None
+        if self._copy >= 0:
+            self._poll.unregister(self._copy)
+            os.close(self._copy)
+            self._copy = -1
+
+    def _copy_ending(self) -> str:
+        """How the copy has ended that was playing, in words; empty if none was, or if it has not ended."""
+        if self._copy < 0 or not ended(self._copy):
+            return ""
+        assert self._tree is not None
+        status = exit_status(self._tree.asked)
+        return _ending(os.WEXITSTATUS(status) if os.WIFEXITED(status) else 128 + os.WTERMSIG(status))
 
     def send(self, line: bytes, deadline: float) -> None:
         """Sends a line, as fast as the program takes it."""
@@ -177,6 +322,8 @@ class Process:
             try:
                 sent = os.write(self._in, line)
             except BlockingIOError:
+                if self._tree:
+                    self._tree.thaw()  # it has to make room
                 self._wait_to_send(deadline)
                 continue
             except (BrokenPipeError, ConnectionResetError):
@@ -196,13 +343,20 @@ class Process:
             self._poll.unregister(self._in)
 
     def _wait(self, deadline: float) -> list[tuple[int, int]]:
-        left = deadline - perf_counter()
-        if left <= 0:
-            raise DeadlinePassed(len(self._buffer))
-        ready = self._poll.poll(None if left == inf else int(1000 * left) + 1)
-        if not ready:
-            raise DeadlinePassed(len(self._buffer))
-        return ready
+        while (left := deadline - perf_counter()) > 0:
+            ready = self._poll.poll(min(LOOK, left) * 1000 + 1)
+            if ready:
+                return ready
+            self._look()
+        raise DeadlinePassed(len(self._buffer))
+
+    def _look(self) -> None:
+        """While it thinks: what others do who are not asked, and how much memory it takes."""
+        for tree in self._resting.values():
+            tree.watch()
+        self._looked_at = perf_counter()
+        if self._memory and exceeds(descendants_of(self.pid), self._memory):
+            raise OverMemory
 
     def _read_stdout(self) -> None:
         part = os.read(self._out, CHUNK)
@@ -239,9 +393,9 @@ class Process:
     def peak_memory(self) -> float:
         """Megabytes of memory that the program has used at most; 0 where that cannot be told."""
         most = 0
-        with suppress(OSError):
-            for child in Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split():
-                found = re.search(r"VmHWM:\s+(\d+)", Path("/proc", child, "status").read_text())
+        for each in descendants_of(self.pid):
+            with suppress(OSError):
+                found = re.search(r"VmHWM:\s+(\d+)", Path(f"/proc/{each}/status").read_text())
                 most = max(most, int(found[1]) if found else 0)
         return most / 1000
 
@@ -249,11 +403,16 @@ class Process:
         """Sends a last line, gives the program up to `grace` seconds to end by itself, and then ends it."""
         if not self.alive:
             return
+        if self.loaded:  # nobody of it listens now
+            self.kill()
+            return
         with suppress(ProcessEnded, DeadlinePassed):
             self.send(line, perf_counter() + LAST_LINE_TIME)
         assert self._process.stdin is not None
         with suppress(OSError):
             self._process.stdin.close()  # who does not understand the line may understand that there is no other
+        if self._tree:
+            self._tree.thaw()
         self.kill(grace)
 
     def kill(self, grace: float = 0.0) -> str:
@@ -262,6 +421,7 @@ class Process:
         `grace` is for a program that seems to be ending: so many seconds it is waited for.
         """
         self.alive = False
+        self._let_go_of_copy()
         code: int | None = None
         try:
             code = self._process.wait(grace)
@@ -285,6 +445,11 @@ class Process:
                     stream.close()
         shutil.rmtree(self.folder, ignore_errors=True)
         return _ending(code)
+
+
+def _unread(pipe: int) -> int:
+    """Bytes in a pipe that nobody has read."""
+    return int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)), sys.byteorder)
 
 
 def _ending(code: int | None) -> str:

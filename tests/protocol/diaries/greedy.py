@@ -1,0 +1,100 @@
+"""Bots that take more than is theirs: memory in every way there is, and the processor while others think."""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import os
+import time
+
+import harness
+
+MEGABYTE = 1 << 20
+
+
+class Greedy(harness.Bot):
+    """Misbehaves at its first decision, and waits to be stopped."""
+
+    def take(self) -> None:
+        raise NotImplementedError
+
+    def choose(self, view, actions):
+        self.take()
+        while True:
+            time.sleep(0.01)
+
+
+class MemoryFile(Greedy):
+    """Files in memory that are never mapped."""
+
+    def take(self):
+        for number in range(12):
+            file = os.memfd_create(f"part-{number}")
+            for _ in range(50):
+                os.write(file, bytes(MEGABYTE))
+
+
+class SharedMemory(Greedy):
+    """Memory that children share with it, and that none of them has more than a part of."""
+
+    def take(self):
+        for _ in range(6):
+            if os.fork() == 0:
+                part = mmap.mmap(-1, 100 * MEGABYTE)
+                ctypes.memset(ctypes.addressof(ctypes.c_char.from_buffer(part)), 1, 100 * MEGABYTE)
+                while True:
+                    time.sleep(1)
+
+
+class EightProcesses(Greedy):
+    """A part for each of eight processes."""
+
+    def take(self):
+        for _ in range(8):
+            if os.fork() == 0:
+                part = bytearray(80 * MEGABYTE)
+                for place in range(0, len(part), 4096):
+                    part[place] = 1
+                while True:
+                    time.sleep(1)
+
+
+class Burner(harness.Bot):
+    """Has children that burn processor time for ever."""
+
+    def start(self):
+        for number in range(3):
+            if os.fork() == 0:
+                if number == 2:
+                    os.setsid()
+                while True:
+                    pass
+
+    def choose(self, view, actions):
+        return actions[0]
+
+
+class LonelyBurner(harness.Bot):
+    """Sets an alarm that wakes it while others think, and goes on from there."""
+
+    def choose(self, view, actions):
+        import signal
+
+        def burn(_number, _frame):
+            until = time.monotonic() + 0.3
+            while time.monotonic() < until:
+                pass
+
+        signal.signal(signal.SIGALRM, burn)
+        signal.setitimer(signal.ITIMER_REAL, 0.02)
+        return actions[0]
+
+
+class Thinker(harness.Bot):
+    """Thinks a little while."""
+
+    def choose(self, view, actions):
+        until = time.monotonic() + 0.2
+        while time.monotonic() < until:
+            pass
+        return actions[0]

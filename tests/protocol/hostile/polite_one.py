@@ -1,0 +1,5 @@
+"""Plays, and does nothing wrong."""
+
+from polite import play
+
+play()
