@@ -56,7 +56,7 @@ class RunInfo(msgspec.Struct, frozen=True):
     entrants: tuple[EntrantInfo, ...]
     files: dict[str, str]
     """Digest -> content of files that options of games and bots name."""
-    limits: dict[str, int | float | str]
+    limits: dict[str, bool | int | float | str]
     """What bots may use, and how they are kept: the options of the command that say so."""
     command: str
     machine: dict[str, str]
