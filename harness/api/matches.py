@@ -28,7 +28,7 @@ from harness.match.replay import stream
 from harness.output.confinement_text import tell_confinement
 from harness.output.terminal import Debugger
 from harness.plugins.registry import Registry
-from harness.runs.request import BotLike, RunRequest, draw_seed
+from harness.runs.request import SAFE_BITS, BotLike, RunRequest, draw_seed
 from harness.runs.run_setup import installed
 
 
@@ -184,7 +184,9 @@ def play_match(
     tell_confinement(by_name, isolate)
     roster = isolated(Roster({game: rules}, by_name), limits)
     names = [entrant.name for entrant in entrants]
-    spec = MatchSpec.single(f"{game}-1.1.1", game, rules.settings, draw_seed() if seed is None else seed, names)
+    spec = MatchSpec.single(
+        f"{game}-1.1.1", game, rules.settings, draw_seed(SAFE_BITS) if seed is None else seed, names
+    )
     notes: list[DecisionNotes] = []
     try:
         with Debugger() as debugger, printing_to_stderr(spec) as status, _interruptible() as audit:

@@ -5,8 +5,12 @@ from __future__ import annotations
 import json
 import platform
 import sys
+from collections.abc import Sequence
 
 import click
+
+SHOWN = 5
+"""What got through is named up to so many."""
 
 
 @click.command("doctor", short_help="Find out what this machine can enforce against a stranger's bot.")
@@ -27,14 +31,22 @@ def command(as_json: bool) -> None:
     kept = all(guarantee.enforced for guarantee in found)
     if as_json:
         data = {guarantee.name: guarantee.enforced for guarantee in found}
-        click.echo(json.dumps({"strict": kept, "enforced": data}, indent=2))
+        through = {guarantee.name: guarantee.through for guarantee in found if guarantee.through}
+        click.echo(json.dumps({"strict": kept, "enforced": data, "through": through}, indent=2))
     else:
         click.echo(f"Python {platform.python_version()}, {platform.system()} {platform.release()}. An isolated bot:")
         for guarantee in found:
             click.echo(f"  {'yes' if guarantee.enforced else 'NO ':3}  {guarantee.text}")
+            if guarantee.through:
+                click.echo(f"       got through: {_listed(guarantee.through)}")
         click.echo(_advice(kept))
     if not kept:
         click.get_current_context().exit(1)
+
+
+def _listed(words: Sequence[str]) -> str:
+    more = f" and {len(words) - SHOWN} more (--json lists them)" if len(words) > SHOWN else ""
+    return ", ".join(words[:SHOWN]) + more
 
 
 def _advice(kept: bool) -> str:

@@ -32,7 +32,7 @@ strict_option = click.option(
     help="Fail when a plugin is broken or a bot commits a fault, instead of warning.",
 )
 seed_option = click.option(
-    "--seed", type=click.IntRange(min=0, max=2**63), help="The luck of the run. Default: drawn, and kept."
+    "--seed", type=click.IntRange(min=0, max=2**128 - 1), help="The luck of the run. Default: drawn, and kept."
 )
 options_option = click.option(
     "--option", "options", multiple=True, metavar="KEY=VALUE", help="An option of the games, e.g. edition=nl."

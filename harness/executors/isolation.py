@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import shlex
 import shutil
-import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from time import perf_counter
@@ -17,15 +16,26 @@ from harness.core.bot import Bot, kebab
 from harness.core.errors import PluginError, UsageError
 from harness.core.game import Game
 from harness.core.types import Isolation, Value
+from harness.executors.launches import (
+    check_unchanged,
+    files_of_command,
+    hint_of_bot,
+    hint_of_program,
+    program_launch,
+    python_launch,
+)
 from harness.executors.remote import IsolationPolicy, RemoteEntrant, RunningProgram, SessionPool
 from harness.match.faults import BotFault, plain_text
-from harness.plugins.bot_files import bot_file, digest_of_files
+from harness.plugins.bot_files import bot_file, sources_of
 from harness.plugins.entrants import Entrant, is_bot_file, split_options
+from harness.plugins.identity import file_digest
 from harness.plugins.loading import LONGEST_NAME, check_bot_class, is_name, shown
+from harness.plugins.program_files import ProgramFiles
+from harness.plugins.snapshots import bot_snapshot, declared_in
 from harness.protocol.messages import LONGEST_HELLO, BotDescription, Introduction, NotAMessage, decode_descriptions
 from harness.protocol.session import HELLO, class_path
 from harness.sandbox.doctor import require_enforcement
-from harness.sandbox.process import ROOT, Launch, folders_needed, with_absolute_paths
+from harness.sandbox.process import Launch
 
 COMMAND = "cmd:"
 SERVE_BOT = "harness.protocol.child:serve"
@@ -72,22 +82,23 @@ def enter_command(text: str, name: str, options: str, command: str, isolate: Iso
         raise UsageError(f"{text!r} names no program: write --bot 'cmd:node bot.js'.")
     if shutil.which(words[0]) is None:
         raise UsageError(f"{text!r}: there is no program {words[0]!r} on this machine.")
-    argv = with_absolute_paths(words)
-    launch = Launch(argv, readable=folders_needed(argv))
+    program = files_of_command(command)
     settings: dict[str, Value] = dict(split_options(text, options))
     called = name or _name_of(words)
     full = called + (f":{options}" if options else "")
     policy = IsolationPolicy(isolate)
     try:
-        introduction = _introduction(launch, policy)
+        introduction = _introduction(program, policy)
         about = {"games": introduction.games, "version": introduction.version, "choose": _not_here}
         bot = type("Program", (Bot,), {"name": called, **about})
         check_bot_class(bot)
     except BotFault as fault:
-        raise UsageError(f"{text!r} cannot be entered: {plain_text(fault.detail)}.{_way_out(isolate)}") from None
+        said = plain_text(fault.detail)
+        hint = hint_of_program(program, said) if isolate != "off" else ""
+        raise UsageError(f"{text!r} cannot be entered: {said}.{hint}{_way_out(isolate)}") from None
     except PluginError as error:
         raise UsageError(f"{text!r} cannot be entered: {error}") from None
-    digest = _digest(words, argv)
+    digest = program.digest()
     return RemoteEntrant(
         name=full,
         spec=f"{full}={COMMAND}{command}",
@@ -97,16 +108,17 @@ def enter_command(text: str, name: str, options: str, command: str, isolate: Iso
         version=introduction.version or digest,
         digest=digest,
         stranger="it is a program",
-        launch=launch,
+        launch=Launch(program.argv),
         expected=introduction,
         policy=policy,
     )
 
 
-def _introduction(launch: Launch, policy: IsolationPolicy) -> Introduction:
+def _introduction(program: ProgramFiles, policy: IsolationPolicy) -> Introduction:
     """What a program says of itself when it is started."""
     sessions = SessionPool()
     try:
+        launch = program_launch(program, sessions.home, policy.isolate != "off")
         session = RunningProgram.start(launch, sessions.home, policy, "").session
         session.close()
     finally:
@@ -129,34 +141,37 @@ def _name_of(words: list[str]) -> str:
     return kebab(plain[:LONGEST_NAME])
 
 
-def _digest(words: Sequence[str], argv: Sequence[str]) -> str:
-    """What a program is: the files that its command names; the program itself unless it was found on the PATH."""
-    named = argv if Path(words[0]).name != words[0] or len(argv) == 1 else argv[1:]
-    return digest_of_files({f"{i}:{Path(word).name}": Path(word).read_bytes() for i, word in enumerate(named)
-                            if Path(word).is_file()})  # fmt: skip
-
-
 def bots_in(path: str, isolate: Isolation) -> list[type[Bot]]:
     """The bots of a file, as they describe themselves in a process of their own: none of its code runs in this one.
 
     What it says may be anything, for the file's code runs before ours has spoken. Whoever takes these bots in checks
     them, as all others are (`check_bot_class`).
     """
-    folder = bot_file(path).parent
-    launch = python_launch(DESCRIBE_FILE, {"file": str(Path(path).resolve())}, (str(folder),))
     sessions, policy = SessionPool(), IsolationPolicy(isolate)
-    process = policy.start(launch, sessions.home)
     try:
-        line = process.exchange(HELLO, perf_counter() + policy.start_time, LONGEST_HELLO, "told its bots")
-        described = decode_descriptions(line)
+        sources = sources_of(path)
+        snapshot = bot_snapshot(path, sources, declared_in(path, sources))
+        place = snapshot.write(sessions.home)
+        launch = python_launch(DESCRIBE_FILE, {"file": str(place / snapshot.start)}, place=place)
+        described = _descriptions(launch, sessions.home, policy)
     except (BotFault, NotAMessage) as error:
-        raise PluginError(f"{path} cannot be loaded: {plain_text(str(error))}.") from None
+        said = str(error).replace(f"{snapshot.name}/", "").rpartition("cannot be loaded: ")[2].rstrip(".")
+        said = plain_text(said)
+        raise PluginError(f"{path} cannot be loaded: {said}.{hint_of_bot(bot_file(path).parent, said)}") from None
     finally:
-        process.kill()
         sessions.close()
     if len(described) > MOST_BOTS:
         raise PluginError(f"{path} says that it has {len(described):,} bots; a file may have {MOST_BOTS}.")
     return [_stand_in(bot) for bot in described]
+
+
+def _descriptions(launch: Launch, home: str, policy: IsolationPolicy) -> list[BotDescription]:
+    process = policy.start(launch, home)
+    try:
+        line = process.exchange(HELLO, perf_counter() + policy.start_time, LONGEST_HELLO, "told its bots")
+        return decode_descriptions(line)
+    finally:
+        process.kill()
 
 
 def _stand_in(bot: BotDescription) -> type[Bot]:
@@ -176,35 +191,33 @@ def _not_here(_self: Bot, _view: object, _actions: object) -> Any:
     raise AssertionError("this bot plays in a process of its own")
 
 
-def python_launch(entry: str, request: Mapping[str, object], readable: tuple[str, ...]) -> Launch:
-    """A launch of Python that calls our function `entry` with `request`, and can import what this process can."""
-    folders = {sys.prefix, sys.base_prefix, sys.exec_prefix, *readable}
-    folders |= {path for path in sys.path if path and Path(path).is_dir()}
-    folders |= {str(ROOT / ours) for ours in ("harness", "engines", "bots")}  # an editable install is in no such folder
-    return Launch(entry=entry, request=request, readable=tuple(sorted(folders)))
-
-
 def isolate(entrant: Entrant, policy: IsolationPolicy, games: Mapping[str, Game[Any]]) -> Entrant:
     """The entrant on this policy's terms: a program always in a process, a Python bot if it is to be confined."""
+    sessions = SessionPool()
     if isinstance(entrant, RemoteEntrant) and entrant.launch.argv:
-        return _remote(entrant, entrant.launch, policy, entrant.expected)
+        program = files_of_command(entrant.source)
+        check_unchanged(entrant.name, program.digest(), entrant.digest)
+        launch = program_launch(program, sessions.home, policy.isolate != "off")
+        return _remote(entrant, launch, policy, entrant.expected, sessions)
     if not is_confined(entrant.stranger, policy.isolate):
         return entrant
     engines = sorted(class_path(type(game)) for game in games.values())
     wanted: dict[str, object] = {"settings": dict(entrant.settings), "engines": engines}
-    readable = [_package_of(cls) for cls in (*map(type, games.values()), *entrant.consulted)]
+    classes, place = [*map(type, games.values()), *entrant.consulted], None
     if is_bot_file(entrant.source):
-        place = Path(entrant.source).resolve()
-        wanted |= {"file": str(place), "bot": entrant.bot.name, "digest": _own_digest(entrant)}
-        readable.append(str(place if place.is_dir() else place.parent))
+        now = file_digest(entrant.source, entrant.sources, entrant.bot.files)
+        check_unchanged(entrant.name, now, _own_digest(entrant))  # its data may have been, between then and now
+        snapshot = bot_snapshot(entrant.source, entrant.sources, entrant.bot.files)
+        place = snapshot.write(sessions.home)
+        wanted |= {"file": str(place / snapshot.start), "bot": entrant.bot.name, "digest": _own_digest(entrant)}
     else:
         if "<" in entrant.bot.__qualname__ or entrant.bot.__module__ == "__main__":
             raise UsageError(
                 f"{entrant.name} cannot be isolated: no other process can import its class; put it into a file."
             )
         wanted["bot"] = class_path(entrant.bot)
-        readable.append(_package_of(entrant.bot))
-    return _remote(entrant, python_launch(SERVE_BOT, wanted, tuple(readable)), policy, None)
+        classes.append(entrant.bot)
+    return _remote(entrant, python_launch(SERVE_BOT, wanted, classes, place), policy, None, sessions)
 
 
 def isolate_all(
@@ -229,20 +242,14 @@ def _try_out(entrant: Entrant) -> None:
         raise UsageError(f"{entrant.name} cannot be isolated strictly: {plain_text(failed[0].detail)}.")
 
 
-def _remote(entrant: Entrant, launch: Launch, policy: IsolationPolicy, expected: Introduction | None) -> RemoteEntrant:
+def _remote(
+    entrant: Entrant, launch: Launch, policy: IsolationPolicy, expected: Introduction | None, sessions: SessionPool
+) -> RemoteEntrant:
+    assert sessions.home, "the folder is made here, so that this process can remove it when workers have died"
     values = {one.name: getattr(entrant, one.name) for one in fields(Entrant)}
-    remote = RemoteEntrant(**values, launch=launch, expected=expected, policy=policy)
-    assert remote.sessions.home, "the folder is made here, so that this process can remove it when workers have died"
-    return remote
+    return RemoteEntrant(**values, launch=launch, expected=expected, policy=policy, sessions=sessions)
 
 
 def _own_digest(entrant: Entrant) -> str:
     """Of the bot's file, without those of the bots that it consults."""
     return entrant.digest.partition(",")[0]
-
-
-def _package_of(cls: type) -> str:
-    """The folder that a class's top-level package, or the file that its module, is in."""
-    top = cls.__module__.partition(".")[0]
-    file = getattr(sys.modules[top], "__file__", None) or getattr(sys.modules[cls.__module__], "__file__", "")
-    return str(Path(file or ROOT).resolve().parent)

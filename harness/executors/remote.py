@@ -17,6 +17,7 @@ from harness.core.bot import Bot
 from harness.core.game import Game
 from harness.core.types import Isolation
 from harness.executors.kept_programs import kept_here
+from harness.executors.launches import private_folders
 from harness.executors.threads import thread_variables
 from harness.match.bot_prints import log_of
 from harness.match.faults import BotFault
@@ -60,6 +61,7 @@ class IsolationPolicy(Struct, frozen=True):
             strict=self.isolate == "strict",
             lenient=self.isolate == "auto",
             memory=self.memory,
+            hidden=private_folders(self.logs),
         )
 
 

@@ -23,6 +23,15 @@ _ERROR = re.compile(r"^([A-Za-z_][\w.]*(?:Error|Exception|Exit|Interrupt))(?::|$
 """An exception's name in what another program says of its failure."""
 
 
+_own_folder = ""
+
+
+def set_own_folder(folder: str) -> None:
+    """In a process that a bot has to itself: where its files are, a folder whose name says nothing to anybody."""
+    global _own_folder
+    _own_folder = folder + "/"
+
+
 class BotFault(Exception):
     """A bot failed in a process of its own: the kind of fault is known, and so is what to say of it."""
 
@@ -45,10 +54,19 @@ def detail_of(error: BaseException, ours: str) -> str:
     try:
         frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename != ours]
         lines = [f"{Path(f.filename).name}:{f.lineno} in {f.name}: {f.line or ''}" for f in frames[-TRACEBACK_LINES:]]
-        lines.append(f"{type(error).__name__}: {error}"[:MESSAGE_LENGTH])
-        return plain_text(without_addresses("\n".join(lines))[-DETAIL_LENGTH:])
+        lines.append(f"{type(error).__name__}: {error}"[:MESSAGE_LENGTH] + _hint(error))
+        text = "\n".join(lines)
+        text = without_addresses(text.replace(_own_folder, "") if _own_folder else text)
+        return plain_text(text[-DETAIL_LENGTH:])
     except BaseException:  # an exception whose text raises
         return type(error).__name__
+
+
+def _hint(error: BaseException) -> str:
+    """What to do about a file that an isolated bot does not find."""
+    if not _own_folder or not isinstance(error, FileNotFoundError):
+        return ""
+    return "\n(an isolated bot sees the files that it declares: files = (...), and finds them beside its __file__)"
 
 
 def cause_of(fault: Fault) -> str:

@@ -19,7 +19,8 @@ from harness.core.notes import Notebook
 from harness.core.types import GameRecord
 from harness.match.bot_stdout import BotStdout
 from harness.match.breakpoints import refuse_breakpoints
-from harness.match.faults import detail_of, illegal_answer, kind_of, whole_characters
+from harness.match.faults import detail_of, illegal_answer, kind_of, set_own_folder, whole_characters
+from harness.plugins.bot_files import bot_file
 from harness.plugins.entrants import Entrant
 from harness.protocol.messages import (
     PROTOCOL,
@@ -205,6 +206,7 @@ def _find_bot(wanted: Mapping[str, Any]) -> type[Bot]:
     if wanted.get("file"):
         from harness.plugins.registry import file_offers
 
+        set_own_folder(str(bot_file(str(wanted["file"])).parent))
         offer = file_offers(str(wanted["file"]))[str(wanted["bot"])]
         if offer.digest != wanted["digest"]:
             sys.exit(f"{wanted['file']} has been changed since the run began")

@@ -28,6 +28,8 @@ MEMORY = 4096
 MOST_WORKERS = 1024
 MOST_SEED = 2**128 - 1
 """Luck is keyed with sixteen bytes."""
+SAFE_BITS = 48
+"""A seed with fewer bits can be found out by trial within a run."""
 LIMITS = ("move_time", "game_time", "memory", "threads", "isolate", "max_faults")
 """What bots may use and how they are kept: part of what a run is, kept in its run.json."""
 
@@ -170,6 +172,10 @@ def _check_number(name: str, value: Any, least: int, most: int | None = None) ->
         raise UsageError(f"{name.replace('_', ' ').capitalize()} can be {most} at most, not {value}.")
 
 
-def draw_seed() -> int:
-    """A seed that no bot can know beforehand: a known one is an open deck."""
-    return secrets.randbits(48)
+def draw_seed(bits: int = MOST_SEED.bit_length()) -> int:
+    """A seed that no bot can know beforehand: a known one is an open deck.
+
+    A run's has all the bits that luck is keyed with. A bot is told a number that follows from it, and sees what it was
+    dealt: of a short seed it could try them all until one fits, and know the rest of the run.
+    """
+    return secrets.randbits(bits)

@@ -17,11 +17,11 @@ from harness.core.errors import PluginError, StoreError, UsageError
 from harness.core.format import GamePlan, Plan
 from harness.core.game import Game
 from harness.core.types import Isolation, Value
-from harness.executors.isolation import OutsideProcesses
+from harness.executors.isolation import OutsideProcesses, is_confined
 from harness.executors.jobs import Roster
 from harness.plugins.entrants import Entrant, check_distinct, split_options, unknown_games
 from harness.plugins.registry import Registry, load
-from harness.runs.request import LIMITS, RunRequest, draw_seed
+from harness.runs.request import LIMITS, SAFE_BITS, RunRequest, draw_seed
 from harness.runs.store import EntrantInfo, RunFolder, RunInfo
 from harness.schedule import Schedule
 
@@ -99,7 +99,19 @@ def prepare(request: RunRequest, registry: Registry) -> RunSetup:
         candidates=tuple(_candidates(request, registry, entrants)),
     )
     by_name = {entrant.name: entrant for entrant in entrants}
-    return RunSetup(Schedule(plan, registry.formats), configured, by_name, unknown)
+    return RunSetup(Schedule(plan, registry.formats), configured, by_name, [*unknown, *_guessable(request, entrants)])
+
+
+def _guessable(request: RunRequest, entrants: Sequence[Entrant]) -> list[str]:
+    """A sentence where bots that are kept from each other's cards could find out the seed, and with it all cards."""
+    if request.seed is None or request.seed.bit_length() >= SAFE_BITS:
+        return []
+    if not any(is_confined(entrant.stranger, request.isolate) for entrant in entrants):
+        return []
+    return [
+        f"The seed {request.seed} is so short that a bot can find it out by trying, and then knows all cards. "
+        f"For a contest leave --seed out: a long one is drawn, and kept in the run's folder."
+    ]
 
 
 def _candidates(request: RunRequest, registry: Registry, entrants: Sequence[Entrant]) -> Iterator[str]:

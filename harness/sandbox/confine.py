@@ -14,7 +14,7 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-from harness.sandbox import jail, kernel, landlock
+from harness.sandbox import jail, kernel, landlock, seccomp
 from harness.sandbox.limits import SandboxLimits
 
 UNLIMITED = resource.RLIM_INFINITY
@@ -104,11 +104,12 @@ def _take_away_rights(limits: SandboxLimits, namespaces: bool, bot_user: int, st
     """Takes away files, rights and connections. Where the scratch folder is now."""
     root = os.getuid() == 0
     owner = bot_user if root else os.getuid()
+    visible = jail.visible_paths(limits.readable, limits.hidden)
     jailed = namespaces and steps.take(
-        "a file system of its own", lambda: jail.enter(limits.folder, limits.readable, owner, limits.file_size)
+        "a file system of its own", lambda: jail.enter(limits.folder, visible, owner, limits.file_size)
     )
     if not namespaces:
-        steps.missing.append("no view of other processes, no network (the kernel gives no namespaces)")
+        steps.missing.append("no view of other processes (the kernel gives no namespaces)")
     scratch = jail.SCRATCH if jailed else limits.folder
     if sys.platform == "linux":
         kernel.drop_bounding_set()
@@ -124,10 +125,14 @@ def _take_away_rights(limits: SandboxLimits, namespaces: bool, bot_user: int, st
     _limit_resources(limits, steps, limits.processes if alone else 0)
     steps.take("no capabilities", kernel.drop_capabilities)
     steps.take("no new privileges", kernel.no_new_privileges)
-    readable = [*jail.visible_paths(limits.readable), "/dev", *(["/proc"] if jailed else [])]
-    locked = steps.take("Landlock", lambda: landlock.restrict(readable, [scratch, "/dev/null"]))
+    readable = [*visible, *(["/dev", "/proc"] if jailed else jail.DEVICES)]  # outside, /dev has others' shared memory
+    listed = ["/"] if jailed else []  # there is nothing but the visible, and Python looks into folders for modules
+    locked = steps.take("Landlock", lambda: landlock.restrict(readable, [scratch, "/dev/null"], listed))
     if jailed and not locked:
         steps.missing.pop()  # a second wall behind the first: good to have, but all is enforced without it
+    with suppress(OSError):  # where there are no keyrings, or none for us, there is nothing to leave
+        kernel.new_session_keyring()
+    steps.take("a filter of system calls", lambda: seccomp.restrict(jailed))
     return scratch
 
 

@@ -16,6 +16,7 @@ from harness.core.errors import UsageError
 from harness.match.faults import BotFault
 from harness.sandbox.process import Launch, Process
 from harness.sandbox.scratch import new_folder, remove_folder
+from harness.sandbox.system_calls import DENIED, number_of
 
 MEMORY = 512
 TIME = 20.0
@@ -26,9 +27,11 @@ GUARANTEES = {
     "processes": ("the number of processes has a limit", ("forks",)),
     "writing": ("nothing can be written outside a scratch folder", ("writes",)),
     "reading": ("nobody else's files can be read", ("reads",)),
-    "network": ("there is no network, not even this machine's own", ("connects", "sends")),
-    "others": ("other processes cannot be seen or reached", ("signals_others", "sees_others")),
+    "network": ("there is no network, not even this machine's own", ("connects", "sends", "opens_sockets")),
+    "others": ("other processes cannot be seen or reached", ("signals_others", "sees_others", "reaches_sockets")),
     "inheritance": ("nothing is inherited: no open files, no environment", ("inherits",)),
+    "channels": ("bots have no way to each other: no locks, keys, queues, shared memory", ("passes_notes",)),
+    "kernel": ("the kernel's risky parts are closed: namespaces, mounts, bpf ...", ("enters_kernel",)),
 }
 
 
@@ -38,6 +41,8 @@ class Guarantee(Struct, frozen=True):
     name: str
     text: str
     enforced: bool
+    through: tuple[str, ...] = ()
+    """What got through of what was tried, where something did."""
 
 
 def probe() -> list[Guarantee]:
@@ -47,22 +52,40 @@ def probe() -> list[Guarantee]:
     Path(folder, "secret").write_text("nobody's business")
     os.environ[VARIABLE] = "1"
     try:
-        with closing(socket.create_server(("127.0.0.1", 0))) as listener:
+        with closing(socket.create_server(("127.0.0.1", 0))) as listener, closing(_listening(folder)) as local:
             given = {
                 "memory": MEMORY, "folder": folder, "port": listener.getsockname()[1], "pid": os.getpid(),
-                "variable": VARIABLE,
+                "variable": VARIABLE, "socket": local.getsockname(), "channels": _numbers(channel=True),
+                "risks": _numbers(channel=False), "clone": number_of("clone", os.uname().machine) or 0,
             }  # fmt: skip
-            stopped = _attempts(given)
+            through = _attempts(given)
     finally:
         del os.environ[VARIABLE]
         remove_folder(folder)
-    return [
-        Guarantee(name, text, all(stopped.get(attempt, False) for attempt in attempts))
-        for name, (text, attempts) in GUARANTEES.items()
-    ]
+    found = []
+    for name, (text, attempts) in GUARANTEES.items():
+        got = tuple(word for attempt in attempts for word in through.get(attempt, [attempt]))
+        found.append(Guarantee(name, text, not got, got))
+    return found
 
 
-def _attempts(given: dict[str, object]) -> dict[str, bool]:
+def _listening(folder: str) -> socket.socket:
+    """A socket with a place in this folder, where everybody may come."""
+    local = socket.socket(socket.AF_UNIX)
+    local.bind(f"{folder}/socket")
+    os.chmod(local.getsockname(), 0o777)  # noqa: PTH101, S103 - likewise
+    local.listen()
+    return local
+
+
+def _numbers(channel: bool) -> dict[str, int]:
+    """The calls to try that two bots could talk by, or the others; none where their numbers are not known."""
+    calls = [call for denied in DENIED if denied.channel == channel for call in denied.calls]
+    numbers = {call: number_of(call, os.uname().machine) for call in calls}
+    return {call: number for call, number in numbers.items() if number is not None}
+
+
+def _attempts(given: dict[str, object]) -> dict[str, list[str]]:
     script = Path(__file__).with_name("attempts.py")
     launch = Launch(
         (sys.executable, "-S", "-P", str(script)),
@@ -72,13 +95,13 @@ def _attempts(given: dict[str, object]) -> dict[str, bool]:
     process = Process(launch, home, memory=MEMORY)
     try:
         line = process.exchange(json.dumps(given).encode() + b"\n", perf_counter() + TIME)
-        stopped: dict[str, bool] = json.loads(line)
+        through: dict[str, list[str]] = json.loads(line)
     except BotFault as fault:
         raise UsageError(f"Isolation does not work on this machine: {fault.detail}.") from None
     finally:
         process.kill()
         remove_folder(home)
-    return stopped
+    return through
 
 
 def require_enforcement() -> None:

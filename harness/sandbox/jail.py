@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from harness.sandbox import kernel
@@ -19,26 +21,46 @@ _READABLE_BY_ALL = 0o005
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 
 
-def visible_paths(readable: Iterable[str]) -> list[str]:
-    """These paths and the system's, those inside another one left out; a folder comes before what it holds."""
+def visible_paths(readable: Iterable[str], hidden: Iterable[str] = ()) -> list[str]:
+    """These paths and the system's, those inside another one left out; a folder comes before what it holds.
+
+    A folder that holds something hidden is replaced by what else is in it.
+    """
+    wanted = {*(str(Path(one).absolute()) for one in readable), *SYSTEM, *SETTINGS}
+    secret = [one for one in map(os.path.realpath, hidden) if not any(_holds(one, folder) for folder in SYSTEM)]
     kept: list[str] = []
-    for path in sorted({*(str(Path(one).absolute()) for one in readable), *SYSTEM, *SETTINGS}):
+    for path in sorted({shown for one in wanted for shown in _without(one, secret)}):
         inside = any(path.startswith(other + "/") for other in kept)
         if not inside and path != "/" and (Path(path).exists() or Path(path).is_symlink()):
             kept.append(path)
     return kept
 
 
-def enter(folder: str, readable: Iterable[str], owner: int, scratch_mb: int) -> None:
+def _holds(folder: str, path: str) -> bool:
+    return path == folder or path.startswith(folder.rstrip("/") + "/")
+
+
+def _without(path: str, secret: list[str]) -> list[str]:
+    """This path, or what of it does not hold anything secret."""
+    if not any(_holds(path, one) and one != path for one in secret) or Path(path).is_symlink():
+        return [path]
+    with suppress(OSError):
+        inner = [str(one) for one in Path(path).iterdir()]
+        return [shown for one in inner if one not in secret for shown in _without(one, secret)]
+    return []
+
+
+def enter(folder: str, visible: Iterable[str], owner: int, scratch_mb: int) -> None:
     """Moves this process into the jail, built on the empty folder `folder`. Needs a mount namespace of its own.
 
-    `owner` is the user whom the scratch folder belongs to. Raises OSError where the kernel refuses a step.
+    `visible` is what `visible_paths` makes of what the process needs, `owner` the user whom the scratch folder belongs
+    to. Raises OSError where the kernel refuses a step.
     """
     safe = kernel.MS_NOSUID | kernel.MS_NODEV
     kernel.mount(None, "/", None, kernel.MS_REC | kernel.MS_PRIVATE)
     kernel.mount("tmpfs", folder, "tmpfs", safe, "size=1m,mode=755")
     try:
-        _build(Path(folder), readable)
+        _build(Path(folder), visible)
         # The scratch folder comes last: it is the one place that stays writable.
         size = f"size={scratch_mb}m,nr_inodes=10000,mode=700,uid={owner},gid={owner}"
         kernel.mount("tmpfs", folder + SCRATCH, "tmpfs", safe, size)
@@ -48,8 +70,8 @@ def enter(folder: str, readable: Iterable[str], owner: int, scratch_mb: int) -> 
         raise
 
 
-def _build(root: Path, readable: Iterable[str]) -> None:
-    paths = [Path(path) for path in visible_paths(readable)]
+def _build(root: Path, visible: Iterable[str]) -> None:
+    paths = [Path(path) for path in visible]
     for path in sorted(paths, key=Path.is_symlink):  # links last: what they lead to may be there already
         _show(path, root)
     for device in DEVICES:

@@ -6,6 +6,8 @@ import ctypes
 import os
 import sys
 
+from harness.sandbox.system_calls import number_of
+
 CLONE_NEWNS = 0x0002_0000
 CLONE_NEWUTS = 0x0400_0000
 CLONE_NEWIPC = 0x0800_0000
@@ -17,13 +19,14 @@ MS_NOSUID, MS_NODEV, MS_NOEXEC = 2, 4, 8
 MS_BIND, MS_REC, MS_PRIVATE = 0x1000, 0x4000, 0x4_0000
 _MNT_DETACH = 2
 _AT_FDCWD, _AT_RECURSIVE = -100, 0x8000
-_ATTR_RDONLY, _ATTR_NOSUID = 1, 2
+_ATTR_RDONLY, _ATTR_NOSUID, _ATTR_NOATIME, _ATTR_ALL_ATIME = 1, 2, 0x10, 0x70
 
 PR_SET_PDEATHSIG = 1
 PR_SET_DUMPABLE = 4
 _PR_CAPBSET_DROP = 24
 PR_SET_CHILD_SUBREAPER = 36
 _PR_SET_NO_NEW_PRIVS = 38
+_KEYCTL_JOIN_SESSION_KEYRING = 1
 _CAP_VERSION = 0x2008_0522
 _LAST_CAP = 63
 
@@ -60,6 +63,19 @@ def prctl(option: int, value: int) -> None:
     checked(_libc().prctl(option, value, 0, 0, 0), "prctl")
 
 
+def prctl_pointer(option: int, value: int, pointer: object) -> None:
+    """Sets an attribute of this process that is told by something in memory."""
+    checked(_libc().prctl(option, ctypes.c_ulong(value), pointer, 0, 0), "prctl")
+
+
+def new_session_keyring() -> None:
+    """Leaves the keyring that this process shares with all of the operator's session, for an empty one."""
+    number = number_of("keyctl", os.uname().machine)
+    if number is None:
+        raise OSError("the number of keyctl is not known here")
+    syscall(number, "keyctl", _KEYCTL_JOIN_SESSION_KEYRING, None)
+
+
 def mount(source: str | None, target: str, kind: str | None, flags: int, data: str = "") -> None:
     """Mounts something."""
     parts = [None if part is None else os.fsencode(part) for part in (source, target, kind)]
@@ -67,8 +83,18 @@ def mount(source: str | None, target: str, kind: str | None, flags: int, data: s
 
 
 def set_read_only(path: str, recursive: bool = True) -> None:
-    """Makes a mount, and those below it, read-only and deaf to set-uid bits."""
-    attributes = (ctypes.c_uint64 * 4)(_ATTR_RDONLY | _ATTR_NOSUID, 0, 0, 0)
+    """Makes a mount, and those below it, read-only and deaf to set-uid bits.
+
+    Where we may, also without access times: a file that one bot reads would tell another.
+    """
+    try:
+        _set_attributes(path, recursive, _ATTR_RDONLY | _ATTR_NOSUID | _ATTR_NOATIME, _ATTR_ALL_ATIME)
+    except OSError:
+        _set_attributes(path, recursive, _ATTR_RDONLY | _ATTR_NOSUID, 0)
+
+
+def _set_attributes(path: str, recursive: bool, wanted: int, cleared: int) -> None:
+    attributes = (ctypes.c_uint64 * 4)(wanted, cleared, 0, 0)
     flags = _AT_RECURSIVE if recursive else 0
     syscall(
         _SYS_MOUNT_SETATTR, "mount_setattr", _AT_FDCWD, os.fsencode(path), flags, ctypes.byref(attributes),

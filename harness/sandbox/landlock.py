@@ -44,8 +44,10 @@ def version() -> int:
         return 0
 
 
-def restrict(readable: Iterable[str], writable: Iterable[str]) -> None:
+def restrict(readable: Iterable[str], writable: Iterable[str], listed: Iterable[str] = ()) -> None:
     """This process may read and execute what lies under these paths, write under those, and open no TCP connection.
+
+    Under the third ones it may see which files there are.
 
     Needs `no_new_privileges` before. Raises OSError where the kernel has no Landlock.
     """
@@ -59,6 +61,8 @@ def restrict(readable: Iterable[str], writable: Iterable[str]) -> None:
     try:
         for path in readable:
             _allow(ruleset, path, _READ)
+        for path in listed:
+            _allow(ruleset, path, _READ_DIR)
         for path in writable:
             _allow(ruleset, path, every)
         syscall(_RESTRICT_SELF, "landlock", ruleset, ctypes.c_uint32(0))

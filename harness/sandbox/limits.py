@@ -14,6 +14,9 @@ class SandboxLimits:
     """An empty folder that belongs to this process alone."""
     readable: Sequence[str] = ()
     """What it needs to run; the system's programs and libraries come on top."""
+    hidden: Sequence[str] = ()
+    """What it must not see of the system's folders, and of those that are readable: where the operator's own files are.
+    Something readable that lies inside is still seen."""
     confined: bool = True
     """Whether to take away more than memory, processor time and open files."""
     strict: bool = False

@@ -71,6 +71,8 @@ class Launch:
     """The argument of that function. Everything in it can be written as JSON."""
     readable: tuple[str, ...] = ()
     """Folders and files that it needs to read."""
+    packages: Mapping[str, str] = field(default_factory=dict)
+    """Where Python packages begin that lie in no folder of installed ones, for `entry`: name -> file."""
     environment: Mapping[str, str] = field(default_factory=dict)
     """What it is told by its environment beside the usual."""
 
@@ -87,6 +89,7 @@ class Process:
             "argv": launch.argv,
             "entry": launch.entry,
             "request": dict(launch.request),
+            "packages": dict(launch.packages),
             "import_path": [path for path in sys.path if path],
             "root": str(ROOT),
             "parent": os.getpid(),
@@ -230,7 +233,8 @@ class Process:
     def last_stderr_line(self) -> str:
         """The last line that the program wrote to stderr."""
         lines = self._stderr_end.decode(errors="replace").strip().splitlines()
-        return without_addresses(lines[-1].strip()[:200]) if lines else ""
+        words = lines[-1].strip().replace(f"{Path(self.folder).parent}/", "")[:200] if lines else ""
+        return without_addresses(words)
 
     def peak_memory(self) -> float:
         """Megabytes of memory that the program has used at most; 0 where that cannot be told."""
@@ -320,16 +324,3 @@ def with_absolute_paths(argv: Sequence[str]) -> tuple[str, ...]:
     if program:
         found[0] = str(Path(program).absolute())
     return tuple(found)
-
-
-def folders_needed(argv: Sequence[str]) -> tuple[str, ...]:
-    """What a command needs to read: the folders of the files it names, and where its program is installed."""
-    folders = set()
-    for number, word in enumerate(argv):
-        path = Path(word)
-        if not path.is_absolute() or not path.exists():
-            continue
-        for real in {path, path.resolve()}:
-            folder = real if real.is_dir() else real.parent
-            folders.add(str(folder.parent if number == 0 and folder.name == "bin" else folder))
-    return tuple(sorted(folders))

@@ -65,8 +65,11 @@ def _run(orders: dict[str, Any], limits: Any, namespaces: bool, bot_user: int) -
         os.environ.update(environment)
         import site
 
+        from harness.sandbox.packages import find_packages
+
         site.main()  # skipped so far for a quick start; a bot may live in any installed package
         sys.path += [path for path in orders["import_path"] if path not in sys.path]
+        find_packages(orders["packages"])
         module, _, function = orders["entry"].partition(":")
         getattr(import_module(module), function)(orders["request"])
         os._exit(0)

@@ -28,7 +28,7 @@ def test_the_same_seed_gives_the_same_match_and_without_one_it_is_drawn(monkeypa
     one, again = (harness.play_match("x-pasch", ["random"] * 3, seed=5).record for _ in range(2))
     assert one.without_timing() == again.without_timing()
     drawn = iter((11, 12))
-    monkeypatch.setattr("harness.api.matches.draw_seed", lambda: next(drawn))
+    monkeypatch.setattr("harness.api.matches.draw_seed", lambda _bits: next(drawn))
     assert [harness.play_match("el-paso", ["random", First]).record.seed for _ in range(2)] == [11, 12]
 
 

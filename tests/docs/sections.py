@@ -8,11 +8,13 @@ A page has them between two comments, and `python -m tests.docs.make` writes the
 
 from __future__ import annotations
 
+import errno
 import re
 from collections.abc import Callable
 from pathlib import Path
 
 from harness.output.columns import COLUMNS
+from harness.sandbox import system_calls as system_calls_policy
 from tests.docs import fields
 from tests.docs.pages import DOCS
 
@@ -26,8 +28,22 @@ def columns() -> str:
     return fields.table(("column", "what it says"), ((column.name, column.meaning) for column in COLUMNS))
 
 
+def system_calls() -> str:
+    """What the filter of system calls denies."""
+    plain = ((one.what, ", ".join(one.calls), _answer(one.error), one.why) for one in system_calls_policy.DENIED)
+    by_argument = [*system_calls_policy.DENIED_ARGUMENTS, system_calls_policy.OUTSIDE_SOCKETS]
+    by_argument += system_calls_policy.ALL_SOCKETS
+    rest = ((one.what, one.call, _answer(one.error), one.why) for one in by_argument)
+    return fields.table(("denied", "calls", "answer", "why"), (*plain, *rest))
+
+
+def _answer(error: int) -> str:
+    return errno.errorcode[error]
+
+
 MADE: dict[str, Callable[[], str]] = {
     "columns": columns,
+    "system calls": system_calls,
     "every view": fields.common_fields,
     "settings of a bot": fields.bot_settings,
     "attributes of a bot": fields.bot_attributes,

@@ -186,17 +186,21 @@ def test_a_class_inside_a_function_cannot_be_isolated():
         seated([enter(Local, {}, "", "test", "1")])
 
 
-def test_a_bot_that_starts_too_slowly_is_blamed_apart_from_its_move_time(tmp_path):
-    (tmp_path / "sleeper.py").write_text(
-        "import time, harness\ntime.sleep(4)\n"
-        "class Sleeper(harness.Bot):\n    def choose(self, view, actions): return actions[0]\n"
-    )
-    quick = Limits(move_time=3)
-    table = seated(REGISTRY.entrants(["random", str(tmp_path / "sleeper.py")]), limits=quick)
-    with SerialExecutor(table, quick) as executor:
+def test_a_bot_that_starts_too_slowly_is_blamed_apart_from_its_move_time(tmp_path, monkeypatch):
+    monkeypatch.delenv("TMPDIR", raising=False)  # which every isolated process has
+    quick, tables = Limits(move_time=3), []
+    for seconds in (4, 9999):
+        bot = tmp_path / str(seconds) / "sleeper.py"
+        bot.parent.mkdir()
+        bot.write_text(
+            f"import os, time, harness\nif 'TMPDIR' in os.environ: time.sleep({seconds})\n"
+            "class Sleeper(harness.Bot):\n    def choose(self, view, actions): return actions[0]\n"
+        )
+        tables.append(seated(REGISTRY.entrants(["random", str(bot)]), limits=quick))
+    with SerialExecutor(tables[0], quick) as executor:
         [(record, *_)] = executor.run([job(1, "el-paso", "random", "sleeper")])
     assert record.faults == ()
-    (tmp_path / "sleeper.py").write_text((tmp_path / "sleeper.py").read_text().replace("sleep(4)", "sleep(9999)"))
+    table = tables[1]
     [entrant] = [one for one in table.entrants.values() if one.name == "sleeper"]
     hurried = entrant.policy.__class__("on", quick, start_time=0.4)
     object.__setattr__(entrant, "policy", hurried)

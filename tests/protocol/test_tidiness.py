@@ -18,7 +18,7 @@ from harness.match.faults import BotFault
 from harness.plugins.entrants import called
 from harness.protocol.messages import LONGEST_LINE
 from harness.sandbox import scratch
-from harness.sandbox.process import Launch, Process, folders_needed, with_absolute_paths
+from harness.sandbox.process import Launch, Process, with_absolute_paths
 from tests.protocol.support import PATIENT, REGISTRY, job, seated
 from tests.support.waiting import PATIENCE, wait_for
 
@@ -116,7 +116,7 @@ def test_a_line_of_more_than_64_kb_is_refused_however_it_comes(temporary, size, 
     )
     argv = with_absolute_paths([sys.executable, "-S", "-c", code])
     home = scratch.new_folder()
-    process = Process(Launch(argv, readable=(*folders_needed(argv), sys.base_prefix)), home)
+    process = Process(Launch(argv, readable=(sys.prefix, sys.base_prefix)), home)
     try:
         if fits:
             assert len(process.exchange(b"?\n", time.perf_counter() + PATIENCE)) == size

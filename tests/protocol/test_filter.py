@@ -1,0 +1,210 @@
+"""The filter of system calls: its policy on each kind of machine, and what is left where a kernel gives less."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+import shutil
+import sys
+from pathlib import Path
+from time import perf_counter
+
+import pytest
+
+from harness.sandbox import seccomp
+from harness.sandbox.process import Launch, Process, with_absolute_paths
+from harness.sandbox.system_calls import CALLS, MACHINES, NEW_NAMESPACES, number_of
+from tests.support import lesser_rights
+from tests.support.waiting import PATIENCE
+
+HEADERS = {"x86_64": "/usr/include/x86_64-linux-gnu/asm/unistd_64.h", "aarch64": "/usr/include/asm-generic/unistd.h"}
+SETLK, GETLK, SET_FLAGS = 6, 5, 4
+UNIX, INET, NETLINK, PACKET, VSOCK = 1, 2, 16, 17, 40
+STREAM, DATAGRAM = 1, 2
+ALLOWED, KILLED = 0, -1
+HARMLESS = {"x86_64": (0, 1, 9, 57, 59, 231), "aarch64": (63, 64, 222, 221, 94)}
+"""read, write, mmap, fork, execve, exit_group."""
+
+
+def answer(machine, number, *arguments, jailed=True, audit=None):
+    """What the filter answers to a call: 0 lets it through, an errno refuses it, -1 ends the process."""
+    program = seccomp.assemble(machine, jailed)
+    data = {0: number, 4: audit or seccomp.ARCHITECTURES[machine]}
+    data |= {16 + 8 * place: value for place, value in enumerate(arguments)}
+    step, value = 0, 0
+    while True:
+        code, given, if_so, if_not = program[step]
+        step += 1
+        match code:
+            case 0x20:
+                value = data.get(given, 0)
+            case 0x54:
+                value &= given
+            case 0x15:
+                step += if_so if value == given else if_not
+            case 0x35:
+                step += if_so if value >= given else if_not
+            case 0x45:
+                step += if_so if value & given else if_not
+            case 0x06:
+                return {0x7FFF_0000: ALLOWED, 0x8000_0000: KILLED}.get(given, given & 0xFFFF)
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("jailed", [True, False])
+def test_every_call_of_the_policy_is_refused_and_others_are_not(machine, jailed):
+    plain, _ = seccomp.policy(jailed)
+    for denied in plain:
+        for call in denied.calls:
+            number = number_of(call, machine)
+            if number is not None:
+                assert answer(machine, number, jailed=jailed) == denied.error, call
+    assert {answer(machine, number, jailed=jailed) for number in HARMLESS[machine]} == {ALLOWED}
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_calls_are_refused_by_their_arguments(machine):
+    def call(name, *arguments, jailed=True):
+        return answer(machine, number_of(name, machine), *arguments, jailed=jailed)
+
+    for bit in range(32):
+        assert call("clone", 1 << bit) == (errno.EPERM if NEW_NAMESPACES >> bit & 1 else ALLOWED)
+    assert call("fcntl", 3, SET_FLAGS) == ALLOWED
+    assert call("fcntl", 3, SETLK) == call("fcntl", 3, GETLK) == errno.ENOLCK
+    assert call("socket", UNIX, STREAM) == ALLOWED
+    assert {call("socket", family) for family in (INET, NETLINK, PACKET, VSOCK)} == {errno.EAFNOSUPPORT}
+    assert call("socket", UNIX, STREAM, jailed=False) == errno.EPERM
+    assert call("socketpair", UNIX, STREAM | 0o2000000, jailed=False) == ALLOWED
+    assert call("socketpair", UNIX, DATAGRAM, jailed=False) == errno.EPERM
+
+
+def test_other_architectures_and_their_numbers_do_not_get_around_it():
+    i386 = 0x4000_0003
+    assert answer("x86_64", 0, audit=i386) == KILLED
+    assert answer("aarch64", 63, audit=i386) == KILLED
+    assert answer("x86_64", 0x4000_0000 | 0) == errno.ENOSYS
+    with pytest.raises(OSError, match="no list of system calls for vax"):
+        seccomp.assemble("vax", jailed=True)
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_the_numbers_are_those_of_the_kernels_headers(machine):
+    header = Path(HEADERS[machine])
+    if not header.is_file():
+        pytest.skip("no headers of the kernel are installed")
+    known = dict(re.findall(r"#define __NR(?:3264)?_(\w+)\s+(\d+)", header.read_text()))
+    checked = {call: int(known[call]) for call in CALLS if call in known}
+    assert checked == {call: number_of(call, machine) for call in checked}
+    assert len(checked) > 70
+
+
+needs_root = pytest.mark.skipif(
+    sys.platform != "linux" or os.getuid() != 0 or os.uname().machine not in MACHINES, reason="only root becomes others"
+)
+ARENA = [sys.executable, "-m", "harness"]
+UNSHARE = (number_of("unshare", os.uname().machine) or 0) if sys.platform == "linux" else 0
+NO_NAMESPACES, NOTHING = (UNSHARE,), (UNSHARE, lesser_rights.LANDLOCK)
+ROOT, ORDINARY = 0, lesser_rights.SOMEBODY
+PLACES = [
+    (ROOT, (), True, set()),
+    (ORDINARY, (), True, set()),
+    (ORDINARY, (lesser_rights.LANDLOCK,), True, set()),
+    (ROOT, NO_NAMESPACES, True, {"others"}),
+    (ORDINARY, NO_NAMESPACES, True, {"processes", "others"}),
+    (ROOT, NOTHING, True, {"writing", "reading", "others"}),
+    (ORDINARY, NOTHING, True, {"processes", "writing", "reading", "others"}),
+    (ORDINARY, (), False, {"network", "channels", "kernel"}),
+]
+
+
+@needs_root
+@pytest.mark.parametrize(("user", "refused", "filters", "lacking"), PLACES)
+def test_doctor_is_right_whatever_rights_there_are(user, refused, filters, lacking):
+    done = lesser_rights.run([*ARENA, "doctor", "--json"], user, refused, filters)
+    data = json.loads(done.stdout)
+    if not lacking and not data["strict"]:
+        pytest.skip(f"this machine gives less than that: {data['through']}")
+    assert {name for name, kept in data["enforced"].items() if not kept} >= lacking
+    assert data["strict"] is (not lacking)
+    assert done.returncode == (1 if lacking else 0)
+    assert set(data["through"]) == {name for name, kept in data["enforced"].items() if not kept}
+
+
+@needs_root
+@pytest.mark.parametrize("user", [ROOT, ORDINARY])
+def test_strict_refuses_with_landlock_alone_and_says_what_lacks(user, tmp_path):
+    tmp_path.chmod(0o777)
+    words = [
+        "tournament",
+        "--isolate=strict",
+        "--game",
+        "el-paso",
+        "--bot",
+        "random",
+        "--bot",
+        "skittish",
+        "--deals",
+        "1",
+    ]
+    done = lesser_rights.run([*ARENA, *words], user, NO_NAMESPACES, cwd=str(tmp_path))
+    assert done.returncode == 2, done.stderr
+    assert "this machine does not enforce that" in done.stderr
+    assert "that other processes cannot be seen or reached." in done.stderr
+
+
+def said_by(command, home):
+    """What a confined command says to an empty line."""
+    argv = with_absolute_paths(command)
+    home.chmod(0o711)
+    process = Process(Launch(argv, readable=(sys.prefix, sys.base_prefix)), str(home), memory=0)
+    try:
+        return process.exchange(b"\n", perf_counter() + PATIENCE)
+    finally:
+        process.kill()
+
+
+def test_honest_programs_find_what_they_need(tmp_path):
+    """Threads, children, pipes, pairs of sockets, temporary files: nothing is in their way."""
+    code = (
+        "import asyncio, subprocess, sys, tempfile, threading, multiprocessing\n"
+        "def double(x, queue): queue.put(2 * x)\n"
+        "threading.Thread(target=len, args=('',)).start()\n"
+        "assert asyncio.run(asyncio.sleep(0, 3)) == 3\n"
+        "assert subprocess.run(['/bin/sh', '-c', 'echo hi'], capture_output=True).stdout == b'hi\\n'\n"
+        "tempfile.TemporaryFile().write(b'x')\n"
+        "forked = multiprocessing.get_context('fork')\n"
+        "queue = forked.Queue()\n"
+        "child = forked.Process(target=double, args=(4, queue)); child.start()\n"
+        "assert queue.get() == 8; child.join()\n"
+        "print('fine', flush=True)\n"
+    )
+    assert said_by([sys.executable, "-S", "-c", code], tmp_path) == b"fine"
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
+def test_node_starts_behind_the_filter(tmp_path):
+    assert said_by(["node", "-e", "console.log([1, 2].map(x => x + 1))"], tmp_path) == b"[ 2, 3 ]"
+
+
+@needs_root
+@pytest.mark.parametrize("refused", [(), NO_NAMESPACES, NOTHING])
+def test_bots_play_with_whatever_walls_there_are(refused, tmp_path):
+    """A bot with a module, data, an engine that is installed in place: also where nothing but Landlock is there."""
+    tmp_path.chmod(0o777)
+    (tmp_path / "helper.py").write_text("ONE = 1\n")
+    (tmp_path / "w.txt").write_text("1")
+    (tmp_path / "mine.py").write_text(
+        "import harness, helper\nfrom pathlib import Path\n"
+        "class Mine(harness.Bot):\n    files = ('w.txt',)\n"
+        "    def choose(self, view, actions):\n"
+        "        return actions[int((Path(__file__).parent / 'w.txt').read_text()) - helper.ONE]\n"
+    )
+    for folder in tmp_path.parents[:2]:
+        folder.chmod(0o755)
+    words = ["tournament", "--isolate=on", "--game=el-paso", "--bot=random", "--bot=mine.py", "--deals=1", "--name=r"]
+    done = lesser_rights.run([*ARENA, *words], ORDINARY, refused, cwd=str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    lines = (tmp_path / "results" / "r" / "games.jsonl").read_text().splitlines()
+    assert [json.loads(line)["faults"] for line in lines] == [[], []]
