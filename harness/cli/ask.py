@@ -61,7 +61,7 @@ def command(bot: str, run: str, match: str, debug: bool, as_json: bool, results:
     from harness.play.console import Console
     from harness.runs.run_setup import game_of
 
-    if asked["move_time"] and asked["isolate"] == "off":
+    if asked["move_time"] and asked["isolate"] == "auto":
         asked["isolate"] = "on"  # where it can be ended
     wanted = Wanted(asked["seat"], asked["decision"], asked["fault"], asked["worst"])
     if debug and as_json:

@@ -6,6 +6,9 @@ import os
 from pathlib import Path
 from stat import S_ISREG
 
+LARGEST_DATA = 1 << 30
+"""Bytes of all data files of a bot together."""
+
 
 class UnfitFile(Exception):
     """A file that is not read; the text says why."""

@@ -15,11 +15,8 @@ from typing import Any
 
 from harness.core.errors import PluginError
 from harness.core.options import digest_of
-from harness.core.plain_files import UnfitFile, read_plain
+from harness.core.plain_files import LARGEST_DATA, UnfitFile, read_plain
 from harness.plugins.bot_files import bot_file, digest_of_files
-
-LARGEST_DATA = 1 << 30
-"""Bytes of all data files of a bot together."""
 
 
 def file_digest(path: str, sources: Mapping[str, bytes], data: tuple[str, ...] = ()) -> str:

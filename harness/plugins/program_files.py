@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.core.errors import UsageError
+from harness.core.plain_files import UnfitFile, read_plain
 from harness.plugins.bot_files import digest_of_files, sources_of
 from harness.plugins.snapshots import Snapshot, is_of_a_run
 
@@ -70,7 +71,10 @@ class ProgramFiles:
             if file.is_symlink() and not file.readlink().is_absolute():
                 links[name] = str(file.readlink())
                 continue
-            files[name] = file.read_bytes()
+            try:
+                files[name] = read_plain(file, MOST_BYTES)
+            except UnfitFile as error:
+                raise UsageError(f"Cannot read {file}: {error}.") from error
             if file.stat().st_mode & 0o100:
                 runnable.add(name)
         return Snapshot(files, "", frozenset(runnable), links)

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from harness.core.errors import PluginError
+from harness.core.plain_files import LARGEST_DATA, UnfitFile, read_plain
 from harness.plugins.bot_files import bot_file, digest_of_files
 
 OF_A_RUN = "run.json"
@@ -75,7 +76,10 @@ def bot_snapshot(path: str, sources: Mapping[str, bytes], data: Iterable[str] = 
     folder = file.parent
     package = f"{folder.name}/" if file.name == "__init__.py" else ""
     files = {package + name: content for name, content in sources.items()}
-    files |= {package + name: data_file(path, name).read_bytes() for name in data}
+    try:
+        files |= {package + name: read_plain(data_file(path, name), LARGEST_DATA) for name in data}
+    except UnfitFile as error:
+        raise PluginError(f"{path}: a file that it says it reads cannot be read: {error}.") from error
     return Snapshot(files, package.rstrip("/") or file.name)
 
 
