@@ -15,7 +15,7 @@ import msgspec
 from harness.core.errors import StoreError, UnknownName
 from harness.core.format import Plan
 from harness.core.notes import DecisionNotes, MatchNotes
-from harness.core.types import Fault, GameRecord, failures_of
+from harness.core.types import Fault, GameRecord, Value, failures_of
 
 RUN, GAMES, NOTES, PART = "run.json", "games.jsonl", "notes.jsonl", ".part"
 SYNC_EVERY = 1.0
@@ -46,7 +46,7 @@ class RunInfo(msgspec.Struct, frozen=True):
     entrants: tuple[EntrantInfo, ...]
     files: dict[str, str]
     """Digest -> content of files that belong to the rules."""
-    limits: dict[str, int | float | str]
+    limits: dict[str, Value]
     """What bots may use, and how they are kept: the options of the command that say so."""
     command: str
     machine: dict[str, str]
