@@ -127,7 +127,7 @@ def compare(
         settings: dict[str, Value] = {"margin": near, "own-deals": own_deals, "thorough": thorough}
         folder, setup = create_comparison(one, other, request, registry, command, settings)
         limits = request.limits
-    with at_terminal("matches", setup.schedule.count(), quiet, softly=True) as (stop, progress):
+    with at_terminal("matches", setup.schedule.count(), quiet, workers, softly=True) as (stop, progress):
         complete = play_run(folder, setup, limits, workers, stop, progress.seen, progress.resumed)
     write_leaderboard(folder)
     if not quiet:

@@ -161,6 +161,7 @@ def play_match(
         >>> match.positions()[0].view.phase
         'play'
     """
+    bots = tuple(bots.items()) if isinstance(bots, Mapping) else bots
     if isinstance(bots, str) or not isinstance(bots, Sequence):
         raise UsageError(f"The bots of a match are a list, one for each seat, not {bots!r}.")
     asked = RunRequest(

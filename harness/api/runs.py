@@ -278,7 +278,7 @@ def reopened(
 
 
 def _play(folder: RunFolder, setup: RunSetup, limits: Mapping[str, Any], workers: int | None, quiet: bool) -> None:
-    with at_terminal("matches", setup.schedule.count(), quiet, softly=True) as (stop, progress):
+    with at_terminal("matches", setup.schedule.count(), quiet, workers, softly=True) as (stop, progress):
         complete = play_run(
             folder, setup, limits, workers, stop, progress.seen, progress.resumed, progress.disqualified
         )  # fmt: skip

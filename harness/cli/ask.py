@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     help="Ask the bot in a process without rights, as in arena check.",
 )
 @click.option(
-    "--move-time", type=Seconds(), default=0.0, help="Seconds for an answer of a bot in a process of its own."
+    "--move-time", type=Seconds(), default=0.0, help="Seconds for an answer; the bot gets a process, as by --isolate."
 )
 @results_option
 def command(bot: str, run: str, match: str, debug: bool, as_json: bool, results: Path, **asked: Any) -> None:
@@ -66,6 +66,8 @@ def command(bot: str, run: str, match: str, debug: bool, as_json: bool, results:
     from harness.play.console import Console
     from harness.runs.run_setup import configure_run
 
+    if asked["move_time"] and asked["isolate"] == "off":
+        asked["isolate"] = "on"  # where it can be ended
     wanted = Wanted(asked["seat"], asked["decision"], asked["fault"], asked["worst"])
     if debug and as_json:
         raise click.UsageError("--pdb talks to a person, --json to a program: take one of them.")
@@ -77,7 +79,7 @@ def command(bot: str, run: str, match: str, debug: bool, as_json: bool, results:
     try:
         answered = ask_bot(
             bot, game, record, opened.notes(record.id), registry, wanted,
-            debugger=PdbDebugger() if debug else None, **terms,
+            debugger=PdbDebugger(record.seats) if debug else None, **terms,
         )  # fmt: skip
     except BdbQuit:
         note("You have left the debugger.")
@@ -87,7 +89,7 @@ def command(bot: str, run: str, match: str, debug: bool, as_json: bool, results:
     else:
         console = Console(sys.stdin, sys.stdout)
         console.say(answered.story(console.width))
-        _hint(answered, bot, run, match)
+        _hint(answered, bot, str(opened.folder), match)
     if answered.failure:
         click.get_current_context().exit(1)
 
@@ -95,10 +97,15 @@ def command(bot: str, run: str, match: str, debug: bool, as_json: bool, results:
 class PdbDebugger:
     """Python's own debugger: at the first line of `choose`, and where the bot has raised."""
 
+    def __init__(self, seats: tuple[str, ...]) -> None:
+        self.seats = seats
+
     def choose(self, bot: Bot, view: Any, legal: tuple[Action, ...]) -> Action:
         """Asks the bot step by step."""
         from bdb import BdbQuit
         from pdb import Pdb
+
+        from harness.match.narration import table_with_names
 
         class Watching(Pdb):
             left = False
@@ -108,7 +115,8 @@ class PdbDebugger:
                 super().set_quit()
 
         note(f"{type(bot).__name__}.choose: 's' steps, 'c' goes on to the answer, 'q' leaves, 'h' is help.")
-        click.echo(f"{bot.game.render(view)}\n\n{', '.join(map(str, legal))}\n")
+        table = table_with_names(bot.game.render(view), self.seats, bot.seat)
+        click.echo(f"{table}\n\n{', '.join(map(str, legal))}\n")
         watching = Watching()
         answer = watching.runcall(bot.choose, view, legal)
         if watching.left:

@@ -87,7 +87,7 @@ def _check(roster: Roster, asked: dict[str, Any], games: tuple[str, ...]) -> Bot
         games,
         executor=None if workers else lambda table: choose_executor(table, terms, 1),
     )
-    if not workers:
+    if not workers and report.fit:
         trial = try_import(roster, placed.name, asked["threads"])
         report.warnings += trial.warnings() if trial else []
     return report

@@ -22,6 +22,7 @@ from harness.cli.shared import (
     resumed,
     seed_option,
     strict_option,
+    tell_faults,
 )
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ def command(**asked: Any) -> None:
     run, setup, limits = _resume(asked) if asked["resume"] else _create(asked)
     for warning in setup.warnings:
         note(f"Warning: {warning}")
-    with at_terminal("matches", setup.schedule.count(), asked["quiet"]) as (stop, progress):
+    with at_terminal("matches", setup.schedule.count(), asked["quiet"], asked["workers"]) as (stop, progress):
         complete = play_run(run, setup, limits, asked["workers"], stop, progress.seen, progress.resumed)
     write_leaderboard(run)
     found = verdicts(setup.plan, run.records())
@@ -156,7 +157,6 @@ def _resume(asked: dict[str, Any]) -> tuple[RunFolder, RunSetup, dict[str, Any]]
 
 
 def _show(run: RunFolder, found: list[Verdict], complete: bool, faults: FaultGroups, asked: dict[str, Any]) -> None:
-    from harness.output.fault_text import commands, fault_lines
     from harness.output.verdict_text import verdict_sentences
 
     if asked["as_json"]:
@@ -171,8 +171,7 @@ def _show(run: RunFolder, found: list[Verdict], complete: bool, faults: FaultGro
         note(f"Not complete. Continue with: arena compare --resume {run.folder}")
     if asked["quiet"]:
         return
-    for line in fault_lines(faults, commands(run.folder, {info.name: info.spec for info in run.info.entrants})):
-        note(line)
+    tell_faults(run, faults)
     if complete and any(verdict.answer == "unknown" for verdict in found):
         note(f"More sets: arena compare --resume {run.folder} --most {2 * run.info.plan.deals}")
     note(f"Records and leaderboard: {run.folder}")

@@ -11,6 +11,7 @@ import click
 
 if TYPE_CHECKING:
     from harness.plugins.registry import Registry
+    from harness.runs.fault_groups import FaultGroups
     from harness.runs.store import RunFolder
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -129,6 +130,18 @@ def make_ready(workers: int | None, threads: int | None) -> None:
 def note(text: str) -> None:
     """Something for the person at the terminal; stdout stays free for results."""
     click.echo(text, err=True)
+
+
+def tell_faults(run: RunFolder, faults: FaultGroups) -> None:
+    """Each bot that failed, and what to type to see why."""
+    from harness.output.fault_text import commands, fault_lines
+
+    if faults:
+        specs = {entrant.name: entrant.spec for entrant in run.info.entrants}
+        move_time = float(run.info.limits.get("move_time", 0.0))
+        for line in fault_lines(faults, commands(run.folder, specs, move_time)):
+            note(line)
+        note(f"\nAll of them: arena matches {run.folder} --faults\n")
 
 
 def load_plugins(strict: bool = False, isolate: Literal["off", "on", "strict"] = "off") -> Registry:

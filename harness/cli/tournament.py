@@ -23,6 +23,7 @@ from harness.cli.shared import (
     resumed,
     seed_option,
     strict_option,
+    tell_faults,
 )
 
 if TYPE_CHECKING:
@@ -52,7 +53,8 @@ REQUESTED = (
     type=BOT,
     multiple=True,
     metavar="BOT",
-    help="A bot: NAME, NAME:key=value, a file.py or cmd:COMMAND. Default: all quick ones.",
+    help="NAME, NAME:key=value, file.py, folder/, '*.py', @list.txt or cmd:COMMAND; a name of your own before it: "
+    "v2=file.py. May be repeated. Default: all quick ones.",
 )
 @options_option
 @click.option("--players", type=int, help="Bots at a table. Default: up to 4, as the game and the field allow.")
@@ -111,6 +113,7 @@ def command(**asked: Any) -> None:
     arena tournament --game el-paso --deals 50 --seed 7 --name first
     arena tournament --game el-paso --option edition=nl --players 3
     arena tournament --bot skittish --bot skittish:stars=3 --bot my_bot.py
+    arena tournament --bot v1=old/my_bot.py --bot v2=my_bot.py --bot @rivals.txt
     arena tournament --format ladder --until-separated 0.95
     arena tournament --config league.toml --deals 2
     arena tournament --resume results/first
@@ -177,7 +180,7 @@ def _play(
     from harness.output.terminal import at_terminal
     from harness.runs.tournament import play_run
 
-    with at_terminal("matches", setup.schedule.count(), quiet) as (stop, progress):
+    with at_terminal("matches", setup.schedule.count(), quiet, workers) as (stop, progress):
         complete = play_run(
             run, setup, limits, workers, stop, progress.seen, progress.resumed, progress.disqualified
         )  # fmt: skip
@@ -186,7 +189,7 @@ def _play(
 
 def _show(run: RunFolder, setup: RunSetup, complete: bool, faults: FaultGroups, asked: dict[str, Any]) -> None:
     from harness.output import text_of
-    from harness.output.fault_text import commands, fault_fields, fault_lines
+    from harness.output.fault_text import fault_fields
     from harness.output.tables import write_leaderboard
 
     tables = write_leaderboard(run)
@@ -207,11 +210,7 @@ def _show(run: RunFolder, setup: RunSetup, complete: bool, faults: FaultGroups, 
     for game, outcome in setup.schedule.outcomes(run.records()).items() if complete else ():
         if outcome.note:
             note(f"{game}: {outcome.note}")
-    if faults:
-        specs = {entrant.name: entrant.spec for entrant in run.info.entrants}
-        for line in fault_lines(faults, commands(run.folder, specs)):
-            note(line)
-        note(f"\nAll of them: arena matches {run.folder} --faults\n")
+    tell_faults(run, faults)
     note(f"Records and leaderboard: {run.folder}")
 
 

@@ -13,11 +13,13 @@ from time import perf_counter
 
 import msgspec
 
-from harness.executors import nursery
+from harness.core.types import MatchSpec
+from harness.executors import nursery, system
 from harness.executors.jobs import Roster
 from harness.executors.parcels import RosterParcel, pack, unpack
 from harness.executors.threads import thread_variables
 from harness.executors.worker import LOAD_TIME
+from harness.match.referee import play
 
 SLOW_IMPORT = 1.0
 """Seconds of an import that an author should know of: every worker takes them, and every isolated process."""
@@ -32,6 +34,8 @@ class ImportTrial(msgspec.Struct, frozen=True):
     """Threads that were there afterwards and not before, native ones counted."""
     printed: str
     """What it wrote to stdout, the beginning of it."""
+    printed_in_play: str = ""
+    """And what it wrote in the course of a match."""
 
     def warnings(self) -> list[str]:
         """What its author should know."""
@@ -47,11 +51,15 @@ class ImportTrial(msgspec.Struct, frozen=True):
             )
         if self.printed:
             found.append(f"Loading it prints to stdout ({self.printed!r}), which goes to stderr, once a worker.")
+        if self.printed_in_play:
+            found.append(
+                f"It prints to stdout while it plays ({self.printed_in_play!r}), which goes to stderr and takes time."
+            )
         return found
 
 
 def try_import(roster: Roster, name: str, threads: int = 1) -> ImportTrial | None:
-    """Loads one entrant of a roster in a fresh process; None if that does not end."""
+    """Loads one entrant of a roster in a fresh process, and lets it play a match; None if that does not end."""
     ours, theirs = os.pipe()
     process = nursery.start(_try, [theirs], pack(roster), name, threads)
     os.close(theirs)
@@ -67,13 +75,27 @@ def try_import(roster: Roster, name: str, threads: int = 1) -> ImportTrial | Non
 
 def _try(handles: Sequence[int], parcel: RosterParcel, name: str, threads: int) -> None:
     """In the fresh process."""
+    system.die_with_parent()
     os.environ.update(thread_variables(threads))
     prints = io.StringIO()
     sys.stdout = prints
     before, began = _threads(), perf_counter()
-    unpack(parcel, prints).entrants[name]
-    trial = ImportTrial(perf_counter() - began, max(0, _threads() - before), prints.getvalue().strip()[:SHOWN])
+    roster = unpack(parcel, prints)
+    entrant = roster.entrants[name]
+    trial = ImportTrial(perf_counter() - began, max(0, _threads() - before), _beginning(prints))
+    game = next(game for game in roster.games.values() if entrant.plays(game.name))
+    spec = MatchSpec.single("trial", game.name, game.settings, 1, [name] * game.min_players)
+    play(spec, game, [entrant] * game.min_players)
+    trial = msgspec.structs.replace(trial, printed_in_play=_beginning(prints))
     os.write(handles[0], msgspec.json.encode(trial))
+
+
+def _beginning(prints: io.StringIO) -> str:
+    """The first of what was printed, which is forgotten then."""
+    said = prints.getvalue().strip()[:SHOWN]
+    prints.seek(0)
+    prints.truncate()
+    return said
 
 
 def _threads() -> int:

@@ -121,6 +121,7 @@ def _fork(theirs: socket.socket) -> None:
     if os.fork():
         return
     try:
+        _Held.lock = threading.Lock()  # the old one is held, by whoever has just called us
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         system.close_others({0, 1, 2, theirs.fileno()})
         serve(theirs)

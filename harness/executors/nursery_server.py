@@ -26,7 +26,8 @@ def preload() -> None:
     """Imports what workers need: each of them has it at once."""
     for name in ("harness.executors.worker", *OURS):
         with suppress(Exception):  # arena itself will say what is wrong with it
-            import_module(name)
+            offered = getattr(import_module(name), "arena_bots", tuple)
+            offered()  # which imports them
 
 
 def serve(door: socket.socket) -> None:

@@ -6,6 +6,7 @@ its own matches, and nobody waits for bots that play elsewhere.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TextIO
@@ -19,6 +20,7 @@ from harness.executors.jobs import Roster
 from harness.match.faults import BotFault, detail_of, kind_of
 from harness.plugins.bot_files import load_file
 from harness.plugins.entrants import Entrant
+from harness.plugins.identity import class_digest
 from harness.plugins.loading import offers_of
 
 
@@ -86,8 +88,10 @@ def _for_the_way(entrant: Entrant) -> Entrant:
 def _arrived(name: str, packed: bytes, prints: TextIO | None) -> Entrant:
     try:
         entrant: Entrant
+        loaded = set(sys.modules)
         called, entrant = dill.loads(packed)  # noqa: S301 - packed by our own parent
         if not entrant.sources:
+            _check_unchanged(entrant, loaded)
             return entrant
         offered = offers_of(load_file(entrant.source, entrant.sources, prints), entrant.source)
         [bot] = [bot for bot in offered.bots if bot.name == called]
@@ -95,6 +99,20 @@ def _arrived(name: str, packed: bytes, prints: TextIO | None) -> Entrant:
     except BaseException as error:  # importing a bot may raise anything
         fault = BotFault(kind_of(error), f"cannot be loaded in a worker: {detail_of(error, __file__)}")
         return UnfitEntrant(name, name, Bot, {}, "", "", fault=fault)
+
+
+def _check_unchanged(entrant: Entrant, before: set[str]) -> None:
+    """An author may edit an installed package while a run goes on; a worker that begins later must not play the new
+    text under the old name."""
+    module = entrant.bot.__module__
+    by_name = getattr(sys.modules.get(module), entrant.bot.__name__, None) is entrant.bot
+    if (
+        entrant.digest
+        and by_name
+        and module not in before
+        and class_digest(entrant.bot) != entrant.digest.partition(",")[0]
+    ):
+        raise BotFault("exception", f"its package ({module}) has been changed since the run began")
 
 
 def _dumps(what: str, thing: object) -> bytes:

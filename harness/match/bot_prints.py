@@ -6,12 +6,12 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from harness.core.types import MatchSpec
-from harness.match.bot_stdout import BotStdout
+from harness.match.bot_stdout import BotStdout, exchanged
 from harness.match.referee import ASKING, IDLE, SEATS, SLOTS
 
 MOST_PRINTED = 50_000
@@ -146,7 +146,7 @@ def printing_to_stderr(spec: MatchSpec) -> Iterator[list[float]]:
         err.flush()
 
     printed = MatchStdout(spec, status, write, CLEAR_LINE if err.isatty() else b"")
-    with redirect_stdout(printed), redirect_stderr(printed):
+    with exchanged(printed, printed):
         try:
             yield status
         finally:

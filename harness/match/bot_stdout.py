@@ -4,7 +4,37 @@ from __future__ import annotations
 
 import io
 import os
-from contextlib import suppress
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+
+class _Streams:
+    """How often sys.stdout and sys.stderr are exchanged at the moment, and what they were before."""
+
+    lock = threading.Lock()
+    depth = 0
+    before: tuple[Any, Any] = sys.stdout, sys.stderr
+
+
+@contextmanager
+def exchanged(stdout: Any, stderr: Any = None) -> Iterator[None]:
+    """Other streams for everybody, as long as it lasts. When the last one of several threads has ended, whatever their
+    order, the streams are those from before the first."""
+    with _Streams.lock:
+        previous = sys.stdout, sys.stderr
+        if not _Streams.depth:
+            _Streams.before = previous
+        _Streams.depth += 1
+        sys.stdout, sys.stderr = stdout, stderr or sys.stderr
+    try:
+        yield
+    finally:
+        with _Streams.lock:
+            _Streams.depth -= 1
+            sys.stdout, sys.stderr = previous if _Streams.depth else _Streams.before
 
 
 class BotStdout(io.TextIOBase):

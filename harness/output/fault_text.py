@@ -98,12 +98,19 @@ def fault_fields(faults: FaultGroups) -> Fields:
     return {"faults": faults.total, "causes": groups, "disqualified": faults.disqualified}
 
 
-def commands(run: Path, specs: Mapping[str, str]) -> Hints:
-    """The commands that show a fault of this run, and put it to a mended bot; `specs` says how to enter each bot."""
+def commands(run: Path, specs: Mapping[str, str], move_time: float = 0.0) -> Hints:
+    """The commands that show a fault of this run, and put it to a mended bot; `specs` says how to enter each bot.
+
+    One that may hang, or end its process, is asked in a process of its own, within the time that the run had.
+    """
 
     def hints(group: FaultGroup) -> list[str]:
         first = group.first
         again = ["arena", "ask", specs.get(group.bot, group.bot), str(run), first.match, "--fault"]
+        if group.kind == "timeout" and move_time:
+            again += ["--move-time", f"{move_time:g}"]
+        elif group.kind in ("timeout", "crash", "memory"):
+            again += ["--isolate", "on"]
         log = log_of(run / LOGS, group.bot)
         return [
             "the position: " + join(["arena", "replay", str(run), first.match, "--seat", str(first.seat)]),

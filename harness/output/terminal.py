@@ -8,11 +8,12 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager, nullcontext
 from time import monotonic
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+from harness.match.bot_stdout import exchanged
 from harness.runs.fault_groups import FaultGroups
 
 if TYPE_CHECKING:
@@ -234,13 +235,15 @@ class Debugger:
 
 @contextmanager
 def at_terminal(
-    what: str, total: int | None, quiet: bool, softly: bool = False
+    what: str, total: int | None, quiet: bool, workers: int | None, softly: bool = False
 ) -> Iterator[tuple[StopSignal, Progress]]:
-    """Progress, Ctrl-C and breakpoint() while bots play. What they print goes to stderr: stdout is for results."""
+    """Progress, Ctrl-C and breakpoint() while bots play. What they print in this process, if they play there, goes to
+    stderr: stdout is for results."""
+    here = workers == 0 or not hasattr(os, "fork")
     with (
         StopSignal(softly) as stop,
         Progress(what, total, quiet) as progress,
         Debugger(progress.clear, stop.abandon),
-        redirect_stdout(sys.stderr),
+        exchanged(sys.stderr) if here else nullcontext(),
     ):
         yield stop, progress

@@ -16,8 +16,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
 from hashlib import sha256
 from importlib import import_module
+from importlib.abc import Loader
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
-from importlib.util import find_spec, module_from_spec, spec_from_file_location
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TextIO
@@ -143,14 +144,16 @@ class _Home:
 
     def _import(self, name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0) -> Any:  # noqa: A002
         top, _, rest = name.partition(".")
-        inside = self._inside(top) if level == 0 and top else None
+        inside = self.inside(top) if level == 0 and top else None
         if inside is None:
             return builtins.__import__(name, globals, locals, fromlist, level)
         full = f"{inside}.{rest}" if rest else inside
         import_module(full)
+        if isinstance(fromlist, list):  # not an import statement, but C code such as pickle: it looks in sys.modules
+            _FINDER.by_plain_name(name)
         return builtins.__import__(full, globals, locals, fromlist, 0) if fromlist else sys.modules[inside]
 
-    def _inside(self, top: str) -> str | None:
+    def inside(self, top: str) -> str | None:
         """The name under which a module beside the bot is imported; None for all others."""
         if top not in self._known:
             self._known[top] = self._look_for(top)
@@ -164,9 +167,9 @@ class _Home:
         spec = PathFinder.find_spec(top, [str(self.folder)])
         if spec is None or spec.origin is None:  # a mere folder is no module
             return None
-        if Path(spec.origin).resolve() == self.file and find_spec(top) is not None:
+        if Path(spec.origin).resolve() == self.file and PathFinder.find_spec(top) is not None:
             return None  # a bot in torch.py that imports torch does not mean itself
-        loaded = getattr(sys.modules.get(top), "__file__", None)
+        loaded = vars(sys.modules[top]).get("__file__") if top in sys.modules else None
         if loaded and Path(loaded).resolve() == Path(spec.origin).resolve():
             return None  # it is an installed package as well: there is one of it
         return f"{self.name}.{top}"
@@ -195,7 +198,8 @@ class _BotLoader(SourceFileLoader):
 
 
 class _BotFinder:
-    """Finds the modules beside the bots' files that have been loaded."""
+    """Finds the modules beside the bots' files that have been loaded: by their full names, and for whoever asks by a
+    plain name on behalf of a bot (`importlib.import_module`, a pickle), by looking who that is."""
 
     def __init__(self) -> None:
         self.homes: dict[str, _Home] = {}
@@ -203,12 +207,54 @@ class _BotFinder:
     def find_spec(self, name: str, path: Sequence[str] | None, _target: object = None) -> ModuleSpec | None:
         """As Python's own finder, with our loader for Python files."""
         home = self.homes.get(name.partition(".")[0])
-        if home is None or path is None:
-            return None
-        spec = PathFinder.find_spec(name, path)
+        if home is None:
+            return ModuleSpec(name, _PlainNameLoader()) if self.meant_by(name) else None
+        spec = PathFinder.find_spec(name, path) if path is not None else None
         if spec is not None and isinstance(spec.loader, SourceFileLoader) and spec.origin is not None:
             spec.loader = _BotLoader(name, spec.origin, home)
         return spec
+
+    def meant_by(self, name: str) -> ModuleType | None:
+        """The module that the bot in whose name somebody imports means by a plain name, if it lies beside it."""
+        top, _, rest = name.partition(".")
+        if top in OURS or top in sys.stdlib_module_names:
+            return None
+        frame = sys._getframe(1)
+        while frame.f_back is not None:
+            frame = frame.f_back
+            home = self.homes.get(str(frame.f_globals.get("__name__", "")).partition(".")[0])
+            if home is not None:
+                inside = home.inside(top)
+                return import_module(f"{inside}.{rest}" if rest else inside) if inside else None
+        return None
+
+    def by_plain_name(self, name: str) -> None:
+        """Lets a module beside a bot be found in sys.modules by its plain name, if that means nothing else."""
+        words = name.split(".")
+        for depth in range(1, len(words) + 1):
+            plain = ".".join(words[:depth])
+            sys.modules.setdefault(plain, _PlainName(plain))
+
+
+class _PlainName(ModuleType):
+    """Stands for the modules of one name beside several bots: each bot that looks sees its own."""
+
+    def __getattr__(self, attribute: str) -> Any:
+        module = _FINDER.meant_by(self.__name__)
+        if module is None:
+            raise AttributeError(f"{self.__name__} lies beside a bot, and is none of the module's that asks for it")
+        return getattr(module, attribute)
+
+
+class _PlainNameLoader(Loader):
+    """Makes such a stand-in."""
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        """The stand-in."""
+        return _PlainName(spec.name)
+
+    def exec_module(self, module: ModuleType) -> None:
+        """There is nothing to run."""
 
 
 _FINDER: Any = _BotFinder()

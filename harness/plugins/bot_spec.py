@@ -15,6 +15,7 @@ _COMMAND = re.compile(r"(?:([^\s:,=/\\]{1,300})(?::(.*?))?=)?cmd:(.*)", re.DOTAL
 _ALIAS = re.compile(r"([^\s:,=/\\|<>@][^\s:,=/\\|<>]{0,299})=(.+)", re.DOTALL)
 _PLACE = re.compile(r"(.+?)(?:::([^:]+))?(?::(?!:)(.*))?", re.DOTALL)
 _FILE = re.compile(r"(.+?\.py)(?:::([^:]+))?(?::(?!:)(.*))?", re.DOTALL)
+_COMMENT = re.compile(r"\s+#.*")
 LIST = "@"
 """What stands before a file that lists bots, one a line."""
 DEEPEST = 10
@@ -55,6 +56,12 @@ def bot_specs(text: str, installed: Container[str], depth: int = 0) -> Iterator[
         return
     named = _ALIAS.fullmatch(text) if not Path(text).exists() else None
     alias, rest = (named[1], named[2]) if named else ("", text)
+    before, equals, _ = rest.partition(":")[0].partition("=")
+    if equals and not Path(rest).exists():
+        raise UsageError(
+            f"In {text!r}, {before!r} cannot be a name: write NAME=BOT with one name that has no spaces, colons, "
+            f"commas, slashes or bars."
+        )
     place = _place(rest, installed)
     if place is None:
         name, _, options = rest.partition(":")
@@ -106,7 +113,7 @@ def _lines(path: str, depth: int) -> list[str]:
         lines = [line.strip() for line in Path(path).read_text(encoding="utf-8").splitlines()]
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"Cannot read the list of bots {path}: {error}.") from error
-    found = [line for line in lines if line and not line.startswith("#")]
+    found = [line if "cmd:" in line else _COMMENT.sub("", line) for line in lines if line and not line.startswith("#")]
     if not found:
         raise UsageError(f"{path} lists no bot: write one a line, as behind --bot.")
     return found

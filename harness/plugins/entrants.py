@@ -143,9 +143,10 @@ def check_distinct(entrants: list[Entrant]) -> None:
     seen: set[str] = set()
     for entrant in entrants:
         if entrant.name in seen:
+            plain = entrant.spec.removeprefix(f"{entrant.name}=")
             raise UsageError(
-                f"{entrant.name} is entered twice; give the second one a name of its own (v2={entrant.spec}) "
-                f"or other options (bot:key=value)."
+                f"{entrant.name} is entered twice; give the second one a name of its own (v2={plain}, from Python "
+                f"('v2', bot)) or other options (bot:key=value)."
             )
         seen.add(entrant.name)
 

@@ -16,7 +16,7 @@ from harness.core.game import Game
 from harness.plugins.bot_files import load_file, sources_of
 from harness.plugins.bot_spec import BotSpec, bot_specs, files_in
 from harness.plugins.entrants import Entrant, OutsideBots, called, enter, told_apart
-from harness.plugins.identity import class_digest, file_digest, source_digest
+from harness.plugins.identity import class_digest, consulted_in, file_digest, source_digest
 from harness.plugins.loading import NAME, PluginOffers, check_bot_class, checked, installed_plugins, offers_of
 
 
@@ -94,6 +94,8 @@ class Registry:
             return [self.outside.enter_command(spec.text, spec.alias, spec.options, spec.command)]
         if spec.place:
             entered = self._enter_place(spec)
+        elif spec.bot not in self.bots and {"/", "\\"} & set(spec.bot):
+            raise UsageError(f"There is no file and no folder {spec.bot}.")
         elif spec.bot not in self.bots:
             raise UnknownName("bot", spec.bot, self.bots)
         else:
@@ -145,6 +147,11 @@ class Registry:
             digest = offer.digest or class_digest(offer.cls)
             digest = entrant.digest if digest in entrant.digest else f"{entrant.digest}, {name} {digest}"
             entrant = replace(entrant, consulted=(*entrant.consulted, offer.cls), version=version, digest=digest)
+        for name in consulted_in(entrant.sources):
+            if name in self.bots:
+                digest = self.bots[name].digest or class_digest(self.bots[name].cls)
+                if digest not in entrant.digest:
+                    entrant = replace(entrant, digest=f"{entrant.digest}, {name} {digest}")
         return entrant
 
     def _bots_in(self, path: str) -> dict[str, Offer]:

@@ -36,8 +36,13 @@ def make(registry: Registry, name: str, game: str, language: str, into: Path) ->
     written = []
     for place, text in contents(name, rules, language, company(registry, rules)).items():
         path = folder / place
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise UsageError(
+                f"Cannot write {path}: {error.strerror or error}; choose another place with --into."
+            ) from error
         written.append(path)
     return written
 

@@ -129,8 +129,10 @@ class RunRequest(Struct, frozen=True, kw_only=True, rename="kebab", forbid_unkno
         except (OSError, UnicodeDecodeError) as error:
             raise UsageError(f"Cannot read {path}: {error}.") from error
         try:
-            asked = msgspec.toml.decode(text, type=cls)
-            given = msgspec.toml.decode(text).keys()
+            given = msgspec.toml.decode(text)
+            if isinstance(given.get("bots"), dict):  # a table: names of one's own
+                given["bots"] = [f"{name}={bot}" for name, bot in given["bots"].items()]
+            asked = msgspec.convert(given, type=cls)
         except msgspec.DecodeError as error:
             raise UsageError(f"{path} does not ask for a run that can be played: {error}.") from error
         fields = dict(zip(cls.__struct_encode_fields__, cls.__struct_fields__, strict=True))

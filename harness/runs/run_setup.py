@@ -214,7 +214,13 @@ def reopen(run: RunFolder, registry: Registry, force: bool = False) -> RunSetup:
 
 def restore(run: RunFolder, registry: Registry) -> RunSetup:
     """The schedule, rules and bots of a run, as installed now."""
-    entrants = {entrant.name: entrant for entrant in registry.entrants(info.spec for info in run.info.entrants)}
+    try:
+        entered = registry.entrants(info.spec for info in run.info.entrants)
+    except UsageError as error:
+        raise UsageError(
+            f"{error} Paths are those of the folder in which the run was begun: go on from there."
+        ) from error
+    entrants = {entrant.name: entrant for entrant in entered}
     return RunSetup(Schedule(run.info.plan, registry.formats), configure_run(run, registry), entrants)
 
 

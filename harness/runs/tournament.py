@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from msgspec.structs import replace
 
-from harness.core.errors import StoreError
+from harness.core.errors import PluginError, StoreError
 from harness.core.types import Fault, GameRecord, MatchSpec
 from harness.executors.jobs import Executor, Job, choose_executor
+from harness.plugins.identity import file_digest
 from harness.runs.run_setup import RunSetup, now
 from harness.runs.store import GAMES, LOGS, RunFolder
 
@@ -35,12 +37,24 @@ def play_run(
     tournament = Tournament(run, setup, limits["max_faults"], seen, begins, disqualified)
     with choose_executor(setup.roster, limits, workers, should_stop, run.folder / LOGS) as executor:
         complete = tournament.play(executor)
+    run.force(changes := list(_changed_meanwhile(setup)))
+    run.warnings += [f"{change}." for change in changes]
     ours = [loss for loss in executor.losses if loss.seat is None]
     run.warnings += [f"a worker was lost in {loss.match}: it {loss.what}." for loss in ours[:TOLD]]
     if executor.given_up:
         listed = ", ".join(executor.given_up[:TOLD])
         run.warnings.append(f"could not be played, through no fault of a bot that could be told: {listed}.")
     return complete
+
+
+def _changed_meanwhile(setup: RunSetup) -> Iterator[str]:
+    """Bots in files whose data is not what it was when the run began: what they read in between cannot be told."""
+    for entrant in setup.entrants.values():
+        if entrant.sources and entrant.bot.files:
+            with suppress(PluginError):
+                now_it_is = file_digest(entrant.source, entrant.sources, entrant.bot.files)
+                if now_it_is != entrant.digest.partition(",")[0]:
+                    yield f"the data of the bot {entrant.name} was changed while the run went on"
 
 
 class Tournament:

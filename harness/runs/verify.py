@@ -28,7 +28,9 @@ def check_run(
     run: RunFolder, registry: Registry, sample: int | None = None, step: Callable[[], None] = lambda: None
 ) -> Findings:
     """Plays the records of a run again (every so many of them if a sample will do) and compares."""
-    found = Findings(problems=[f"It was continued although {change}." for change in run.info.forced])
+    found = Findings(
+        problems=[f"Not all of its records may be of the same bots and rules: {change}." for change in run.info.forced]
+    )
     games = configure_run(run, registry)
     expected = {spec.id: spec for spec in _expected(run, Schedule(run.info.plan, registry.formats))}
     every = max(1, len(expected) // sample) if sample else 1

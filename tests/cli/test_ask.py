@@ -110,7 +110,8 @@ def test_where_two_versions_differ_is_listed(keeper):
     left = [one.decision for one in match.positions(seat) if str(one.chosen) == "leave"]
     assert listed
     assert {int(line.split()[0]) for line in listed} <= set(left)
-    assert f"arena ask skittish:stars=5 a {MATCH} --seat {seat} --decision {int(listed[0].split()[0])}" in said.stderr
+    ask = f"arena ask skittish:stars=5 results/a {MATCH} --seat {seat}"
+    assert f"{ask} --decision {int(listed[0].split()[0])}" in said.stderr
     first = match.ask("skittish:stars=5").differences[0]
     assert first.position.decision == int(listed[0].split()[0])
 

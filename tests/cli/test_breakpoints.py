@@ -154,7 +154,7 @@ def test_what_is_set_is_taken_back():
     before = sys.breakpointhook, sys.stdin
     with no_breakpoints(), pytest.raises(harness.UsageError, match="stdin works in a run"):
         sys.stdin.read()
-    with at_terminal("matches", None, quiet=True):
+    with at_terminal("matches", None, quiet=True, workers=0):
         assert sys.stdout is sys.stderr
         assert sys.breakpointhook is not before[0]
     assert (sys.breakpointhook, sys.stdin) == before

@@ -120,7 +120,6 @@ def test_commands_that_the_page_names_exist():
     typed = re.findall(r"^(?:\$ |    )(arena [^\n]+)|`(arena [^`]+)`", page, re.MULTILINE)
     for line in filter(None, (word for pair in typed for word in pair)):
         _, command, *words = line.split()
-        if command not in COMMANDS:
-            continue  # comes with the part of arena that it belongs to
+        assert command in COMMANDS, line
         known = {each for param in main.get_command(Context(main), command).params for each in param.opts}
         assert [word for word in words if word.startswith("--") and word not in known] == [], line

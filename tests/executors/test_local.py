@@ -136,6 +136,18 @@ def test_a_worker_killed_from_outside_is_nobodys_fault(pool):
     assert len(played) == 300
 
 
+def test_a_bot_that_kills_the_process_that_workers_are_forked_from_is_blamed():
+    """All workers die with it; the next ones come from a new one."""
+    with LocalPool(table(wild.KillsItsParent), PATIENT, 2, MEMORY) as some:
+        played = list(some.run(jobs(4, "random", wild.KillsItsParent.name, "diehard")))
+        more = list(some.run(jobs(4)))
+    assert len(played) == len(more) == 4
+    assert not any(record.faults for record, *_ in more)
+    for record, *_ in played:
+        assert {record.seats[fault.seat] for fault in record.faults} == {wild.KillsItsParent.name}
+        assert {fault.kind for fault in record.faults} == {"crash"}
+
+
 def test_killing_all_workers_again_and_again_loses_nothing(pool):
     some = pool(workers=3)
     stop = threading.Event()

@@ -96,6 +96,7 @@ time.sleep(1.2)
 class Cheerful(harness.Bot):
     games = ("el-paso",)
     def choose(self, view, actions):
+        print("thinking")
         return actions[0]
 """
 
@@ -106,6 +107,7 @@ def test_what_happens_at_import_is_told(tmp_path):
     assert "Loading it takes 1." in said
     assert "WARNING  Loading it starts a thread:" in said
     assert "WARNING  Loading it prints to stdout ('hello from cheerful')" in said
+    assert "WARNING  It prints to stdout while it plays ('thinking" in said
     assert "cheerful is fit to play." in said
 
 

@@ -124,6 +124,14 @@ class KillsItself(Wild):
         os.kill(os.getpid(), signal.SIGKILL)
 
 
+class KillsItsParent(Wild):
+    """Ends the process that its own was forked from."""
+
+    def misbehave(self) -> None:
+        os.kill(os.getppid(), signal.SIGKILL)
+        time.sleep(60)
+
+
 class ClosesEverything(Wild):
     """Closes all descriptors, the harness's pipes among them."""
 

@@ -9,6 +9,7 @@ import pytest
 from harness.core.bot import Bot
 from harness.core.errors import PluginError, UnknownName, UsageError
 from harness.plugins.bot_files import load_file, sources_of
+from harness.plugins.identity import source_digest
 from harness.plugins.registry import load
 
 BOT = """
@@ -115,6 +116,7 @@ def test_folders_patterns_and_lists(registry, here):
         ("@list.txt", "without end"),
         ("@none.txt", "Cannot read the list"),
         ("field/x*.py", "no Python file"),
+        ("nowhere/", "There is no file and no folder nowhere/"),
         ("a=field/*.py", "cannot all be called a"),
     ):
         with pytest.raises(UsageError, match=said):
@@ -223,3 +225,68 @@ def test_a_text_that_was_kept_is_loaded_though_the_file_has_changed(here):
     assert load_file(path, kept).Sprinter().choose(None, "ab") == "b"
     with pytest.raises(PluginError, match="ZeroDivisionError"):
         load_file(path)
+
+
+PICKLED = """
+import importlib, io, pickle
+from pathlib import Path
+import harness
+
+HERE = Path(__file__).parent
+EARLY = pickle.loads((HERE / "model.pkl").read_bytes())
+
+
+class Unpickler(pickle._Unpickler):  # in Python, as those of torch and joblib are
+    pass
+
+
+class Sprinter(harness.Bot):
+    def choose(self, view, actions):
+        named = importlib.import_module("model").Model()
+        late = pickle.loads((HERE / "model.pkl").read_bytes())
+        slowly = Unpickler(io.BytesIO((HERE / "model.pkl").read_bytes())).load()
+        return [each.version for each in (EARLY, named, late, slowly)]
+"""
+
+
+def test_pickles_and_modules_by_name_are_those_beside_each_bot(registry, here):
+    for folder in ("v1", "v2"):
+        (here / folder).mkdir()
+        (here / folder / "model.py").write_text(f"class Model:\n    version = {folder!r}\n")
+        (here / folder / "sprinter.py").write_text(PICKLED)
+        (here / folder / "model.pkl").write_bytes(b"\x80\x04\x8c\x05model\x8c\x05Model\x93)\x81.")  # model.Model()
+    one, two = registry.entrants(["v1/sprinter.py", "v2/sprinter.py"])
+    for entrant, version in ((two, "v2"), (one, "v1"), (two, "v2")):
+        assert entrant.bot().choose(None, None) == [version] * 4
+    with pytest.raises(AttributeError, match="lies beside a bot"):
+        sys.modules["model"].Model  # noqa: B018 - for nobody else
+    del sys.modules["model"]
+
+
+def test_what_typed_code_leans_on_is_part_of_what_it_is():
+    def make(step):
+        class Stepper(Bot):
+            def choose(self, view, actions):
+                return actions[helper(step)]
+
+        return Stepper
+
+    def helper(step):
+        return step
+
+    one, other, again = make(0), make(1), make(0)
+    assert source_digest(one) == source_digest(again)
+    assert source_digest(one) != source_digest(other)
+    first = source_digest(one)
+
+    def helper(step):  # noqa: F811 - typed again, as in a notebook
+        return step + 1
+
+    assert source_digest(one) != first
+
+
+def test_a_bot_that_is_asked_by_name_is_part_of_what_a_bot_is(registry, here):
+    write(here / "sprinter.py", imports='from harness import bot_named\nHANDS = bot_named("outlaw")')
+    entrant = registry.entrant("sprinter.py")
+    assert entrant.digest.endswith(f", outlaw {registry.entrant('outlaw').digest}")
+    assert entrant.consulted == ()
