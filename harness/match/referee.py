@@ -143,7 +143,7 @@ class _Match:
         if number in self.forfeits and self.forfeits[number].decision == 0:
             self.faults.append(self.forfeits[number])
             return Seat(None, spare)
-        self._ask(number, self.limits.move_time)
+        self._ask(number, min(self.limits.move_time or inf, self.limits.game_time or inf))
         noted = None if self.notes is None else Notebook()
         began = perf_counter()
         try:
@@ -164,7 +164,7 @@ class _Match:
 
     def _ask(self, number: int, allowed: float) -> None:
         """Notes that this bot has the word, for at most so many seconds."""
-        self.status[DEADLINE] = perf_counter() + (allowed + self.limits.margin if allowed else inf)
+        self.status[DEADLINE] = perf_counter() + allowed + self.limits.margin
         self.status[ASKING] = len(self.actions) * SEATS + number
 
     def _asked(self) -> None:

@@ -117,7 +117,7 @@ def _rehearse(game: Game[Any], decisions: int) -> None:
     for number in range(decisions):
         if len(state.legal) > 1:
             view = Raw(game.view_to_json(state.view(state.seat)))
-            asked = Choose(number, [action.code for action in state.legal], None, view)
+            asked = Choose(id=number, legal=[action.code for action in state.legal], time=None, view=view)
             request = decode_request(encode(asked))
             assert isinstance(request, Choose)
             game.view_from_json(bytes(request.view))

@@ -112,7 +112,7 @@ class RunRequest(Struct, frozen=True, kw_only=True, rename="kebab", forbid_unkno
                 raise UsageError(f"{bot!r} is no bot: give a name, a class, or a function (view, actions) -> action.")
 
     @property
-    def limits(self) -> dict[str, int | float | str]:
+    def limits(self) -> dict[str, Value]:
         """What bots may use and how they are kept, as run.json has it."""
         unlimited = self.workers == 0
         move_time = (0.0 if unlimited else MOVE_TIME) if self.move_time is None else self.move_time

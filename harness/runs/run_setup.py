@@ -179,7 +179,7 @@ def run_folder(results: Path, name: str | None) -> Path:
     return results / name
 
 
-def info_for(setup: RunSetup, command: str, limits: Mapping[str, int | float | str] | None = None) -> RunInfo:
+def info_for(setup: RunSetup, command: str, limits: Mapping[str, Value] | None = None) -> RunInfo:
     """What run.json will say."""
     files = {digest: text for game in setup.games.values() for digest, text in game.files.items()}
     files |= {digest: text for entrant in setup.entrants.values() for digest, text in entrant.contents.items()}

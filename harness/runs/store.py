@@ -15,7 +15,7 @@ import msgspec
 from harness.core.errors import StoreError, UnknownName
 from harness.core.format import Plan
 from harness.core.notes import DecisionNotes, MatchNotes
-from harness.core.types import Fault, GameRecord, failures_of
+from harness.core.types import Fault, GameRecord, Value, failures_of
 from harness.runs.run_files import (
     PART,
     SUM_NAME,
@@ -56,7 +56,7 @@ class RunInfo(msgspec.Struct, frozen=True):
     entrants: tuple[EntrantInfo, ...]
     files: dict[str, str]
     """Digest -> content of files that options of games and bots name."""
-    limits: dict[str, bool | int | float | str]
+    limits: dict[str, Value]
     """What bots may use, and how they are kept: the options of the command that say so."""
     command: str
     machine: dict[str, str]

@@ -387,9 +387,31 @@ def test_start_and_finish_have_the_time_of_a_move(clock):
             clock.now += 1
             left["finish"] = board[DEADLINE] - clock.now, board[ASKING] % 64
 
-    for limits, seconds in ((Limits(move_time=4, game_time=1, margin=0.5), 3.5), (Limits(game_time=1), inf)):
-        assert match(First, Finisher, limits=limits, status=board).faults == ()
-        assert left == {"start": (seconds, 1), "finish": (seconds, 1)}
+    for limits, started, finished in (
+        (Limits(move_time=4, game_time=9, margin=0.5), 3.5, 3.5),
+        (Limits(game_time=9, margin=0.5), 8.5, 7.5),
+        (Limits(), inf, inf),
+    ):
+        record = match(First, Finisher, limits=limits, status=board)
+        assert record.faults == ()
+        assert record.time == (0.0, 2.0)
+        assert left == {"start": (started, 1), "finish": (finished, 1)}
+
+
+@pytest.mark.parametrize("slow", ["start", "finish"])
+def test_start_and_finish_count_into_the_time_of_a_match(clock, slow):
+    class Slow(First):
+        def start(self):
+            clock.now += 3 if slow == "start" else 1
+
+        def finish(self, record):
+            clock.now += 1 if slow == "start" else 2
+
+    record = match(First, Slow, limits=Limits(game_time=2))
+    [fault] = record.faults
+    assert (fault.seat, fault.kind) == (1, "timeout")
+    assert fault.decision == (0 if slow == "start" else len(record.actions))
+    assert record.ranks == (1, 2)
 
 
 def test_a_process_that_dies_over_the_result_is_blamed_and_comes_last():
