@@ -17,8 +17,9 @@ from harness.core.game import Game
 from harness.core.types import Value
 from harness.executors.remote import Isolation, IsolationPolicy, RemoteEntrant, RunningProgram, SessionPool
 from harness.match.faults import BotFault
-from harness.plugins.bot_files import bot_file, digest_of_files
+from harness.plugins.bot_files import bot_file
 from harness.plugins.entrants import Entrant, is_bot_file, split_options
+from harness.plugins.identity import digest_of_files
 from harness.protocol.messages import LONGEST_HELLO, BotDescription, Introduction, NotAMessage, decode_descriptions
 from harness.protocol.session import HELLO, class_path
 from harness.sandbox.doctor import require_enforcement
@@ -159,7 +160,7 @@ def isolate(entrant: Entrant, policy: IsolationPolicy, games: Mapping[str, Game[
     readable = [_package_of(cls) for cls in (*map(type, games.values()), *entrant.consulted)]
     if is_bot_file(entrant.source):
         place = Path(entrant.source).resolve()
-        wanted |= {"file": str(place), "bot": entrant.bot.name, "digest": _own_digest(entrant)}
+        wanted |= {"file": str(place), "bot": entrant.bot.name, "digest": entrant.own_digest}
         readable.append(str(place if place.is_dir() else place.parent))
     else:
         if "<" in entrant.bot.__qualname__ or entrant.bot.__module__ == "__main__":
@@ -198,11 +199,6 @@ def _remote(entrant: Entrant, launch: Launch, policy: IsolationPolicy, expected:
     remote = RemoteEntrant(**values, launch=launch, expected=expected, policy=policy)
     assert remote.sessions.home, "the folder is made here, so that this process can remove it when workers have died"
     return remote
-
-
-def _own_digest(entrant: Entrant) -> str:
-    """Of the bot's file, without those of the bots that it consults."""
-    return entrant.digest.partition(",")[0]
 
 
 def _package_of(cls: type) -> str:

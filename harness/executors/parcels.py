@@ -110,12 +110,8 @@ def _check_unchanged(entrant: Entrant, before: set[str]) -> None:
     text under the old name."""
     module = entrant.bot.__module__
     by_name = getattr(sys.modules.get(module), entrant.bot.__name__, None) is entrant.bot
-    if (
-        entrant.digest
-        and by_name
-        and module not in before
-        and class_digest(entrant.bot) != entrant.digest.partition(",")[0]
-    ):
+    known = entrant.digest and by_name and module not in before
+    if known and class_digest(entrant.bot) != entrant.own_digest:
         raise BotFault("exception", f"its package ({module}) has been changed since the run began")
 
 

@@ -39,6 +39,15 @@ class Entrant:
     isolated: ClassVar[bool] = False
     """Whether it plays in a process of its own, so that what it does to its process is nobody else's business."""
 
+    @property
+    def own_digest(self) -> str:
+        """Of its source alone, without what it consults."""
+        return self.digest.partition(",")[0]
+
+    def consulting(self, name: str, digest: str) -> Entrant:
+        """The entrant, known also by a bot that it consults, unless that is of the same source."""
+        return self if digest in self.digest else replace(self, digest=f"{self.digest}, {name} {digest}")
+
     def plays(self, game: str) -> bool:
         """Whether it plays this game."""
         return all(not bot.games or game in bot.games for bot in (self.bot, *self.consulted))
@@ -104,10 +113,11 @@ def told_apart(entrants: list[Entrant]) -> list[Entrant]:
     bots: dict[str, dict[type[Bot], Entrant]] = {}
     for entrant in entrants:
         bots.setdefault(entrant.name, {})[entrant.bot] = entrant
-    names = {bot: name for alike in bots.values() if len(alike) > 1 for bot, name in _names_apart(alike).items()}
+    apart = {name: _names_apart(alike) for name, alike in bots.items() if len(alike) > 1}
+    names = [apart.get(entrant.name, {}).get(entrant.bot, entrant.name) for entrant in entrants]
     return [
-        called(entrant, names[entrant.bot]) if names.get(entrant.bot, entrant.name) != entrant.name else entrant
-        for entrant in entrants
+        entrant if name == entrant.name else called(entrant, name)
+        for entrant, name in zip(entrants, names, strict=True)
     ]
 
 

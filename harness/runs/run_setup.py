@@ -19,7 +19,7 @@ from harness.core.game import Game
 from harness.core.types import Value
 from harness.executors.isolation import OutsideProcesses
 from harness.executors.jobs import Roster
-from harness.plugins.entrants import Entrant, check_distinct, split_options, unknown_games
+from harness.plugins.entrants import Entrant, check_distinct, is_bot_file, split_options, unknown_games
 from harness.plugins.registry import Registry, load
 from harness.runs.request import LIMITS, Isolation, RunRequest, draw_seed
 from harness.runs.store import EntrantInfo, RunFolder, RunInfo
@@ -64,11 +64,13 @@ def installed(isolate: Isolation = "off", strict: bool = False) -> Registry:
 def prepare(request: RunRequest, registry: Registry) -> RunSetup:
     """Turns names into a plan; whatever does not fit is refused with what is allowed."""
     by_default = sorted(name for name, offer in registry.bots.items() if offer.cls.by_default)
+    told = len(registry.problems)
     entrants = registry.entrants(request.bots or by_default)
+    broken = registry.problems[told:]
     check_distinct(entrants)
     unknown = unknown_games([(entrant.name, entrant.bot) for entrant in entrants], registry.games)
-    if unknown and request.strict:
-        raise UsageError(" ".join(unknown))
+    if request.strict and (broken or unknown):
+        raise UsageError(" ".join([*broken, *unknown]))
     chosen = {name: registry.game(name) for name in dict.fromkeys(request.games or sorted(registry.games))}
     configured = _configure(chosen, request.options)
     plans = []
@@ -99,7 +101,7 @@ def prepare(request: RunRequest, registry: Registry) -> RunSetup:
         candidates=tuple(_candidates(request, registry, entrants)),
     )
     by_name = {entrant.name: entrant for entrant in entrants}
-    return RunSetup(Schedule(plan, registry.formats), configured, by_name, unknown)
+    return RunSetup(Schedule(plan, registry.formats), configured, by_name, [*broken, *unknown])
 
 
 def _candidates(request: RunRequest, registry: Registry, entrants: Sequence[Entrant]) -> Iterator[str]:
@@ -214,13 +216,13 @@ def reopen(run: RunFolder, registry: Registry, force: bool = False) -> RunSetup:
 
 def restore(run: RunFolder, registry: Registry) -> RunSetup:
     """The schedule, rules and bots of a run, as installed now."""
-    try:
-        entered = registry.entrants(info.spec for info in run.info.entrants)
-    except UsageError as error:
-        raise UsageError(
-            f"{error} Paths are those of the folder in which the run was begun: go on from there."
-        ) from error
-    entrants = {entrant.name: entrant for entrant in entered}
+    for info in run.info.entrants:
+        if is_bot_file(info.source) and not Path(info.source).exists():
+            raise UsageError(
+                f"There is no file {info.source}. Paths are those of the folder in which the run was begun: "
+                f"go on from there."
+            )
+    entrants = {entrant.name: entrant for entrant in registry.entrants(info.spec for info in run.info.entrants)}
     return RunSetup(Schedule(run.info.plan, registry.formats), configure_run(run, registry), entrants)
 
 
