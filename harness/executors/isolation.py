@@ -18,7 +18,7 @@ from harness.core.types import Value
 from harness.executors.remote import Isolation, IsolationPolicy, RemoteEntrant, RunningProgram, SessionPool
 from harness.match.faults import BotFault
 from harness.plugins.bot_files import bot_file
-from harness.plugins.entrants import Entrant, is_bot_file, split_options
+from harness.plugins.entrants import Entrant, split_options
 from harness.plugins.identity import digest_of_files
 from harness.protocol.messages import LONGEST_HELLO, BotDescription, Introduction, NotAMessage, decode_descriptions
 from harness.protocol.session import HELLO, class_path
@@ -158,7 +158,7 @@ def isolate(entrant: Entrant, policy: IsolationPolicy, games: Mapping[str, Game[
     engines = sorted(class_path(type(game)) for game in games.values())
     wanted: dict[str, object] = {"settings": dict(entrant.settings), "engines": engines}
     readable = [_package_of(cls) for cls in (*map(type, games.values()), *entrant.consulted)]
-    if is_bot_file(entrant.source):
+    if entrant.sources:
         place = Path(entrant.source).resolve()
         wanted |= {"file": str(place), "bot": entrant.bot.name, "digest": entrant.own_digest}
         readable.append(str(place if place.is_dir() else place.parent))

@@ -123,19 +123,14 @@ def told_apart(entrants: list[Entrant]) -> list[Entrant]:
 
 def _names_apart(alike: Mapping[type[Bot], Entrant]) -> dict[type[Bot], str]:
     """Names for entrants of one name: with as many of the folders that they are in as it takes."""
-    folders = {bot: _folders(one.source) if is_bot_file(one.source) else [] for bot, one in alike.items()}
+    folders = {bot: _folders(one.source) if one.sources else [] for bot, one in alike.items()}
     names = {bot: one.name for bot, one in alike.items()}
     for depth in range(1, max(map(len, folders.values())) + 1):
         names = {bot: ".".join([*folders[bot][-depth:], one.name]) for bot, one in alike.items()}
         if len(set(names.values())) == len(names):
             return names
-    file = [bot for bot, one in alike.items() if is_bot_file(one.source) and not folders[bot]]
+    file = [bot for bot, one in alike.items() if one.sources and not folders[bot]]
     return {**names, **{bot: f"{names[bot]}.py" for bot in file}}  # one that is installed keeps its name
-
-
-def is_bot_file(source: str) -> bool:
-    """Whether a bot comes from a file, or from a folder that is a package."""
-    return Path(source).suffix == ".py" or (Path(source) / "__init__.py").is_file()
 
 
 def _folders(source: str) -> list[str]:

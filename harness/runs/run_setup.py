@@ -19,7 +19,7 @@ from harness.core.game import Game
 from harness.core.types import Value
 from harness.executors.isolation import OutsideProcesses
 from harness.executors.jobs import Roster
-from harness.plugins.entrants import Entrant, check_distinct, is_bot_file, split_options, unknown_games
+from harness.plugins.entrants import Entrant, check_distinct, split_options, unknown_games
 from harness.plugins.registry import Registry, load
 from harness.runs.request import LIMITS, Isolation, RunRequest, draw_seed
 from harness.runs.store import EntrantInfo, RunFolder, RunInfo
@@ -217,7 +217,7 @@ def reopen(run: RunFolder, registry: Registry, force: bool = False) -> RunSetup:
 def restore(run: RunFolder, registry: Registry) -> RunSetup:
     """The schedule, rules and bots of a run, as installed now."""
     for info in run.info.entrants:
-        if is_bot_file(info.source) and not Path(info.source).exists():
+        if f"{info.source}::" in info.spec and not Path(info.source).exists():
             raise UsageError(
                 f"There is no file {info.source}. Paths are those of the folder in which the run was begun: "
                 f"go on from there."
