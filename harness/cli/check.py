@@ -81,16 +81,16 @@ def _check(roster: Roster, asked: dict[str, Any], games: tuple[str, ...]) -> Bot
 
     terms = {**asked, "game_time": 0.0, "keep_processes": True}  # to look at them after a match
     [placed] = isolated(roster, terms).entrants.values()
-    workers = placed.isolated or not CAN_FORK
+    in_worker = CAN_FORK and not placed.isolated
     report = check_bot(
         placed,
         roster.games.values(),
         range(1, asked["matches"] + 1),
         Limits(asked["move_time"]),
         games,
-        executor=None if workers else lambda table: choose_executor(table, terms, 1),
+        executor=(lambda table: choose_executor(table, terms, 1)) if in_worker else None,
     )
-    if not workers and report.fit:
+    if in_worker and report.fit:
         trial = try_import(roster, placed.name, asked["threads"])
         report.warnings += trial.warnings() if trial else []
     return report

@@ -6,9 +6,7 @@ import io
 import os
 import select
 import sys
-import threading
 from collections.abc import Sequence
-from pathlib import Path
 from time import perf_counter
 
 import msgspec
@@ -79,10 +77,10 @@ def _try(handles: Sequence[int], parcel: RosterParcel, name: str, threads: int) 
     os.environ.update(thread_variables(threads))
     prints = io.StringIO()
     sys.stdout = prints
-    before, began = _threads(), perf_counter()
+    before, began = system.native_threads(), perf_counter()
     roster = unpack(parcel, prints)
     entrant = roster.entrants[name]
-    trial = ImportTrial(perf_counter() - began, max(0, _threads() - before), _beginning(prints))
+    trial = ImportTrial(perf_counter() - began, max(0, system.native_threads() - before), _beginning(prints))
     game = next(game for game in roster.games.values() if entrant.plays(game.name))
     spec = MatchSpec.single("trial", game.name, game.settings, 1, [name] * game.min_players)
     play(spec, game, [entrant] * game.min_players)
@@ -96,11 +94,3 @@ def _beginning(prints: io.StringIO) -> str:
     prints.seek(0)
     prints.truncate()
     return said
-
-
-def _threads() -> int:
-    """The threads of this process, native ones too where they can be told."""
-    try:
-        return len(list(Path("/proc/self/task").iterdir()))
-    except OSError:
-        return threading.active_count()

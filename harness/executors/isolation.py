@@ -27,7 +27,7 @@ from harness.executors.launches import (
 from harness.executors.remote import IsolationPolicy, RemoteEntrant, RunningProgram, SessionPool
 from harness.match.faults import BotFault, plain_text
 from harness.plugins.bot_files import bot_file, sources_of
-from harness.plugins.entrants import Entrant, is_bot_file, split_options
+from harness.plugins.entrants import Entrant, split_options
 from harness.plugins.identity import file_digest
 from harness.plugins.loading import LONGEST_NAME, check_bot_class, is_name, shown
 from harness.plugins.program_files import ProgramFiles
@@ -204,12 +204,12 @@ def isolate(entrant: Entrant, policy: IsolationPolicy, games: Mapping[str, Game[
     engines = sorted(class_path(type(game)) for game in games.values())
     wanted: dict[str, object] = {"settings": dict(entrant.settings), "engines": engines}
     classes, place = [*map(type, games.values()), *entrant.consulted], None
-    if is_bot_file(entrant.source):
+    if entrant.sources:
         now = file_digest(entrant.source, entrant.sources, entrant.bot.files)
-        check_unchanged(entrant.name, now, _own_digest(entrant))  # its data may have been, between then and now
+        check_unchanged(entrant.name, now, entrant.own_digest)  # its data may have been, between then and now
         snapshot = bot_snapshot(entrant.source, entrant.sources, entrant.bot.files)
         place = snapshot.write(sessions.home)
-        wanted |= {"file": str(place / snapshot.start), "bot": entrant.bot.name, "digest": _own_digest(entrant)}
+        wanted |= {"file": str(place / snapshot.start), "bot": entrant.bot.name, "digest": entrant.own_digest}
     else:
         if "<" in entrant.bot.__qualname__ or entrant.bot.__module__ == "__main__":
             raise UsageError(
@@ -248,8 +248,3 @@ def _remote(
     assert sessions.home, "the folder is made here, so that this process can remove it when workers have died"
     values = {one.name: getattr(entrant, one.name) for one in fields(Entrant)}
     return RemoteEntrant(**values, launch=launch, expected=expected, policy=policy, sessions=sessions)
-
-
-def _own_digest(entrant: Entrant) -> str:
-    """Of the bot's file, without those of the bots that it consults."""
-    return entrant.digest.partition(",")[0]

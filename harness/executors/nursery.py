@@ -70,14 +70,18 @@ class Nursery:
         """A process that calls our function `main` with copies of these descriptors, and what can be pickled."""
         order = pickle.dumps((str(Path.cwd()), dict(os.environ), main.__module__, main.__name__, args))
         with self._lock:
-            socket.send_fds(self._door, [HEADER.pack(len(order))], [2, *handles])
-            self._door.sendall(order)
-            while True:
-                pid, code = self._reply()
-                if code == STARTED:
-                    self._ended.pop(pid, None)
-                    return NurseryProcess(self, pid)
-                self._ended[pid] = code
+            try:
+                socket.send_fds(self._door, [HEADER.pack(len(order))], [2, *handles])
+                self._door.sendall(order)
+                while True:
+                    pid, code = self._reply()
+                    if code == STARTED:
+                        self._ended.pop(pid, None)
+                        return NurseryProcess(self, pid)
+                    self._ended[pid] = code
+            except OSError:
+                self.alive = False  # nothing that was sent half can be taken back: the next one is a new one
+                raise
 
     def close(self) -> None:
         """Lets it go: it leaves when the door is shut, and its workers with it."""
@@ -155,7 +159,8 @@ def make_ready(clean: bool = False) -> Nursery:
     """The nursery, begun unless there is one. `clean` says that no bot has been loaded here yet."""
     with _Held.lock:
         if _Held.nursery is None or not _Held.nursery.alive or _Held.owner != os.getpid():
-            _Held.nursery, _Held.owner = Nursery(by_fork=clean and _alone()), os.getpid()
+            alone = clean and system.native_threads() == 1
+            _Held.nursery, _Held.owner = Nursery(by_fork=alone), os.getpid()
         return _Held.nursery
 
 
@@ -165,11 +170,3 @@ def start(main: Any, handles: Sequence[int], *args: Any) -> NurseryProcess:
         return make_ready().start(main, handles, *args)
     except OSError:
         return make_ready().start(main, handles, *args)
-
-
-def _alone() -> bool:
-    """Whether this process has one thread, native ones counted; where that cannot be told, it has not."""
-    try:
-        return len(os.listdir("/proc/self/task")) == 1  # noqa: PTH208 - names are enough
-    except OSError:
-        return False

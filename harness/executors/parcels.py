@@ -80,9 +80,11 @@ class ArrivingEntrants(Mapping[str, Entrant]):
 
 
 def _for_the_way(entrant: Entrant) -> Entrant:
-    """The entrant without what the other process finds by itself, or does not need."""
-    elsewhere = entrant.isolated or entrant.sources
-    return replace(entrant, bot=Bot if elsewhere else entrant.bot, consulted=())
+    """The entrant without what the other process finds by itself, or must not have: of a bot in a process of its own,
+    no text and no class."""
+    if entrant.isolated:
+        return replace(entrant, bot=Bot, sources={}, consulted=())
+    return replace(entrant, bot=Bot if entrant.sources else entrant.bot, consulted=())
 
 
 def _arrived(name: str, packed: bytes, prints: TextIO | None) -> Entrant:
@@ -90,6 +92,8 @@ def _arrived(name: str, packed: bytes, prints: TextIO | None) -> Entrant:
         entrant: Entrant
         loaded = set(sys.modules)
         called, entrant = dill.loads(packed)  # noqa: S301 - packed by our own parent
+        if entrant.isolated:
+            return entrant
         if not entrant.sources:
             _check_unchanged(entrant, loaded)
             return entrant
@@ -107,7 +111,7 @@ def _check_unchanged(entrant: Entrant, before: set[str]) -> None:
     module = entrant.bot.__module__
     by_name = getattr(sys.modules.get(module), entrant.bot.__name__, None) is entrant.bot
     known = entrant.digest and by_name and module not in before
-    if known and class_digest(entrant.bot) != entrant.digest.partition(",")[0]:
+    if known and class_digest(entrant.bot) != entrant.own_digest:
         raise BotFault("exception", f"its package ({module}) has been changed since the run began")
 
 

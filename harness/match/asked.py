@@ -167,7 +167,7 @@ def _seat(record: GameRecord, made: Sequence[Position], entrant: Entrant, wanted
             f"or at one of {record.seats[own[0]]}'s: {_listed(near)}."
         )
     if wanted.fault:
-        failed = [fault.seat for fault in _faults(record)]
+        failed = [fault.seat for fault in record.failures]
         own = [seat for seat in failed if not own or seat in own] or own or failed
         if not own:
             raise UsageError(f"No bot failed in {record.id}.")
@@ -195,17 +195,12 @@ def _places(record: GameRecord, entrant: Entrant, asked: int | str | None) -> li
     return next(filter(None, meant), [])
 
 
-def _faults(record: GameRecord) -> list[Fault]:
-    """Faults that were made in this match: a bot that was disqualified before it made none."""
-    return [fault for fault in record.faults if fault.kind != "disqualified"]
-
-
 def _fault_of(record: GameRecord, own: Sequence[Position], seat: int) -> tuple[Fault, int]:
     """How the bot of this seat failed, and the decision that was due."""
     name = names_at(record.seats)[seat]
-    fault = next((fault for fault in _faults(record) if fault.seat == seat), None)
+    fault = next((fault for fault in record.failures if fault.seat == seat), None)
     if fault is None:
-        others = sorted({record.seats[other.seat] for other in _faults(record)})
+        others = sorted({record.seats[other.seat] for other in record.failures})
         who = f" {' and '.join(others)} did." if others else ""
         raise UsageError(f"{name} did not fail in {record.id}.{who}")
     due = next((position.decision for position in own if position.decision >= fault.decision), None)

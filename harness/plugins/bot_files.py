@@ -99,14 +99,6 @@ def _modules(folder: Path, words: Sequence[str]) -> Iterator[Path]:
         yield from (file for file in (place.with_name(place.name + ".py"), place / _START) if file.is_file())
 
 
-def digest_of_files(files: Mapping[str, bytes]) -> str:
-    """What identifies these files: their names and contents."""
-    total = sha256()
-    for name, content in sorted(files.items()):
-        total.update(f"{name}\0{len(content)}\0".encode() + content)
-    return "sha256:" + total.hexdigest()[:16]
-
-
 def load_file(path: str, sources: Mapping[str, bytes] | None = None, prints: TextIO | None = None) -> ModuleType:
     """Imports a bot's file, or a package of one; `sources` are its texts where they may have changed since.
 
@@ -150,9 +142,9 @@ class _Home:
     def kept(self, path: str) -> bytes | None:
         """The text of a file of this folder that belongs to the bot."""
         place = Path(path)
-        return (
-            self.sources.get(place.relative_to(self.folder).as_posix()) if place.is_relative_to(self.folder) else None
-        )
+        if not place.is_relative_to(self.folder):
+            return None
+        return self.sources.get(place.relative_to(self.folder).as_posix())
 
     def _import(self, name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0) -> Any:  # noqa: A002
         top, _, rest = name.partition(".")
@@ -254,7 +246,7 @@ class _PlainName(ModuleType):
     def __getattr__(self, attribute: str) -> Any:
         module = _FINDER.meant_by(self.__name__)
         if module is None:
-            raise AttributeError(f"{self.__name__} lies beside a bot, and is none of the module's that asks for it")
+            raise AttributeError(f"{self.__name__} lies beside a bot: nobody else has it")
         return getattr(module, attribute)
 
 

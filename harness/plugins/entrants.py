@@ -43,6 +43,15 @@ class Entrant:
     isolated: ClassVar[bool] = False
     """Whether it plays in a process of its own, so that what it does to its process is nobody else's business."""
 
+    @property
+    def own_digest(self) -> str:
+        """Of its source alone, without what it consults."""
+        return self.digest.partition(",")[0]
+
+    def consulting(self, name: str, digest: str) -> Entrant:
+        """The entrant, known also by a bot that it consults, unless that is of the same source."""
+        return self if digest in self.digest else replace(self, digest=f"{self.digest}, {name} {digest}")
+
     def plays(self, game: str) -> bool:
         """Whether it plays this game."""
         return all(not bot.games or game in bot.games for bot in (self.bot, *self.consulted))
@@ -125,28 +134,24 @@ def told_apart(entrants: list[Entrant]) -> list[Entrant]:
     bots: dict[str, dict[type[Bot], Entrant]] = {}
     for entrant in entrants:
         bots.setdefault(entrant.name, {})[entrant.bot] = entrant
-    names = {bot: name for alike in bots.values() if len(alike) > 1 for bot, name in _names_apart(alike).items()}
+    apart = {name: _names_apart(alike) for name, alike in bots.items() if len(alike) > 1}
+    names = [apart.get(entrant.name, {}).get(entrant.bot, entrant.name) for entrant in entrants]
     return [
-        called(entrant, names[entrant.bot]) if names.get(entrant.bot, entrant.name) != entrant.name else entrant
-        for entrant in entrants
+        entrant if name == entrant.name else called(entrant, name)
+        for entrant, name in zip(entrants, names, strict=True)
     ]
 
 
 def _names_apart(alike: Mapping[type[Bot], Entrant]) -> dict[type[Bot], str]:
     """Names for entrants of one name: with as many of the folders that they are in as it takes."""
-    folders = {bot: _folders(one.source) if is_bot_file(one.source) else [] for bot, one in alike.items()}
+    folders = {bot: _folders(one.source) if one.sources else [] for bot, one in alike.items()}
     names = {bot: one.name for bot, one in alike.items()}
     for depth in range(1, max(map(len, folders.values())) + 1):
         names = {bot: ".".join([*folders[bot][-depth:], one.name]) for bot, one in alike.items()}
         if len(set(names.values())) == len(names):
             return names
-    file = [bot for bot, one in alike.items() if is_bot_file(one.source) and not folders[bot]]
+    file = [bot for bot, one in alike.items() if one.sources and not folders[bot]]
     return {**names, **{bot: f"{names[bot]}.py" for bot in file}}  # one that is installed keeps its name
-
-
-def is_bot_file(source: str) -> bool:
-    """Whether a bot comes from a file, or from a folder that is a package."""
-    return Path(source).suffix == ".py" or (Path(source) / "__init__.py").is_file()
 
 
 def _folders(source: str) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from contextlib import suppress
 from functools import cache
 from hashlib import sha256
@@ -16,7 +16,15 @@ from typing import Any
 from harness.core.errors import PluginError
 from harness.core.options import digest_of
 from harness.core.plain_files import LARGEST_DATA, UnfitFile, read_plain
-from harness.plugins.bot_files import bot_file, digest_of_files
+from harness.plugins.bot_files import bot_file
+
+
+def digest_of_files(files: Mapping[str, bytes]) -> str:
+    """What identifies these files: their names and contents."""
+    total = sha256()
+    for name, content in sorted(files.items()):
+        total.update(f"{name}\0{len(content)}\0".encode() + content)
+    return "sha256:" + total.hexdigest()[:16]
 
 
 def file_digest(path: str, sources: Mapping[str, bytes], data: tuple[str, ...] = ()) -> str:
@@ -76,12 +84,12 @@ def source_digest(thing: Any) -> str:
     That is other functions and classes there, what closures hold, and plain values; not what cannot be told apart from
     run to run.
     """
-    told: dict[int, str] = {}
+    told: dict[Hashable, str] = {}
     _tell(thing, told)
     return digest_of("\n".join(told.values()))
 
 
-def _tell(thing: Any, told: dict[int, str]) -> None:
+def _tell(thing: Any, told: dict[Hashable, str]) -> None:
     if id(thing) in told:
         return
     told[id(thing)] = _text_of(thing)
@@ -91,9 +99,9 @@ def _tell(thing: Any, told: dict[int, str]) -> None:
             if getattr(value, "__module__", None) == function.__module__ and (isfunction(value) or isclass(value)):
                 _tell(value, told)
             elif isinstance(value, _SIMPLE):
-                told[hash((id(function), name))] = f"{name} = {_value_text(value)}"
+                told[id(function), name] = f"{name} = {_value_text(value)}"
             elif hasattr(value, "tobytes") and hasattr(value, "dtype"):  # an array: the weights of a network, perhaps
-                told[hash((id(function), name))] = f"{name} = {value.dtype} {sha256(value.tobytes()).hexdigest()}"
+                told[id(function), name] = f"{name} = {value.dtype} {sha256(value.tobytes()).hexdigest()}"
     for base in getattr(thing, "__bases__", ()):
         if base.__module__ == thing.__module__:
             _tell(base, told)
@@ -109,7 +117,7 @@ def _plain(member: Any) -> Any:
 
 def _leans_on(function: Any) -> dict[str, Any]:
     """The names that a function uses from outside, with what they mean now."""
-    code, found = function.__code__, {}
+    code = function.__code__
     names, waiting = set(code.co_names), list(code.co_consts)
     while waiting:
         inner = waiting.pop()

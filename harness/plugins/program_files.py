@@ -15,7 +15,8 @@ from pathlib import Path
 
 from harness.core.errors import UsageError
 from harness.core.plain_files import UnfitFile, read_plain
-from harness.plugins.bot_files import digest_of_files, sources_of
+from harness.plugins.bot_files import sources_of
+from harness.plugins.identity import digest_of_files
 from harness.plugins.snapshots import Snapshot, is_of_a_run
 
 LIST = ".files"

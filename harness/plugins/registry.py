@@ -35,6 +35,11 @@ class Offer:
     stranger: str = ""
     """Why a file is not one's own."""
 
+    @property
+    def known_by(self) -> str:
+        """The digest of the source."""
+        return self.digest or class_digest(self.cls)
+
 
 @dataclass(slots=True)
 class Registry:
@@ -87,7 +92,7 @@ class Registry:
         alias, what = bot
         if not isinstance(alias, str) or not NAME.fullmatch(alias):
             raise UsageError(f"{alias!r} cannot be the name of an entrant: no spaces, colons, commas, slashes or bars.")
-        [entrant] = [_called(alias, self._enter(what))]
+        entrant = _called(alias, self._enter(what))
         return [entrant if isinstance(what, str) else replace(entrant, spec=f"{alias}={alias}")]
 
     def _enter_spec(self, spec: BotSpec) -> list[Entrant]:
@@ -105,7 +110,7 @@ class Registry:
             raise UnknownName("bot", spec.bot, self.bots)
         else:
             offer = self.bots[spec.bot]
-            digest = offer.digest or class_digest(offer.cls)
+            digest = offer.known_by
             entered = [enter(offer.cls, spec.settings, "", offer.source, offer.version, digest, self.contents)]
         entered = [self._consulting(entrant) for entrant in entered]
         return [_called(spec.alias, entered)] if spec.alias else entered
@@ -151,14 +156,11 @@ class Registry:
             offer = self.bots[name]
             known = entrant.source == offer.source
             version = entrant.version if known else f"{entrant.version}, {name} {offer.version}"
-            digest = offer.digest or class_digest(offer.cls)
-            digest = entrant.digest if digest in entrant.digest else f"{entrant.digest}, {name} {digest}"
-            entrant = replace(entrant, consulted=(*entrant.consulted, offer.cls), version=version, digest=digest)
+            entrant = replace(entrant, consulted=(*entrant.consulted, offer.cls), version=version)
+            entrant = entrant.consulting(name, offer.known_by)
         for name in consulted_in(entrant.sources):
             if name in self.bots:
-                digest = self.bots[name].digest or class_digest(self.bots[name].cls)
-                if digest not in entrant.digest:
-                    entrant = replace(entrant, digest=f"{entrant.digest}, {name} {digest}")
+                entrant = entrant.consulting(name, self.bots[name].known_by)
         return entrant
 
     def _bots_in(self, path: str) -> dict[str, Offer]:

@@ -16,7 +16,8 @@ from pathlib import Path
 
 from harness.core.errors import PluginError
 from harness.core.plain_files import LARGEST_DATA, UnfitFile, read_plain
-from harness.plugins.bot_files import bot_file, digest_of_files
+from harness.plugins.bot_files import bot_file
+from harness.plugins.identity import digest_of_files
 
 OF_A_RUN = "run.json"
 """A folder with this file in it is a run's: its seed is in there."""

@@ -64,11 +64,13 @@ def installed(isolate: Isolation = "auto", strict: bool = False) -> Registry:
 def prepare(request: RunRequest, registry: Registry) -> RunSetup:
     """Turns names into a plan; whatever does not fit is refused with what is allowed."""
     by_default = sorted(name for name, offer in registry.bots.items() if offer.cls.by_default)
+    told = len(registry.problems)
     entrants = registry.entrants(request.bots or by_default)
+    broken = registry.problems[told:]
     check_distinct(entrants)
     unknown = unknown_games([(entrant.name, entrant.bot) for entrant in entrants], registry.games)
-    if unknown and request.strict:
-        raise UsageError(" ".join(unknown))
+    if request.strict and (broken or unknown):
+        raise UsageError(" ".join([*broken, *unknown]))
     chosen = {name: registry.game(name) for name in dict.fromkeys(request.games or sorted(registry.games))}
     configured = _configure(chosen, request.options)
     plans = []
@@ -99,7 +101,8 @@ def prepare(request: RunRequest, registry: Registry) -> RunSetup:
         candidates=tuple(_candidates(request, registry, entrants)),
     )
     by_name = {entrant.name: entrant for entrant in entrants}
-    return RunSetup(Schedule(plan, registry.formats), configured, by_name, [*unknown, *_guessable(request, entrants)])
+    warnings = [*broken, *unknown, *_guessable(request, entrants)]
+    return RunSetup(Schedule(plan, registry.formats), configured, by_name, warnings)
 
 
 def _guessable(request: RunRequest, entrants: Sequence[Entrant]) -> list[str]:
@@ -227,13 +230,13 @@ def reopen(run: RunFolder, registry: Registry, force: bool = False) -> RunSetup:
 def restore(run: RunFolder, registry: Registry) -> RunSetup:
     """The schedule, rules and bots of a run, as installed now."""
     registry.contents = run.info.files
-    try:
-        entered = registry.entrants(info.spec for info in run.info.entrants)
-    except UsageError as error:
-        raise UsageError(
-            f"{error} Paths are those of the folder in which the run was begun: go on from there."
-        ) from error
-    entrants = {entrant.name: entrant for entrant in entered}
+    for info in run.info.entrants:
+        if f"{info.source}::" in info.spec and not Path(info.source).exists():
+            raise UsageError(
+                f"There is no file {info.source}. Paths are those of the folder in which the run was begun: "
+                f"go on from there."
+            )
+    entrants = {entrant.name: entrant for entrant in registry.entrants(info.spec for info in run.info.entrants)}
     return RunSetup(Schedule(run.info.plan, registry.formats), configure_run(run, registry), entrants)
 
 

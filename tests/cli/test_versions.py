@@ -66,6 +66,14 @@ def test_a_list_of_a_field_and_the_candidate_of_a_gauntlet():
         assert all("old.sprinter" in record.seats for record in records.values())
 
 
+def test_a_broken_file_of_a_folder_is_named_and_left_out():
+    Path("old/broken.py").write_text("raise SystemExit\n")
+    bots = ("tournament", "--game", "el-paso", "--bot", "old", "--bot", "random", "--deals", 1)
+    said = arena(*bots).stderr
+    assert said.count("Warning: old/broken.py cannot be loaded: SystemExit") == 1
+    assert "old/broken.py cannot be loaded" in arena(*bots, "--strict", code=2).stderr
+
+
 def test_a_bot_that_declares_a_version_cannot_be_rewritten_in_the_middle_of_a_run():
     write("sprinter.py", "0", 'version = "1"')
     played("a", "--bot", "sprinter.py", "--bot", "random")

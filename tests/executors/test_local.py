@@ -7,7 +7,9 @@ import signal
 import threading
 import time
 from contextlib import suppress
+from pathlib import Path
 
+import msgspec
 import pytest
 
 import bots
@@ -146,6 +148,23 @@ def test_a_bot_that_kills_the_process_that_workers_are_forked_from_is_blamed():
     for record, *_ in played:
         assert {record.seats[fault.seat] for fault in record.faults} == {wild.KillsItsParent.name}
         assert {fault.kind for fault in record.faults} == {"crash"}
+
+
+def test_a_nursery_that_died_between_two_runs_is_replaced():
+    class Tells(wild.Wild):
+        def choose(self, view, actions):
+            self.note(os.getppid())
+            return actions[0]
+
+    with LocalPool(table(Tells), PATIENT, 1, MEMORY) as some:
+        [played] = some.run(jobs(1, "random", "tells"))
+        told = msgspec.json.decode(played.notes)["notes"]
+    parent = told[0]["said"][0]
+    assert parent in system.children()
+    os.kill(parent, signal.SIGKILL)
+    wait_for(lambda: Path(f"/proc/{parent}/stat").read_text().split()[2] == "Z", "it has ended")
+    with LocalPool(table(), PATIENT, 1, MEMORY) as some:
+        assert len(list(some.run(jobs(2)))) == 2
 
 
 def test_killing_all_workers_again_and_again_loses_nothing(pool):

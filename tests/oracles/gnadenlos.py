@@ -4,22 +4,18 @@ Luck and choices are taken from the lines (docs/replay.md, docs/games/gnadenlos.
 out here and must stand there word for word. Nothing of arena is imported: a misreading there is not repeated here.
 """
 
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
+
+from tests.oracles.gnadenlos_lines import Disagreement, Script
 
 Adventurer = tuple[int, ...]  # gold, gun, cards
 Iou = tuple[int, int]  # value, colour
 Card = tuple[str, int, int]  # event, first, second
-Thing = TypeVar("Thing", bound=tuple[Any, ...])
 
 SKILL = {"gold rush": 0, "high noon": 1, "cheating": 2}  # GN-14
-
-
-class Disagreement(Exception):
-    """The lines say something else than the rules."""
 
 
 def check(lines: Iterable[dict[str, Any]]) -> None:
@@ -29,77 +25,6 @@ def check(lines: Iterable[dict[str, Any]]) -> None:
         Match(script).play()
     except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
         raise Disagreement(f"line {script.number}: not of the documented form: {error!r}") from error
-
-
-class Script:
-    """The lines, one after the other, each held against what the rules expect."""
-
-    def __init__(self, lines: Iterable[dict[str, Any]]) -> None:
-        self.lines = list(lines)
-        self.number = 0
-        self._decisions = 0
-        self._codes: dict[int, str] = {}
-        self._actions: dict[str, int] = {}
-        self.stand_ins: set[int] = set()
-
-    def agree(self, what: str, found: object, expected: object) -> None:
-        """As JSON: a tuple is a list, but true is not 1."""
-        if json.dumps(found, sort_keys=True) != json.dumps(expected, sort_keys=True):
-            raise Disagreement(f"line {self.number}: {what}: {found!r} is printed, the rules say {expected!r}")
-
-    def _peek(self) -> dict[str, Any]:
-        if self.number >= len(self.lines):
-            raise Disagreement(f"the lines stop after {self.number}, the match goes on")
-        return self.lines[self.number]
-
-    def next(self, kind: str) -> dict[str, Any]:
-        line = self._peek()
-        self.number += 1
-        self.agree("type of line", line["type"], kind)
-        return line
-
-    def luck(self, event: str, fact: str) -> Any:
-        """What chance decided, out of the event that comes next; `event` must then be called for all of it."""
-        line = self._peek()
-        self.agree("what happens", line.get("event"), event)
-        return line["data"][fact]
-
-    def event(self, event: str, to: str | list[int] = "all", /, **data: object) -> None:
-        line = self.next("event")
-        self.agree("what happens", line["event"], event)
-        self.agree(f"facts of {event}", line["data"], data)
-        self.agree(f"who sees {event} (GN-41)", line["to"], to)
-
-    def shuffled(self, event: str, fact: str, things: Sequence[Thing], **data: object) -> list[Thing]:
-        """The order, seen by nobody, into which chance brought the things."""
-        order: list[Any] = [tuple(thing) for thing in self.luck(event, fact)]
-        self.agree(f"what is shuffled in {event}", sorted(order), sorted(things))
-        self.event(event, [], **{fact: order}, **data)
-        return order
-
-    def choice(self, seat: int, kind: str, legal: list[dict[str, Any]]) -> dict[str, Any]:
-        """The action that was taken, out of the legal ones."""
-        line = self.next("choice")
-        self.agree("who chooses what", [line["seat"], line["kind"]], [seat, kind])
-        printed = [{key: one[key] for key in one.keys() - {"code", "text"}} for one in line["legal"]]
-        self.agree("legal actions", printed, legal)
-        self._asked(line, seat, forced=len(legal) == 1)
-        codes = [action["code"] for action in line["legal"]]
-        for code, action in zip(codes, map(json.dumps, legal), strict=True):  # one code for one action, all through
-            self.agree(f"action of code {code}", self._codes.setdefault(code, action), action)
-            self.agree(f"code of {action}", self._actions.setdefault(action, code), code)
-        if line["taken"] not in codes:
-            raise Disagreement(f"line {self.number}: the action taken, {line['taken']}, is not legal")
-        return legal[codes.index(line["taken"])]
-
-    def _asked(self, line: dict[str, Any], seat: int, forced: bool) -> None:
-        self.agree("forced", line["forced"], forced)
-        self.agree("number of the decision", line["decision"], None if forced else self._decisions)
-        self._decisions += not forced
-        if not forced and line["by"] == "stand-in":
-            self.stand_ins.add(seat)
-        by = "rules" if forced else "stand-in" if seat in self.stand_ins else "bot"
-        self.agree("who chose", line["by"], by)
 
 
 @dataclass

@@ -12,6 +12,7 @@ import pytest
 
 from harness.core.errors import PluginError, UsageError
 from harness.executors.isolation import OutsideProcesses
+from harness.plugins.entrants import check_distinct
 from harness.plugins.registry import Registry, load
 from harness.sandbox import doctor
 from tests.protocol.support import HOSTILE
@@ -93,6 +94,17 @@ def test_a_file_that_cannot_be_loaded_is_told_the_same_way_when_isolated(tmp_pat
     registry = connected("on")
     with pytest.raises(PluginError, match=r"bad\.py.*syntax error in bad\.py, line 1"):
         registry.entrants([str(tmp_path / "bad.py")])
+
+
+def test_programs_of_one_name_are_refused_and_not_taken_for_files(tmp_path):
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "bot.py").write_text(
+            f"import sys\nsys.path.insert(0, {str(HOSTILE)!r})\nimport polite\npolite.play()\n"
+        )
+    commands = [f"cmd:{sys.executable} -S {tmp_path / folder / 'bot.py'}" for folder in ("a", "b")]
+    with pytest.raises(UsageError, match="bot is entered twice"):
+        check_distinct(connected().entrants(commands))
 
 
 def test_a_run_with_a_program_is_played_kept_and_continued(tmp_path):

@@ -17,6 +17,7 @@ from harness.match.referee import Limits
 from harness.plugins.entrants import enter
 from tests.protocol.support import BUNDLED, GAMES, LIMITS, PATIENT, REGISTRY, job, left_of, processes, seated
 from tests.support import wild, zoo
+from tests.support.cli import arena
 from tests.support.waiting import within
 
 from .isolation_speed import measure_isolated_workers, measure_isolation
@@ -224,3 +225,28 @@ def test_the_benchmark_measures_all_it_promises():
     speed = measure_isolation(GAMES["el-paso"], 2, 0.4) | measure_isolated_workers(GAMES["el-paso"], 2, 2, 0.4)
     assert all(value > 0 for value in speed.values())
     assert {"isolated / echo", "isolated, 2 workers against 1"} <= set(speed)
+
+
+WRITES_AT_IMPORT = """
+from pathlib import Path
+import harness
+
+try:
+    (Path(__file__).parent / "was-here").write_text("at import")
+except OSError:
+    pass
+
+class Guest(harness.Bot):
+    games = ("el-paso",)
+    def choose(self, view, actions):
+        return actions[0]
+"""
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_nothing_of_an_isolated_file_runs_in_arenas_own_processes(tmp_path, workers):
+    """Neither in the one that enters it, nor in a worker."""
+    (tmp_path / "guest.py").write_text(WRITES_AT_IMPORT)
+    arena("tournament", "--game", "el-paso", "--bot", tmp_path / "guest.py", "--bot", "random", "--deals", 1,
+          "--isolate=on", "--workers", workers, "--results", tmp_path / "results", "--strict")  # fmt: skip
+    assert not (tmp_path / "was-here").exists()

@@ -89,6 +89,15 @@ def test_two_files_with_classes_of_one_name_are_told_apart(registry, here):
     assert names(registry.entrants(["sprinter.py", "sprinter.py"])) == ["sprinter", "sprinter"], "it is the same one"
 
 
+def test_only_those_that_are_called_alike_get_other_names(registry, here):
+    """Neither another setting of the same bot, nor the same bot under a name of its own."""
+    option = 'options = (harness.Option("stars", 3, "", kind="int"),)'
+    write(here / "sprinter.py", body=option)
+    write(here / "old" / "sprinter.py", body=option)
+    typed = ["old/sprinter.py", "old/sprinter.py:stars=2", "v1=old/sprinter.py", "sprinter.py"]
+    assert names(registry.entrants(typed)) == ["old.sprinter", "sprinter:stars=2", "v1", "sprinter"]
+
+
 def test_a_file_may_have_the_name_of_an_installed_bot(registry, here):
     (here / "outlaw.py").write_text(
         "import harness\nclass Outlaw(harness.Bot):\n    def choose(self, view, actions): return actions[0]\n"
