@@ -95,6 +95,8 @@ class Process:
 
     _resting: ClassVar[dict[Process, ProcessTree]] = {}
     """Those of this process's matches that have answered and wait for their next question."""
+    _loose: ClassVar[set[Process]] = set()
+    """Loaded programs that are making a copy for the match that comes."""
 
     def __init__(self, launch: Launch, home: str, log: Path | None = None, ponder: bool = False, **limits: Any) -> None:
         """`home` is the folder in which it gets a folder of its own; `limits` are fields of SandboxLimits.
@@ -142,7 +144,8 @@ class Process:
         """Whether a copy has not answered yet; whether one did something while nobody asked it."""
         self._copied, self._ponder = launch.copied, ponder
         self._memory: int = limits.get("memory", 0)
-        self._looked_at = 0.0
+        self._unseen = 0.0
+        """Seconds that it was asked since its memory was last looked at."""
         self._used, self._used_before = 0.0, 0.0
         """Processor time of what has played and is gone, and of what it had used before the match."""
         self.loaded: LoadedProgram | None = None
@@ -171,7 +174,8 @@ class Process:
         try:
             self._awake(deadline)
             answer = self.ask(line, deadline, longest)
-            if perf_counter() - self._looked_at > LOOK:
+            self._unseen += perf_counter() - began
+            if self._unseen > LOOK:
                 self._look()
             self._rest()
         except OverMemory:
@@ -207,6 +211,8 @@ class Process:
             self._resting.pop(self, None)
         for tree in self._resting.values():
             tree.watch()
+        if self._loose and not self._new_copy:
+            self.stop_loose()
         while True:
             if self._buffer:
                 answer, newline, rest = self._buffer.partition(b"\n")
@@ -226,8 +232,9 @@ class Process:
     def begin_match(self) -> None:
         """Lets a loaded program fork the copy that plays next; others need no such thing."""
         self._used_before = self._tree.processor_time() if self._tree else 0.0
-        if self.loaded and self._tree is None:
+        if self.loaded and self._tree is None and self not in self._loose:
             self.loaded.go_on()
+            self._loose.add(self)
 
     def processor_time(self) -> float:
         """Seconds of processor time that it has used in this match, or in the last if it plays none."""
@@ -255,13 +262,27 @@ class Process:
             while os.read(self._out, CHUNK):  # what it said beyond its last answer
                 continue
         self._buffer = b""
+        if fit:  # while others hear of the end of the match, it makes the copy for the next
+            self.loaded.go_on()
+            self._loose.add(self)
         return fit
+
+    @classmethod
+    def stop_loose(cls) -> None:
+        """Stops those that are making ready for their next match: it is not the one that begins now."""
+        for process in cls._loose:
+            if process.loaded:
+                process.loaded.stop()
+        cls._loose.clear()
 
     def _awake(self, deadline: float) -> None:
         """Before a question: where a copy is to be asked, and there is none, takes the one that was forked."""
         if not self.loaded or self._tree:
             return
-        self.loaded.go_on()
+        if self in self._loose:
+            self._loose.discard(self)
+        else:
+            self.loaded.go_on()
         self._tree = self.loaded.next_copy(max(deadline, perf_counter() + COPY_TIME))
         if self._tree is None:
             raise ProcessEnded
@@ -351,7 +372,7 @@ class Process:
         """While it thinks: what others do who are not asked, and how much memory it takes."""
         for tree in self._resting.values():
             tree.watch()
-        self._looked_at = perf_counter()
+        self._unseen = 0.0
         if self._memory and exceeds(descendants_of(self.pid), self._memory):
             raise OverMemory
 
@@ -417,6 +438,7 @@ class Process:
         `grace` is for a program that seems to be ending: so many seconds it is waited for.
         """
         self.alive = False
+        self._loose.discard(self)
         self._let_go_of_copy()
         code: int | None = None
         try:

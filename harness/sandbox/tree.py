@@ -83,7 +83,9 @@ class ProcessTree:
         self._threads = -1
         with suppress(OSError):
             self._threads = os.open(f"/proc/{asked}/task", os.O_RDONLY | os.O_DIRECTORY)
-            line = [warden, *([held] if held else []), asked]
+            # In a process namespace of its own what loses its parent becomes a child of the first process in it, which
+            # is the one that is held: there is no need to look at the warden's children too.
+            line = [held, asked] if held and _has_namespace(held) else [warden, *([held] if held else []), asked]
             for number, pid in enumerate(line):  # nothing but the next in line may descend from each
                 expected = b"%d " % line[number + 1] if number + 1 < len(line) else b""
                 self._watched.append((os.open(f"/proc/{pid}/task/{pid}/children", os.O_RDONLY), expected))
@@ -172,6 +174,12 @@ class ProcessTree:
             fields = Path(f"/proc/{self.asked}/stat").read_text().rpartition(")")[2].split()
             used += sum(map(int, fields[_CHILD_TIMES])) / _TICKS
         return used
+
+
+def _has_namespace(pid: int) -> bool:
+    with suppress(OSError):
+        return not Path(f"/proc/{pid}/ns/pid").samefile("/proc/self/ns/pid")
+    return False
 
 
 def _signal(pid: int, number: int) -> None:
