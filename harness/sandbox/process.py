@@ -21,12 +21,12 @@ from time import perf_counter
 from typing import Any, ClassVar
 
 from harness.core.types import FaultKind
-from harness.match.bot_prints import TaggedLines, match_being_played
-from harness.match.faults import BotFault, without_addresses
+from harness.match.faults import BotFault
 from harness.match.referee import LITTLE
 from harness.sandbox.copies import LoadedProgram, ended, exit_status
 from harness.sandbox.limits import SandboxLimits
 from harness.sandbox.memory import exceeds
+from harness.sandbox.stderr_log import LOG_SIZE, StderrLog
 from harness.sandbox.tree import ProcessTree, WillNotStop, can_see, children_of, descendants_of
 
 ROOT = Path(__file__).parents[2]
@@ -34,11 +34,6 @@ ROOT = Path(__file__).parents[2]
 CHUNK = 1 << 16
 LONGEST_LINE = 1 << 16
 """Bytes that a program's line may have unless the asker expects more."""
-STDERR_KEPT = 2000
-"""Bytes of stderr that are kept to tell why a program ended."""
-LOG_SIZE = 256 * 1024
-"""Bytes of a program's log; what it writes beyond is thrown away."""
-LOG_FULL = b"\n[arena: this log is full; the rest is not kept]\n"
 WARDEN_TIME = 2.0
 """Seconds for the warden to clear up before it is killed itself."""
 EXIT_CODE_TIME = 1.0
@@ -104,8 +99,7 @@ class Process:
         Unless it may `ponder`, the program is stopped from each of its answers to the next question.
         """
         self.folder = tempfile.mkdtemp(prefix="bot-", dir=home)
-        self.log, self._stderr_end, self._buffer = log, b"", b""
-        self._lines, self._match = TaggedLines(self._keep), ""
+        self._log, self._buffer = StderrLog(log), b""
         orders = {
             "argv": launch.argv,
             "entry": launch.entry,
@@ -391,21 +385,11 @@ class Process:
         if not part:
             self._poll.unregister(self._err)
             return
-        self._stderr_end = (self._stderr_end + part)[-STDERR_KEPT:]
-        match = match_being_played()
-        if match != self._match:
-            self._lines.end()
-            self._lines, self._match = TaggedLines(self._keep), match
-        self._lines.add(f"[{match}] ".encode() if match else b"", part)
-
-    def _keep(self, text: bytes) -> None:
-        if self.log:
-            append_to_log(self.log, text)
+        self._log.add(part)
 
     def last_stderr_line(self) -> str:
         """The last line that the program wrote to stderr."""
-        lines = self._stderr_end.decode(errors="replace").strip().splitlines()
-        return without_addresses(lines[-1].strip()[:200]) if lines else ""
+        return self._log.last_line
 
     def peak_memory(self) -> float:
         """Megabytes of memory that the program has used at most; 0 where that cannot be told."""
@@ -456,7 +440,7 @@ class Process:
                 if not select.select([self._err], [], [], 0)[0]:
                     break
                 self._read_stderr()
-        self._lines.end()
+        self._log.end()
         for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
             if stream:
                 with suppress(OSError):
@@ -477,16 +461,6 @@ def _ending(code: int | None) -> str:
         with suppress(ValueError):
             return signal.Signals(code - 128).name
     return f"exit code {code}"
-
-
-def append_to_log(log: Path, text: bytes) -> None:
-    """Adds to a log what it has room for."""
-    with suppress(OSError):
-        log.parent.mkdir(parents=True, exist_ok=True)
-    with suppress(OSError), log.open("ab") as file:
-        room = LOG_SIZE - file.tell()
-        if room > 0:
-            file.write(text[:room] + (LOG_FULL if len(text) >= room else b""))
 
 
 def _environment() -> dict[str, str]:
