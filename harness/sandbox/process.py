@@ -177,7 +177,7 @@ class Process:
             raise BotFault("memory", f"its processes took more than {self._memory} MB in all") from None
         except WillNotStop:
             self.kill()
-            raise BotFault("crash", "its processes could not be stopped after its answer") from None
+            raise BotFault("crash", "its processes could not be stopped after its answer", doubtful=True) from None
         except DeadlinePassed as late:
             idle = self._tree is not None and self._tree.used_since_rest() < LITTLE * (perf_counter() - began)
             self.kill()

@@ -12,10 +12,11 @@ import os
 import signal
 from contextlib import suppress
 from pathlib import Path
-from time import clock_gettime
+from time import clock_gettime, perf_counter, sleep
 
-ROUNDS = 200
-"""Looks at a tree that keeps changing while it is being stopped, before it is given up."""
+STOP_TIME = 10.0
+"""Seconds for a tree that keeps changing while it is being stopped; a busy machine takes its time to stop one, too."""
+_PAUSE = 0.0002
 QUIET = 0.005
 """Seconds of processor time that a process may use after an answer, to get back to where it waits for a question."""
 _SINGLE = 3
@@ -139,13 +140,16 @@ class ProcessTree:
         if self._alone:
             return
         before: set[int] = set()
-        for _ in range(ROUNDS):
+        until = perf_counter() + STOP_TIME
+        while perf_counter() < until:
             found = self.members()
             for pid in found:
                 _signal(pid, signal.SIGSTOP)
             if before.issuperset(found) and all(map(_is_stopped, found)):
                 self._stopped = found
                 return
+            if before.issuperset(found):
+                sleep(_PAUSE)  # all were told, and some wait for a core to obey
             before = set(found)
         raise WillNotStop
 
