@@ -249,7 +249,9 @@ class Process:
         with suppress(WillNotStop):
             self._tree.freeze()
         self._restless |= self._tree.restless
-        fit = self.alive and not ended(self._copy) and self.loaded.untouched and not _unread(self._in)
+        # What a copy leaves behind becomes a child of the loaded process, which would see how it ended.
+        alone = self.alive and self._tree.was_alone and not ended(self._copy)
+        fit = alone and self.loaded.untouched and not _unread(self._in)
         self._tree.kill()
         self._let_go_of_copy()
         with suppress(OSError):

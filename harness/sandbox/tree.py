@@ -77,7 +77,7 @@ class ProcessTree:
         self.frozen = self.restless = False
         """Whether it is stopped; whether it is always stopped after its answers."""
         self._stopped: list[int] = []
-        self._alone = True
+        self.was_alone = True
         """Whether it was a single process with a single thread when it last rested."""
         self._used = self._used_by_all = 0.0
         self._watched: list[tuple[int, bytes]] = []
@@ -136,8 +136,8 @@ class ProcessTree:
         """Stops all of it; it goes on where it was when it is thawed. Raises WillNotStop."""
         self.frozen = True
         _signal(self.asked, signal.SIGSTOP)
-        self._alone = self.alone
-        if self._alone:
+        self.was_alone = self.alone
+        if self.was_alone:
             return
         before: set[int] = set()
         until = perf_counter() + STOP_TIME
@@ -158,7 +158,7 @@ class ProcessTree:
         if not self.frozen:
             return
         self.frozen = False
-        if not self._alone:
+        if not self.was_alone:
             for pid in self._stopped:
                 if pid != self.asked:
                     _signal(pid, signal.SIGCONT)
@@ -166,13 +166,13 @@ class ProcessTree:
 
     def kill(self) -> None:
         """Ends all of it but the one that is held. It is frozen: there is nobody who could start another."""
-        for pid in [self.asked] if self._alone else self.members():
+        for pid in [self.asked] if self.was_alone else self.members():
             _signal(pid, signal.SIGKILL)
 
     def processor_time(self) -> float:
         """Seconds of processor time that it has used so far, with what has ended already as far as the kernel tells."""
         used = processor_time(self.asked)
-        if not self._alone or not self.alone:
+        if not self.was_alone or not self.alone:
             used += sum(processor_time(pid) for pid in self.members() if pid != self.asked)
         with suppress(OSError, ValueError):
             fields = Path(f"/proc/{self.asked}/stat").read_text().rpartition(")")[2].split()
