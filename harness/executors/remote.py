@@ -204,6 +204,10 @@ class RemoteEntrant(Entrant):
         bot._contents = self.contents
         return bot.seated(game, seat, players, seed, self.settings)
 
+    def pause(self) -> None:
+        """Nobody makes ready for a match that is not yet there."""
+        Process.stop_loose()
+
     def start_afresh(self) -> None:
         """Ends what waits for a match."""
         self.sessions.dismiss()

@@ -74,6 +74,8 @@ class _MatchLoop:
         decode = msgspec.msgpack.Decoder(list[Job]).decode
         while True:
             try:
+                if not self.jobs.poll():
+                    self.roster.pause()
                 batch = decode(self.jobs.recv_bytes())
             except EOFError:
                 return

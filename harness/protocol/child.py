@@ -103,8 +103,6 @@ def serve(wanted: Mapping[str, Any]) -> None:
     server.handle(pipes.read_line())  # hello
     if sys.platform == "linux" and threading.active_count() == 1:
         me = _become_copy()
-        for game in games:  # the others' copies get ready at the same time, and nobody's clock runs yet
-            _rehearse(game, 2)
     while line := pipes.read_line():
         server.handle(line)
         if os.getpid() != me:  # a child that the bot has forked has come back from it

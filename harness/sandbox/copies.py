@@ -17,7 +17,16 @@ from pathlib import Path
 from time import perf_counter, sleep
 
 from harness.sandbox import jail
-from harness.sandbox.tree import ProcessTree, can_see, children_of, has_one_thread, is_dead, processor_time, state_of
+from harness.sandbox.tree import (
+    ProcessTree,
+    can_see,
+    children_of,
+    descendants_of,
+    has_one_thread,
+    is_dead,
+    processor_time,
+    state_of,
+)
 
 _PAUSE = 0.0001
 _STOP_TIME = 1.0
@@ -34,7 +43,8 @@ class LoadedProgram:
     def __init__(self, warden: int, pid: int, folder: str) -> None:
         self.warden, self.pid = warden, pid
         self.scratch = _scratch_of(pid, folder)
-        self._look = _attributes(pid)
+        self._look: tuple[object, ...] = ()
+        """What others could change about it, as it was when it was first stopped."""
         self._used = 0.0
         self._last = 0
         """The copy of the last match: killed, but perhaps not dead yet."""
@@ -76,7 +86,7 @@ class LoadedProgram:
 
     def stop(self) -> None:
         """Stops it, with what it has started."""
-        for pid in (self.pid, *children_of(self.pid)):
+        for pid in (self.pid, *descendants_of(self.warden)):
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGSTOP)
 
@@ -92,7 +102,8 @@ class LoadedProgram:
         while state_of(self.pid) not in "Tt" and perf_counter() < until:  # it was told to stop, and may be waiting for
             sleep(_PAUSE)  # a core to do so; what it does later counts against it
         self._used = processor_time(self.pid)
-        self._look = _attributes(self.pid)
+        if not self._look:
+            self._look = _attributes(self.pid)
 
     @property
     def left_behind(self) -> bool:

@@ -21,12 +21,12 @@ from time import perf_counter
 from typing import Any, ClassVar
 
 from harness.core.types import FaultKind
-from harness.match.bot_prints import TaggedLines, match_being_played
-from harness.match.faults import BotFault, without_addresses
+from harness.match.faults import BotFault
 from harness.match.referee import LITTLE
 from harness.sandbox.copies import LoadedProgram, ended, exit_status
 from harness.sandbox.limits import SandboxLimits
 from harness.sandbox.memory import exceeds
+from harness.sandbox.stderr_log import LOG_SIZE, StderrLog
 from harness.sandbox.tree import ProcessTree, WillNotStop, can_see, children_of, descendants_of
 
 ROOT = Path(__file__).parents[2]
@@ -34,11 +34,6 @@ ROOT = Path(__file__).parents[2]
 CHUNK = 1 << 16
 LONGEST_LINE = 1 << 16
 """Bytes that a program's line may have unless the asker expects more."""
-STDERR_KEPT = 2000
-"""Bytes of stderr that are kept to tell why a program ended."""
-LOG_SIZE = 256 * 1024
-"""Bytes of a program's log; what it writes beyond is thrown away."""
-LOG_FULL = b"\n[arena: this log is full; the rest is not kept]\n"
 WARDEN_TIME = 2.0
 """Seconds for the warden to clear up before it is killed itself."""
 EXIT_CODE_TIME = 1.0
@@ -97,6 +92,8 @@ class Process:
 
     _resting: ClassVar[dict[Process, ProcessTree]] = {}
     """Those of this process's matches that have answered and wait for their next question."""
+    _loose: ClassVar[set[Process]] = set()
+    """Loaded programs that are making a copy for the match that comes."""
 
     def __init__(self, launch: Launch, home: str, log: Path | None = None, ponder: bool = False, **limits: Any) -> None:
         """`home` is the folder in which it gets a folder of its own; `limits` are fields of SandboxLimits.
@@ -104,8 +101,7 @@ class Process:
         Unless it may `ponder`, the program is stopped from each of its answers to the next question.
         """
         self.folder = tempfile.mkdtemp(prefix="bot-", dir=home)
-        self.log, self._stderr_end, self._buffer = log, b"", b""
-        self._lines, self._match = TaggedLines(self._keep), ""
+        self._log, self._buffer = StderrLog(log), b""
         orders = {
             "argv": launch.argv,
             "entry": launch.entry,
@@ -145,7 +141,8 @@ class Process:
         """Whether a copy has not answered yet; whether one did something while nobody asked it."""
         self._copied, self._ponder = launch.copied, ponder
         self._memory: int = limits.get("memory", 0)
-        self._looked_at = 0.0
+        self._unseen = 0.0
+        """Seconds that it was asked since its memory was last looked at."""
         self._used, self._used_before = 0.0, 0.0
         """Processor time of what has played and is gone, and of what it had used before the match."""
         self.loaded: LoadedProgram | None = None
@@ -174,7 +171,8 @@ class Process:
         try:
             self._awake(deadline)
             answer = self.ask(line, deadline, longest)
-            if perf_counter() - self._looked_at > LOOK:
+            self._unseen += perf_counter() - began
+            if self._unseen > LOOK:
                 self._look()
             self._rest()
         except OverMemory:
@@ -182,7 +180,7 @@ class Process:
             raise BotFault("memory", f"its processes took more than {self._memory} MB in all") from None
         except WillNotStop:
             self.kill()
-            raise BotFault("crash", "its processes could not be stopped after its answer") from None
+            raise BotFault("crash", "its processes could not be stopped after its answer", doubtful=True) from None
         except DeadlinePassed as late:
             idle = self._tree is not None and self._tree.used_since_rest() < LITTLE * (perf_counter() - began)
             self.kill()
@@ -210,6 +208,8 @@ class Process:
             self._resting.pop(self, None)
         for tree in self._resting.values():
             tree.watch()
+        if self._loose and not self._new_copy:
+            self.stop_loose()
         while True:
             if self._buffer:
                 answer, newline, rest = self._buffer.partition(b"\n")
@@ -229,8 +229,9 @@ class Process:
     def begin_match(self) -> None:
         """Lets a loaded program fork the copy that plays next; others need no such thing."""
         self._used_before = self._tree.processor_time() if self._tree else 0.0
-        if self.loaded and self._tree is None:
+        if self.loaded and self._tree is None and self not in self._loose:
             self.loaded.go_on()
+            self._loose.add(self)
 
     def processor_time(self) -> float:
         """Seconds of processor time that it has used in this match, or in the last if it plays none."""
@@ -251,20 +252,36 @@ class Process:
         with suppress(WillNotStop):
             self._tree.freeze()
         self._restless |= self._tree.restless
-        fit = self.alive and not ended(self._copy) and self.loaded.untouched and not _unread(self._in)
+        # What a copy leaves behind becomes a child of the loaded process, which would see how it ended.
+        alone = self.alive and self._tree.was_alone and not ended(self._copy)
+        fit = alone and self.loaded.untouched and not _unread(self._in)
         self._tree.kill()
         self._let_go_of_copy()
         with suppress(OSError):
             while os.read(self._out, CHUNK):  # what it said beyond its last answer
                 continue
         self._buffer = b""
+        if fit:  # while others hear of the end of the match, it makes the copy for the next
+            self.loaded.go_on()
+            self._loose.add(self)
         return fit
+
+    @classmethod
+    def stop_loose(cls) -> None:
+        """Stops those that are making ready for their next match: it is not the one that begins now."""
+        for process in cls._loose:
+            if process.loaded:
+                process.loaded.stop()
+        cls._loose.clear()
 
     def _awake(self, deadline: float) -> None:
         """Before a question: where a copy is to be asked, and there is none, takes the one that was forked."""
         if not self.loaded or self._tree:
             return
-        self.loaded.go_on()
+        if self in self._loose:
+            self._loose.discard(self)
+        else:
+            self.loaded.go_on()
         self._tree = self.loaded.next_copy(max(deadline, perf_counter() + COPY_TIME))
         if self._tree is None:
             raise ProcessEnded
@@ -354,7 +371,7 @@ class Process:
         """While it thinks: what others do who are not asked, and how much memory it takes."""
         for tree in self._resting.values():
             tree.watch()
-        self._looked_at = perf_counter()
+        self._unseen = 0.0
         if self._memory and exceeds(descendants_of(self.pid), self._memory):
             raise OverMemory
 
@@ -373,22 +390,11 @@ class Process:
         if not part:
             self._poll.unregister(self._err)
             return
-        self._stderr_end = (self._stderr_end + part)[-STDERR_KEPT:]
-        match = match_being_played()
-        if match != self._match:
-            self._lines.end()
-            self._lines, self._match = TaggedLines(self._keep), match
-        self._lines.add(f"[{match}] ".encode() if match else b"", part)
-
-    def _keep(self, text: bytes) -> None:
-        if self.log:
-            append_to_log(self.log, text)
+        self._log.add(part)
 
     def last_stderr_line(self) -> str:
         """The last line that the program wrote to stderr."""
-        lines = self._stderr_end.decode(errors="replace").strip().splitlines()
-        words = lines[-1].strip().replace(f"{Path(self.folder).parent}/", "")[:200] if lines else ""
-        return without_addresses(words)
+        return self._log.last_line.replace(f"{Path(self.folder).parent}/", "")
 
     def peak_memory(self) -> float:
         """Megabytes of memory that the program has used at most; 0 where that cannot be told."""
@@ -421,6 +427,7 @@ class Process:
         `grace` is for a program that seems to be ending: so many seconds it is waited for.
         """
         self.alive = False
+        self._loose.discard(self)
         self._let_go_of_copy()
         code: int | None = None
         try:
@@ -438,7 +445,7 @@ class Process:
                 if not select.select([self._err], [], [], 0)[0]:
                     break
                 self._read_stderr()
-        self._lines.end()
+        self._log.end()
         for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
             if stream:
                 with suppress(OSError):
@@ -459,16 +466,6 @@ def _ending(code: int | None) -> str:
         with suppress(ValueError):
             return signal.Signals(code - 128).name
     return f"exit code {code}"
-
-
-def append_to_log(log: Path, text: bytes) -> None:
-    """Adds to a log what it has room for."""
-    with suppress(OSError):
-        log.parent.mkdir(parents=True, exist_ok=True)
-    with suppress(OSError), log.open("ab") as file:
-        room = LOG_SIZE - file.tell()
-        if room > 0:
-            file.write(text[:room] + (LOG_FULL if len(text) >= room else b""))
 
 
 def _environment() -> dict[str, str]:

@@ -12,10 +12,11 @@ import os
 import signal
 from contextlib import suppress
 from pathlib import Path
-from time import clock_gettime
+from time import clock_gettime, perf_counter, sleep
 
-ROUNDS = 200
-"""Looks at a tree that keeps changing while it is being stopped, before it is given up."""
+STOP_TIME = 10.0
+"""Seconds for a tree that keeps changing while it is being stopped; a busy machine takes its time to stop one, too."""
+_PAUSE = 0.0002
 QUIET = 0.005
 """Seconds of processor time that a process may use after an answer, to get back to where it waits for a question."""
 _SINGLE = 3
@@ -76,14 +77,16 @@ class ProcessTree:
         self.frozen = self.restless = False
         """Whether it is stopped; whether it is always stopped after its answers."""
         self._stopped: list[int] = []
-        self._alone = True
+        self.was_alone = True
         """Whether it was a single process with a single thread when it last rested."""
         self._used = self._used_by_all = 0.0
         self._watched: list[tuple[int, bytes]] = []
         self._threads = -1
         with suppress(OSError):
             self._threads = os.open(f"/proc/{asked}/task", os.O_RDONLY | os.O_DIRECTORY)
-            line = [warden, *([held] if held else []), asked]
+            # In a process namespace of its own what loses its parent becomes a child of the first process in it, which
+            # is the one that is held: there is no need to look at the warden's children too.
+            line = [held, asked] if held and _has_namespace(held) else [warden, *([held] if held else []), asked]
             for number, pid in enumerate(line):  # nothing but the next in line may descend from each
                 expected = b"%d " % line[number + 1] if number + 1 < len(line) else b""
                 self._watched.append((os.open(f"/proc/{pid}/task/{pid}/children", os.O_RDONLY), expected))
@@ -133,17 +136,20 @@ class ProcessTree:
         """Stops all of it; it goes on where it was when it is thawed. Raises WillNotStop."""
         self.frozen = True
         _signal(self.asked, signal.SIGSTOP)
-        self._alone = self.alone
-        if self._alone:
+        self.was_alone = self.alone
+        if self.was_alone:
             return
         before: set[int] = set()
-        for _ in range(ROUNDS):
+        until = perf_counter() + STOP_TIME
+        while perf_counter() < until:
             found = self.members()
             for pid in found:
                 _signal(pid, signal.SIGSTOP)
             if before.issuperset(found) and all(map(_is_stopped, found)):
                 self._stopped = found
                 return
+            if before.issuperset(found):
+                sleep(_PAUSE)  # all were told, and some wait for a core to obey
             before = set(found)
         raise WillNotStop
 
@@ -152,7 +158,7 @@ class ProcessTree:
         if not self.frozen:
             return
         self.frozen = False
-        if not self._alone:
+        if not self.was_alone:
             for pid in self._stopped:
                 if pid != self.asked:
                     _signal(pid, signal.SIGCONT)
@@ -160,18 +166,24 @@ class ProcessTree:
 
     def kill(self) -> None:
         """Ends all of it but the one that is held. It is frozen: there is nobody who could start another."""
-        for pid in [self.asked] if self._alone else self.members():
+        for pid in [self.asked] if self.was_alone else self.members():
             _signal(pid, signal.SIGKILL)
 
     def processor_time(self) -> float:
         """Seconds of processor time that it has used so far, with what has ended already as far as the kernel tells."""
         used = processor_time(self.asked)
-        if not self._alone or not self.alone:
+        if not self.was_alone or not self.alone:
             used += sum(processor_time(pid) for pid in self.members() if pid != self.asked)
         with suppress(OSError, ValueError):
             fields = Path(f"/proc/{self.asked}/stat").read_text().rpartition(")")[2].split()
             used += sum(map(int, fields[_CHILD_TIMES])) / _TICKS
         return used
+
+
+def _has_namespace(pid: int) -> bool:
+    with suppress(OSError):
+        return not Path(f"/proc/{pid}/ns/pid").samefile("/proc/self/ns/pid")
+    return False
 
 
 def _signal(pid: int, number: int) -> None:

@@ -62,7 +62,7 @@ def test_what_a_bot_is_given_leads_to_nothing_hidden_here(capsys):
 
 def test_what_a_bot_is_given_leads_to_nothing_hidden_when_isolated(tmp_path):
     _, news = play_isolated(spies.Digger, tmp_path, 8)
-    assert len(news) >= spies.TRIES  # a fresh player begins to count in each match
+    assert len(news) >= spies.TRIES  # it counts anew in each match
     assert all(one["found"] == [] for one in news)
 
 
