@@ -29,6 +29,8 @@ _DATAGRAMS = socket.SOCK_DGRAM
 FAMILIES = {"inet": 2, "inet6": 10, "netlink": 16, "packet": 17, "alg": 38, "vsock": 40}
 """Sockets that lead out of a process, by what the kernel calls them."""
 
+COUNTERS = ("/proc/loadavg", "/proc/vmstat", "/proc/sys/fs/file-nr", "/proc/sys/kernel/pty/nr")
+
 
 def eats_memory(given: dict[str, Any]) -> None:
     """Allocates twice what it may have."""
@@ -114,6 +116,16 @@ def passes_notes(given: dict[str, Any]) -> list[str]:
     return [*_calls(given["channels"]), *_locks()]
 
 
+def reads_counters(_given: dict[str, Any]) -> list[str]:
+    """Reads what the kernel counts for the whole machine: one bot changes it, another reads it."""
+    found = []
+    for path in COUNTERS:
+        with suppress(OSError):
+            Path(path).read_bytes()
+            found.append(path)
+    return found
+
+
 def enters_kernel(given: dict[str, Any]) -> list[str]:
     """Calls all that leads into the kernel or to the machine itself."""
     found = _calls(given["risks"])
@@ -165,7 +177,7 @@ def _refused(attempt: Callable[[], object]) -> bool:
 
 ATTEMPTS: tuple[Callable[[dict[str, Any]], list[str] | None], ...] = (
     eats_memory, burns_time, forks, writes, reads, connects, sends, opens_sockets, reaches_sockets, signals_others,
-    sees_others, inherits, passes_notes, enters_kernel,
+    sees_others, inherits, passes_notes, reads_counters, enters_kernel,
 )  # fmt: skip
 
 

@@ -30,7 +30,10 @@ GUARANTEES = {
     "network": ("there is no network, not even this machine's own", ("connects", "sends", "opens_sockets")),
     "others": ("other processes cannot be seen or reached", ("signals_others", "sees_others", "reaches_sockets")),
     "inheritance": ("nothing is inherited: no open files, no environment", ("inherits",)),
-    "channels": ("bots have no way to each other: no locks, keys, queues, shared memory", ("passes_notes",)),
+    "channels": (
+        "bots have no way to each other: no locks, keys, queues, shared memory",
+        ("passes_notes", "reads_counters"),
+    ),
     "kernel": ("the kernel's risky parts are closed: namespaces, mounts, bpf ...", ("enters_kernel",)),
 }
 

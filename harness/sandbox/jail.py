@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -18,6 +19,7 @@ SETTINGS = (
 )  # fmt: skip
 """Settings that programs look for and that tell no secrets."""
 _READABLE_BY_ALL = 0o005
+_NOT_USED = ("Buffers", "Cached", "SwapCached", "SwapTotal", "SwapFree", "Shmem")
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 
 
@@ -27,6 +29,7 @@ def visible_paths(readable: Iterable[str], hidden: Iterable[str] = ()) -> list[s
     A folder that holds something hidden is replaced by what else is in it.
     """
     wanted = {*(str(Path(one).absolute()) for one in readable), *SYSTEM, *SETTINGS}
+    wanted |= {str(one) for one in Path("/etc").glob("java-*")}  # where Debian keeps a part of each Java
     secret = [one for one in map(os.path.realpath, hidden) if not any(_holds(one, folder) for folder in SYSTEM)]
     kept: list[str] = []
     for path in sorted({shown for one in wanted for shown in _without(one, secret)}):
@@ -58,7 +61,7 @@ def enter(folder: str, visible: Iterable[str], owner: int, scratch_mb: int) -> N
     """
     safe = kernel.MS_NOSUID | kernel.MS_NODEV
     kernel.mount(None, "/", None, kernel.MS_REC | kernel.MS_PRIVATE)
-    kernel.mount("tmpfs", folder, "tmpfs", safe, "size=1m,mode=755")
+    kernel.mount("tmpfs", folder, "tmpfs", safe, "size=8m,mode=755")
     try:
         _build(Path(folder), visible)
         # The scratch folder comes last: it is the one place that stays writable.
@@ -81,8 +84,42 @@ def _build(root: Path, visible: Iterable[str]) -> None:
             (root / link).symlink_to(target)
     _inside(root, SCRATCH).mkdir()
     (root / "proc").mkdir()
-    kernel.mount("proc", str(root / "proc"), "proc", kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC)
+    show_processes(root / "proc", root / ".proc")
     kernel.set_read_only(str(root))
+
+
+def show_processes(place: Path, told: Path) -> None:
+    """Mounts a /proc at `place` that tells of this namespace's processes, and of the machine what never changes.
+
+    What else /proc says of the machine (loadavg, stat, sys/fs/file-nr ...) one bot can change and another read. The
+    kernel's own `subset=pid` would leave out the processor's features as well, without which PyTorch is slow. What is
+    told instead lies in the folder `told`.
+    """
+    kernel.mount("proc", str(place), "proc", kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC, "hidepid=2")
+    nothing, closed = told / "nothing", told / "closed"
+    nothing.mkdir(parents=True)
+    closed.touch(mode=0)
+    for name, text in _constants().items():
+        (told / name).write_text(text)
+    for entry in place.iterdir():
+        if not entry.is_symlink() and not entry.name.isdigit():  # links lead to processes: self, mounts, net
+            own = told / entry.name
+            cover = own if own.is_file() else nothing if entry.is_dir() else closed
+            kernel.mount(str(cover), str(entry), None, kernel.MS_BIND)
+
+
+def _constants() -> dict[str, str]:
+    """Files of /proc that programs look into for the machine's size and kind, without what changes in them."""
+    found = {}
+    with suppress(OSError):
+        found["version"] = Path("/proc/version").read_text()
+        found["cpuinfo"] = re.sub(r"^cpu MHz.*\n", "", Path("/proc/cpuinfo").read_text(), flags=re.MULTILINE)
+        lines = re.findall(r"^(?:cpu\d*|btime \d+)", Path("/proc/stat").read_text(), re.MULTILINE)
+        found["stat"] = "".join(line + " 0" * 10 * line.startswith("cpu") + "\n" for line in lines)
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 1024
+    sizes = dict.fromkeys(("MemTotal", "MemFree", "MemAvailable"), memory) | dict.fromkeys(_NOT_USED, 0)
+    found["meminfo"] = "".join(f"{name + ':':<15}{size:>9} kB\n" for name, size in sizes.items())
+    return found
 
 
 def _inside(root: Path, path: Path | str) -> Path:

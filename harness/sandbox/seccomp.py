@@ -25,7 +25,7 @@ from harness.sandbox.system_calls import (
     number_of,
 )
 
-_LOAD, _JUMP_EQUAL, _JUMP_AT_LEAST, _JUMP_BITS, _AND, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x54, 0x06
+_LOAD, _JUMP, _JUMP_EQUAL, _JUMP_AT_LEAST, _JUMP_BITS, _AND, _RETURN = 0x20, 0x05, 0x15, 0x35, 0x45, 0x54, 0x06
 _ALLOW, _ERROR, _KILL = 0x7FFF_0000, 0x0005_0000, 0x8000_0000
 _NUMBER_AT, _ARCHITECTURE_AT, _ARGUMENTS_AT = 0, 4, 16
 _PR_SET_SECCOMP, _MODE_FILTER = 22, 2
@@ -84,14 +84,14 @@ def _fail(error: int) -> Instruction:
 
 
 def _test(rule: DeniedArgument) -> list[Instruction]:
-    """The steps for a call that has come as far as its rule; they always end in an answer."""
+    """The steps for a call that has come as far as its rule: they refuse it, or go on to the next rule."""
     look = [Instruction(_LOAD, _ARGUMENTS_AT + 8 * rule.argument), Instruction(_AND, rule.within)]
-    allow, fail = Instruction(_RETURN, _ALLOW), _fail(rule.error)
+    fail, go_on = _fail(rule.error), Instruction(_LOAD, _NUMBER_AT)
     if rule.bits:
-        return [*look, Instruction(_JUMP_BITS, rule.bits, 1, 0), allow, fail]
-    values, first, last = (rule.any_of, allow, fail) if rule.none_of is None else (rule.none_of, fail, allow)
+        return [*look, Instruction(_JUMP_BITS, rule.bits, 0, 1), fail, go_on]
+    values, pass_by = (rule.any_of, [Instruction(_JUMP, 1)]) if rule.none_of is None else (rule.none_of, [])
     found = [Instruction(_JUMP_EQUAL, value, len(values) - place, 0) for place, value in enumerate(values)]
-    return [*look, *found, first, last]
+    return [*look, *found, *pass_by, fail, go_on]
 
 
 class _Filter(ctypes.Structure):

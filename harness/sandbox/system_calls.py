@@ -2,6 +2,10 @@
 
 docs/security.md shows this list, and a test keeps the two alike. A call that programs try in passing is answered as an
 old kernel would (ENOSYS), so that they do without; the rest is refused.
+
+Not denied, because the same is told where no filter reaches: how much one's children have used (wait4, getrusage,
+times), which /proc/self/stat has too; and sysinfo, by whose count of processes two bots could talk, but which is also
+the number of links of /proc. Programs that ask glibc how much memory there is get nonsense if sysinfo fails.
 """
 
 from __future__ import annotations
@@ -35,6 +39,11 @@ CALLS: dict[str, tuple[int | None, int | None]] = {
     "sethostname": (170, 161), "setdomainname": (171, 162), "settimeofday": (164, 170), "clock_settime": (227, 112),
     "clock_adjtime": (305, 266), "adjtimex": (159, 171), "iopl": (172, None), "ioperm": (173, None),
     "modify_ldt": (154, None), "vhangup": (153, 58), "uselib": (134, None),
+    "statfs": (137, 43), "fstatfs": (138, 44), "ustat": (136, None), "setsid": (112, 157),
+    "ioprio_set": (251, 30), "sched_setscheduler": (144, 119), "sched_setparam": (142, 118),
+    "sched_setattr": (314, 274), "move_pages": (279, 239), "migrate_pages": (256, 238),
+    "setpriority": (141, 140), "sched_setaffinity": (203, 122), "prlimit64": (302, 261),
+    "vmsplice": (278, 75), "setsockopt": (54, 208), "preadv2": (327, 286), "prctl": (157, 167),
 }  # fmt: skip
 """The numbers of system calls on each of `MACHINES`; None where there is no such call."""
 MACHINES = ("x86_64", "aarch64")
@@ -82,6 +91,11 @@ NEW_NAMESPACES = 0x7E02_0000
 _GETLK, _SETLK, _SETLKW, _OFD_GETLK, _OFD_SETLK, _OFD_SETLKW, _SETLEASE, _NOTIFY = 5, 6, 7, 36, 37, 38, 1024, 1026
 _AF_UNIX, _SOCK_STREAM, _TYPE_OF_SOCKET = 1, 1, 0xF
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
+_SET_PIPE_SIZE = 1031
+_SEND_BUFFER, _SEND_BUFFER_FORCE = 7, 32
+_IF_CACHED = 8
+_SET_DUMPABLE, _SET_SUBREAPER = 4, 36
+_ONESELF = (0,)
 
 DENIED = (
     Denied(
@@ -154,6 +168,31 @@ DENIED = (
         channel=True,
     ),
     Denied(
+        "how much room is left on a disk",
+        "what one bot prints goes to a log on the disk, and another would see the room that it takes",
+        ("statfs", "fstatfs", "ustat"),
+        errno.ENOSYS,
+        channel=True,
+    ),
+    Denied(
+        "sessions",
+        "the kernel numbers them for the whole machine, and tells the number: a counter that outlives every match",
+        ("setsid",),
+        channel=True,
+    ),
+    Denied(
+        "how and where others run",
+        "a bot would leave a mark on the process that it is copied from, for the next match to find",
+        ("ioprio_set", "sched_setscheduler", "sched_setparam", "sched_setattr", "move_pages", "migrate_pages"),
+        channel=True,
+    ),
+    Denied(
+        "memory lent to a pipe",
+        "one byte of it holds a page of any size, which no limit counts",
+        ("vmsplice",),
+        errno.ENOSYS,
+    ),
+    Denied(
         "the machine itself",
         "its modules, clocks, names, logs and ports are not a bot's business",
         ("kexec_load", "kexec_file_load", "init_module", "finit_module", "delete_module", "reboot", "syslog", "acct",
@@ -177,6 +216,52 @@ DENIED_ARGUMENTS = (
         1,
         errno.ENOLCK,
         any_of=(_GETLK, _SETLK, _SETLKW, _OFD_GETLK, _OFD_SETLK, _OFD_SETLKW, _SETLEASE, _NOTIFY),
+    ),
+    DeniedArgument(
+        "fcntl that makes a pipe larger",
+        "what is in a pipe is the kernel's memory: 64 kB are counted for each",
+        "fcntl",
+        1,
+        any_of=(_SET_PIPE_SIZE,),
+    ),
+    DeniedArgument(
+        "setsockopt that makes a socket hold more",
+        "likewise: what the kernel gives without being asked is counted for each",
+        "setsockopt",
+        2,
+        any_of=(_SEND_BUFFER, _SEND_BUFFER_FORCE),
+    ),
+    DeniedArgument(
+        "setpriority of a group or a user",
+        "as the other ways to change how others run",
+        "setpriority",
+        0,
+        none_of=(0,),
+    ),
+    *(
+        DeniedArgument(
+            f"{call} of another process",
+            "likewise; oneself (0) is fine",
+            call,
+            argument,
+            none_of=_ONESELF,
+        )
+        for call, argument in (("setpriority", 1), ("sched_setaffinity", 0), ("prlimit64", 0))
+    ),
+    DeniedArgument(
+        "preadv2 that reads what is in memory already",
+        "a bot that reads a system file and one that asks whether it was read talk by it",
+        "preadv2",
+        5,
+        errno.EOPNOTSUPP,
+        bits=_IF_CACHED,
+    ),
+    DeniedArgument(
+        "prctl that hides a process, or adopts others' children",
+        "arena looks at all of a bot's processes from outside, and counts what they have",
+        "prctl",
+        0,
+        any_of=(_SET_DUMPABLE, _SET_SUBREAPER),
     ),
     DeniedArgument(
         "ioctl that types into a terminal",

@@ -20,7 +20,9 @@ from tests.support import lesser_rights
 from tests.support.waiting import PATIENCE
 
 HEADERS = {"x86_64": "/usr/include/x86_64-linux-gnu/asm/unistd_64.h", "aarch64": "/usr/include/asm-generic/unistd.h"}
-SETLK, GETLK, SET_FLAGS = 6, 5, 4
+SETLK, GETLK, SET_FLAGS, SET_PIPE_SIZE = 6, 5, 4, 1031
+SEND_BUFFER, RECEIVE_BUFFER = 7, 8
+SET_DUMPABLE, SET_NAME = 4, 15
 UNIX, INET, NETLINK, PACKET, VSOCK = 1, 2, 16, 17, 40
 STREAM, DATAGRAM = 1, 2
 ALLOWED, KILLED = 0, -1
@@ -42,6 +44,8 @@ def answer(machine, number, *arguments, jailed=True, audit=None):
                 value = data.get(given, 0)
             case 0x54:
                 value &= given
+            case 0x05:
+                step += given
             case 0x15:
                 step += if_so if value == given else if_not
             case 0x35:
@@ -73,6 +77,15 @@ def test_calls_are_refused_by_their_arguments(machine):
         assert call("clone", 1 << bit) == (errno.EPERM if NEW_NAMESPACES >> bit & 1 else ALLOWED)
     assert call("fcntl", 3, SET_FLAGS) == ALLOWED
     assert call("fcntl", 3, SETLK) == call("fcntl", 3, GETLK) == errno.ENOLCK
+    assert call("fcntl", 3, SET_PIPE_SIZE) == call("setsockopt", 3, 1, SEND_BUFFER) == errno.EPERM
+    assert call("setsockopt", 3, 1, RECEIVE_BUFFER) == ALLOWED
+    assert call("setpriority", 0, 0, 5) == call("sched_setaffinity", 0) == call("prlimit64", 0) == ALLOWED
+    assert call("setpriority", 0, 1, 5) == call("setpriority", 1, 0, 5) == errno.EPERM
+    assert call("sched_setaffinity", 1) == call("prlimit64", 1) == errno.EPERM
+    assert call("preadv2", 3, 0, 0, 0, 0, 0) == ALLOWED
+    assert call("preadv2", 3, 0, 0, 0, 0, 8) == errno.EOPNOTSUPP
+    assert call("prctl", SET_NAME) == ALLOWED
+    assert call("prctl", SET_DUMPABLE) == errno.EPERM
     assert call("socket", UNIX, STREAM) == ALLOWED
     assert {call("socket", family) for family in (INET, NETLINK, PACKET, VSOCK)} == {errno.EAFNOSUPPORT}
     assert call("socket", UNIX, STREAM, jailed=False) == errno.EPERM
@@ -113,8 +126,8 @@ PLACES = [
     (ORDINARY, (lesser_rights.LANDLOCK,), True, set()),
     (ROOT, NO_NAMESPACES, True, {"others"}),
     (ORDINARY, NO_NAMESPACES, True, {"processes", "others"}),
-    (ROOT, NOTHING, True, {"writing", "reading", "others"}),
-    (ORDINARY, NOTHING, True, {"processes", "writing", "reading", "others"}),
+    (ROOT, NOTHING, True, {"writing", "reading", "others", "channels"}),
+    (ORDINARY, NOTHING, True, {"processes", "writing", "reading", "others", "channels"}),
     (ORDINARY, (), False, {"network", "channels", "kernel"}),
 ]
 
@@ -166,9 +179,9 @@ def said_by(command, home):
 
 
 def test_honest_programs_find_what_they_need(tmp_path):
-    """Threads, children, pipes, pairs of sockets, temporary files: nothing is in their way."""
+    """Threads, children, pipes, pairs of sockets, temporary files, their own priority: nothing is in their way."""
     code = (
-        "import asyncio, subprocess, sys, tempfile, threading, multiprocessing\n"
+        "import asyncio, os, resource, subprocess, sys, tempfile, threading, multiprocessing\n"
         "def double(x, queue): queue.put(2 * x)\n"
         "threading.Thread(target=len, args=('',)).start()\n"
         "assert asyncio.run(asyncio.sleep(0, 3)) == 3\n"
@@ -178,6 +191,10 @@ def test_honest_programs_find_what_they_need(tmp_path):
         "queue = forked.Queue()\n"
         "child = forked.Process(target=double, args=(4, queue)); child.start()\n"
         "assert queue.get() == 8; child.join()\n"
+        "assert os.nice(1) == 1\n"
+        "os.sched_setaffinity(0, os.sched_getaffinity(0))\n"
+        "resource.setrlimit(resource.RLIMIT_NOFILE, (100, 100))\n"
+        "assert len(open('/proc/self/maps').read()) > len(open('/proc/self/comm').read())\n"
         "print('fine', flush=True)\n"
     )
     assert said_by([sys.executable, "-S", "-c", code], tmp_path) == b"fine"

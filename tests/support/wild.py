@@ -154,7 +154,8 @@ class Forks(Wild):
     def misbehave(self) -> None:
         if self.left > -3 and os.fork() == 0:
             if self.left == -2:
-                os.setsid()
+                with suppress(PermissionError):  # which the filter of an isolated bot raises
+                    os.setsid()
             time.sleep(10**6)
 
 
