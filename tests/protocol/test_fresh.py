@@ -144,16 +144,17 @@ def test_a_program_that_leaves_after_each_match_is_not_blamed():
         assert [record.faults for record, *_ in played] == [()] * 6
 
 
-@pytest.mark.parametrize("way", ["memory-file", "shared-memory", "eight-processes"])
+@pytest.mark.parametrize("way", ["memory-file", "shared-memory", "eight-processes", "buffers", "buffers-under-way"])
 def test_memory_is_limited_for_all_processes_together(way):
-    roster = table([str(DIARIES / f"greedy.py::{way}"), str(DIARIES / "greedy.py::thinker")], memory=400)
+    memory = 120 if way.startswith("buffers") else 400
+    roster = table([str(DIARIES / f"greedy.py::{way}"), str(DIARIES / "greedy.py::thinker")], memory=memory)
     with within(), SerialExecutor(roster, PATIENT) as executor:
         [(record, *_)] = executor.run([match(way, "thinker")])
     [fault] = record.faults
     if way == "memory-file" and fault.kind == "exception":  # where system calls are filtered there are no such files
         assert "Function not implemented" in fault.detail
         return
-    assert (fault.seat, fault.kind, fault.detail) == (0, "memory", "its processes took more than 400 MB in all")
+    assert (fault.seat, fault.kind, fault.detail) == (0, "memory", f"its processes took more than {memory} MB in all")
 
 
 def test_whoever_is_not_asked_is_stopped():

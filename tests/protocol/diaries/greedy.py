@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import mmap
 import os
+import socket
 import time
 
 import harness
@@ -57,6 +58,43 @@ class EightProcesses(Greedy):
                     part[place] = 1
                 while True:
                     time.sleep(1)
+
+
+class Buffers(Greedy):
+    """Pairs of sockets, filled to the brim, in children."""
+
+    count, processes = 30, 6
+
+    def take(self):
+        for _ in range(self.processes):
+            if os.fork() == 0:
+                kept = [fill(*socket.socketpair()) for _ in range(self.count)]
+                while kept:
+                    time.sleep(1)
+
+
+class BuffersUnderWay(Greedy):
+    """Sockets, filled to the brim, that nobody has open: they are in messages in sockets."""
+
+    def take(self):
+        here, there = socket.socketpair()
+        for _ in range(60):
+            full = fill(*socket.socketpair())
+            socket.send_fds(here, [b"x"], [one.fileno() for one in full])
+            for one in full:
+                one.close()
+        self.kept = here, there
+
+
+def fill(*sockets):
+    for each in sockets:
+        each.setblocking(False)
+        try:
+            while True:
+                each.send(bytes(1 << 16))
+        except BlockingIOError:
+            continue
+    return sockets
 
 
 class Burner(harness.Bot):
