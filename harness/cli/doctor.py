@@ -11,6 +11,7 @@ import click
 
 SHOWN = 5
 """What got through is named up to so many."""
+COUNTED = {"cgroup": ", counted by the kernel (cgroup v2)", "arena": ", counted by arena (no cgroup v2 to use)"}
 
 
 @click.command("doctor", short_help="Find out what this machine can enforce against a stranger's bot.")
@@ -32,11 +33,12 @@ def command(as_json: bool) -> None:
     if as_json:
         data = {guarantee.name: guarantee.enforced for guarantee in found}
         through = {guarantee.name: guarantee.through for guarantee in found if guarantee.through}
-        click.echo(json.dumps({"strict": kept, "enforced": data, "through": through}, indent=2))
+        by = {guarantee.name: guarantee.by for guarantee in found if guarantee.by}
+        click.echo(json.dumps({"strict": kept, "enforced": data, "through": through, "by": by}, indent=2))
     else:
         click.echo(f"Python {platform.python_version()}, {platform.system()} {platform.release()}. An isolated bot:")
         for guarantee in found:
-            click.echo(f"  {'yes' if guarantee.enforced else 'NO ':3}  {guarantee.text}")
+            click.echo(f"  {'yes' if guarantee.enforced else 'NO ':3}  {guarantee.text}{COUNTED.get(guarantee.by, '')}")
             if guarantee.through:
                 click.echo(f"       got through: {_listed(guarantee.through)}")
         click.echo(_advice(kept))

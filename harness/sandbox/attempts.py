@@ -193,6 +193,7 @@ def main() -> None:
         through[attempt.__name__] = [attempt.__name__.replace("_", " ")] if got is None else got
     sys.stdout.write(json.dumps(through) + "\n")
     sys.stdout.flush()
+    sys.stdin.read()  # until it is ended: there is still something to be seen from outside
 
 
 if __name__ == "__main__":

@@ -68,17 +68,18 @@ class _Steps:
         return True
 
 
-def confine(limits: SandboxLimits, namespaces: bool, bot_user: int) -> tuple[str, list[str]]:
+def confine(limits: SandboxLimits, namespaces: bool, bot_user: int, counted: bool = False) -> tuple[str, list[str]]:
     """Confines this process. Where its scratch folder is now, and what could not be enforced, in words.
 
-    `namespaces` says whether `enter_namespaces` succeeded; `bot_user` is the user that root turns into. Raises
-    CannotConfine where root would have to run the bot as root.
+    `namespaces` says whether `enter_namespaces` succeeded; `bot_user` is the user that root turns into;
+    `counted` says that a cgroup limits its processes already. Raises CannotConfine where root would have to run the bot
+    as root.
     """
     steps = _Steps()
     scratch = limits.folder
     _leave_terminal()
     if limits.confined:
-        scratch = _take_away_rights(limits, namespaces, bot_user, steps)
+        scratch = _take_away_rights(limits, namespaces, bot_user, counted, steps)
     else:
         _limit_resources(limits, steps, processes=0)
     if sys.platform == "linux":
@@ -101,7 +102,7 @@ def _leave_terminal() -> None:
     os.setpgid(0, 0)
 
 
-def _take_away_rights(limits: SandboxLimits, namespaces: bool, bot_user: int, steps: _Steps) -> str:
+def _take_away_rights(limits: SandboxLimits, namespaces: bool, bot_user: int, counted: bool, steps: _Steps) -> str:
     """Takes away files, rights and connections. Where the scratch folder is now."""
     root = os.getuid() == 0
     owner = bot_user if root else os.getuid()
@@ -121,7 +122,7 @@ def _take_away_rights(limits: SandboxLimits, namespaces: bool, bot_user: int, st
             raise
         steps.missing.append(str(error))
         alone = False
-    if not alone:  # the limit counts all processes of a user: here, others' too
+    if not alone and not counted:  # the limit counts all processes of a user: here, others' too
         steps.missing.append("a limit of processes (the bot has no user of its own)")
     _limit_resources(limits, steps, limits.processes if alone else 0)
     steps.take("no capabilities", kernel.drop_capabilities)

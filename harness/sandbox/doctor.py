@@ -46,6 +46,8 @@ class Guarantee(Struct, frozen=True):
     enforced: bool
     through: tuple[str, ...] = ()
     """What got through of what was tried, where something did."""
+    by: str = ""
+    """Who sees to it, where that is not the same everywhere: for memory "cgroup" or "arena"."""
 
 
 def probe() -> list[Guarantee]:
@@ -61,14 +63,15 @@ def probe() -> list[Guarantee]:
                 "variable": VARIABLE, "socket": local.getsockname(), "channels": _numbers(channel=True),
                 "risks": _numbers(channel=False), "clone": number_of("clone", os.uname().machine) or 0,
             }  # fmt: skip
-            through = _attempts(given)
+            through, counted = _attempts(given)
     finally:
         del os.environ[VARIABLE]
         remove_folder(folder)
     found = []
     for name, (text, attempts) in GUARANTEES.items():
         got = tuple(word for attempt in attempts for word in through.get(attempt, [attempt]))
-        found.append(Guarantee(name, text, not got, got))
+        by = ("cgroup" if counted else "arena") if name == "memory" else ""
+        found.append(Guarantee(name, text, not got, got, by))
     return found
 
 
@@ -88,7 +91,8 @@ def _numbers(channel: bool) -> dict[str, int]:
     return {call: number for call, number in numbers.items() if number is not None}
 
 
-def _attempts(given: dict[str, object]) -> dict[str, list[str]]:
+def _attempts(given: dict[str, object]) -> tuple[dict[str, list[str]], bool]:
+    """What got through, by the attempt's name, and whether the kernel counted the memory of who tried."""
     script = Path(__file__).with_name("attempts.py")
     launch = Launch(
         (sys.executable, "-S", "-P", str(script)),
@@ -99,12 +103,13 @@ def _attempts(given: dict[str, object]) -> dict[str, list[str]]:
     try:
         line = process.exchange(json.dumps(given).encode() + b"\n", perf_counter() + TIME)
         through: dict[str, list[str]] = json.loads(line)
+        counted = process.counted_by_kernel
     except BotFault as fault:
         raise UsageError(f"Isolation does not work on this machine: {fault.detail}.") from None
     finally:
         process.kill()
         remove_folder(home)
-    return through
+    return through, counted
 
 
 def require_enforcement() -> None:

@@ -23,6 +23,7 @@ from typing import Any, ClassVar
 from harness.core.types import FaultKind
 from harness.match.faults import BotFault
 from harness.match.referee import LITTLE
+from harness.sandbox.cgroups import Cgroup
 from harness.sandbox.copies import LoadedProgram, ended, exit_status
 from harness.sandbox.limits import SandboxLimits
 from harness.sandbox.memory import exceeds
@@ -102,6 +103,10 @@ class Process:
         """
         self.folder = tempfile.mkdtemp(prefix="bot-", dir=home)
         self._log, self._buffer = StderrLog(log), b""
+        wanted = SandboxLimits(self.folder, launch.readable, **limits)
+        self._cgroup = Cgroup.make(f"{Path(home).name}.{Path(self.folder).name}", wanted.memory, wanted.processes)
+        self._counted = False
+        """Whether the kernel is known to count its memory, so that nobody else has to."""
         orders = {
             "argv": launch.argv,
             "entry": launch.entry,
@@ -111,7 +116,8 @@ class Process:
             "root": str(ROOT),
             "parent": os.getpid(),
             "environment": {**_environment(), **launch.environment},
-            "limits": asdict(SandboxLimits(self.folder, launch.readable, **limits)),
+            "limits": asdict(wanted),
+            "cgroup": str(self._cgroup.path) if self._cgroup else "",
         }
         command = [sys.executable, "-S", "-P", str(Path(__file__).with_name("warden.py")), json.dumps(orders)]
         pipe = subprocess.PIPE
@@ -162,6 +168,16 @@ class Process:
         """The warden's process id."""
         return self._process.pid
 
+    @property
+    def counted_by_kernel(self) -> bool:
+        """Whether its memory is counted in a cgroup, once it has said something; else arena counts it."""
+        self._counted = self._counted or (self._cgroup is not None and self._cgroup.populated)
+        return self._counted
+
+    @property
+    def _over_memory(self) -> str:
+        return f"its processes took more than {self._memory} MB in all"
+
     def exchange(self, line: bytes, deadline: float, longest: int = LONGEST_LINE, awaited: str = "answered") -> bytes:
         """Sends a line and returns the next one; where none comes, kills the process and raises the BotFault this is.
 
@@ -177,7 +193,7 @@ class Process:
             self._rest()
         except OverMemory:
             self.kill()
-            raise BotFault("memory", f"its processes took more than {self._memory} MB in all") from None
+            raise BotFault("memory", self._over_memory) from None
         except WillNotStop:
             self.kill()
             raise BotFault("crash", "its processes could not be stopped after its answer", doubtful=True) from None
@@ -192,6 +208,9 @@ class Process:
             self.kill()
             raise BotFault("illegal", f"sent more than {longest} bytes in one line") from None
         except ProcessEnded:
+            if self._cgroup and self._cgroup.out_of_memory:
+                self.kill()
+                raise BotFault("memory", self._over_memory) from None
             ending = self._copy_ending() or self.kill(EXIT_CODE_TIME)
             self.kill()
             words = self.last_stderr_line()
@@ -372,7 +391,7 @@ class Process:
         for tree in self._resting.values():
             tree.watch()
         self._unseen = 0.0
-        if self._memory and exceeds(descendants_of(self.pid), self._memory):
+        if self._memory and not self.counted_by_kernel and exceeds(descendants_of(self.pid), self._memory):
             raise OverMemory
 
     def _read_stdout(self) -> None:
@@ -450,6 +469,8 @@ class Process:
             if stream:
                 with suppress(OSError):
                     stream.close()
+        if self._cgroup:
+            self._cgroup.remove()
         shutil.rmtree(self.folder, ignore_errors=True)
         return _ending(code)
 

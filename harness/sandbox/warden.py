@@ -29,6 +29,9 @@ def main(orders: dict[str, Any]) -> None:
     from harness.sandbox.limits import SandboxLimits
 
     limits = SandboxLimits(**orders["limits"])
+    cgroup = -1
+    with suppress(OSError):  # opened while we are still who we are; not for us, who outlive what is killed in it
+        cgroup = os.open(f"{orders['cgroup']}/cgroup.procs", os.O_WRONLY) if orders["cgroup"] else -1
     namespaces = limits.confined and enter_namespaces()
     signal.signal(signal.SIGTERM, _terminated)
     if sys.platform == "linux":
@@ -40,20 +43,33 @@ def main(orders: dict[str, Any]) -> None:
     program = os.fork()
     if program == 0:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        _run(orders, limits, namespaces, FIRST_BOT_USER + warden)
+        _run(orders, limits, namespaces, FIRST_BOT_USER + warden, _join(cgroup))
     _started.append(program)
+    if cgroup >= 0:
+        os.close(cgroup)
     nothing = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):  # else nobody would notice that the program has closed its own
         os.dup2(nothing, descriptor)
     os._exit(_wait_for(program))
 
 
-def _run(orders: dict[str, Any], limits: Any, namespaces: bool, bot_user: int) -> None:
+def _join(cgroup: int) -> bool:
+    """Moves this process into the cgroup of this descriptor; whether it is in one now. If not, arena sees that."""
+    if cgroup < 0:
+        return False
+    try:
+        os.write(cgroup, b"0")
+    except OSError:
+        return False
+    return True
+
+
+def _run(orders: dict[str, Any], limits: Any, namespaces: bool, bot_user: int, counted: bool) -> None:
     """Becomes the program. Never returns."""
     from harness.sandbox.confine import confine
 
     try:
-        scratch, missing = confine(limits, namespaces, bot_user)
+        scratch, missing = confine(limits, namespaces, bot_user, counted)
         if missing and limits.strict:
             _give_up("this system cannot enforce " + "; ".join(missing))
         environment = {**orders["environment"], "HOME": scratch, "TMPDIR": scratch}
