@@ -16,7 +16,7 @@ def tell_confinement(entrants: Mapping[str, Entrant], isolate: Isolation, quiet:
         return
     from harness.executors.confinement import mixed_table, not_enforced
 
-    for sentence in not_enforced(entrants.values(), isolate):
+    for sentence in not_enforced(entrants.values(), isolate) if isolate != "strict" else ():  # which refuses instead
         _say(f"Warning: {sentence}")
     mixed = mixed_table(entrants.values(), isolate)
     if mixed and not quiet:

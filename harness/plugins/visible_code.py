@@ -49,7 +49,10 @@ def _installed() -> set[str]:
 
 def _holds_packages(folder: Path) -> bool:
     named = folder.name in ("site-packages", "dist-packages")
-    return folder.is_dir() and (named or next(folder.glob("*.dist-info"), None) is not None)
+    try:
+        return folder.is_dir() and (named or next(folder.glob("*.dist-info"), None) is not None)
+    except PermissionError:  # the folder that we are in may be below one that we may not enter
+        return False
 
 
 @cache

@@ -23,6 +23,7 @@ from harness.plugins.entrants import Entrant, check_distinct, split_options, unk
 from harness.plugins.registry import Registry, load
 from harness.runs.request import LIMITS, SAFE_BITS, RunRequest, draw_seed
 from harness.runs.store import EntrantInfo, RunFolder, RunInfo
+from harness.sandbox.doctor import require_enforcement
 from harness.schedule import Schedule
 
 DEFAULT_PLAYERS = 4
@@ -165,6 +166,8 @@ def seeded(request: RunRequest) -> RunRequest:
 def create_run(request: RunRequest, registry: Registry, command: str) -> tuple[RunFolder, RunSetup]:
     """A new run folder for what was asked, and what is needed to play it; `command` says how to ask for it again."""
     setup = prepare(request, registry)
+    if request.isolate == "strict":
+        require_enforcement()  # before there is a folder of a run that cannot be played
     folder = run_folder(Path(request.results), request.name)
     run = RunFolder.create(folder, info_for(setup, command, request.limits))
     run.warnings += setup.warnings

@@ -13,7 +13,7 @@ from time import perf_counter
 
 import pytest
 
-from harness.sandbox import seccomp
+from harness.sandbox import doctor, seccomp
 from harness.sandbox.process import Launch, Process, with_absolute_paths
 from harness.sandbox.system_calls import CALLS, MACHINES, NEW_NAMESPACES, number_of
 from tests.support import lesser_rights
@@ -146,25 +146,32 @@ def test_doctor_is_right_whatever_rights_there_are(user, refused, filters, lacki
 
 
 @needs_root
-@pytest.mark.parametrize("user", [ROOT, ORDINARY])
-def test_strict_refuses_with_landlock_alone_and_says_what_lacks(user, tmp_path):
+@pytest.mark.parametrize(("user", "refused"), [(place[0], place[1]) for place in PLACES if place[2]])
+def test_warnings_and_refusals_name_what_doctor_says_lacks(user, refused, tmp_path):
     tmp_path.chmod(0o777)
-    words = [
-        "tournament",
-        "--isolate=strict",
-        "--game",
-        "el-paso",
-        "--bot",
-        "random",
-        "--bot",
-        "skittish",
-        "--deals",
-        "1",
-    ]
-    done = lesser_rights.run([*ARENA, *words], user, NO_NAMESPACES, cwd=str(tmp_path))
-    assert done.returncode == 2, done.stderr
-    assert "this machine does not enforce that" in done.stderr
-    assert "that other processes cannot be seen or reached." in done.stderr
+    for folder in tmp_path.parents[:2]:
+        folder.chmod(0o755)
+    data = json.loads(lesser_rights.run([*ARENA, "doctor", "--json"], user, refused).stdout)
+    lacking = {doctor.GUARANTEES[name][0] for name, kept in data["enforced"].items() if not kept}
+    words = ["tournament", "--game=el-paso", "--bot=random", "--bot=skittish", "--deals=1", "--workers=0", "--name=r"]
+
+    def play(isolate):
+        return lesser_rights.run([*ARENA, *words, f"--isolate={isolate}"], user, refused, cwd=str(tmp_path))
+
+    strict = play("strict")
+    assert strict.returncode == (2 if lacking else 0), strict.stderr
+    assert named(strict.stderr) == lacking
+    assert (tmp_path / "results" / "r").exists() == (not lacking)
+    if lacking:
+        lenient = play("on")
+        assert lenient.returncode == 0, lenient.stderr
+        assert named(lenient.stderr) == lacking
+
+
+def named(text):
+    """The guarantees that a text says are not enforced."""
+    flat = " ".join(text.split())
+    return {words for words, _ in doctor.GUARANTEES.values() if words in flat and "does not enforce that" in flat}
 
 
 def said_by(command, home):
