@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+import tempfile
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -90,22 +90,27 @@ class Cgroup:
 
 @cache
 def place() -> Path | None:
-    """The cgroup in which we can make others with limits; None if there is none."""
+    """The cgroup in which we can make others with limits, cleared of what killed runs have left; None if there is none.
+
+    Those around our own are not ours to change, but may be as we need them.
+    """
     line = _line()
-    if line and (_divided(line[0]) or _can_divide(line[0]) or _made_room(line[0])):
-        return line[0]
-    return next((folder for folder in line[1:] if _divided(folder)), None)  # those around are not ours to change
+    mine, around = line[:1], line[1:]
+    fit = [folder for folder in mine if _divided(folder) or _can_divide(folder) or _made_room(folder)]
+    for folder in [*fit, *filter(_divided, around)]:
+        clear_left(folder)
+        return folder
+    return None
 
 
-def clear_left(lives: Callable[[str], bool]) -> list[str]:
-    """Removes empty cgroups of bots whose owner, by the name of its folder, does not live; which ones that were."""
+def clear_left(folder: Path) -> list[str]:
+    """Removes the empty cgroups of bots whose owner is no more, as the folder shows that they are named by."""
     found = []
-    for folder in _line():
-        for path in folder.glob(_OF_BOTS):
-            if not lives(path.name.partition(".")[0]):
-                with suppress(OSError):  # something runs in it, or it is somebody else's
-                    path.rmdir()
-                    found.append(str(path))
+    for path in folder.glob(_OF_BOTS):
+        if not Path(tempfile.gettempdir(), path.name.partition(".")[0]).exists():
+            with suppress(OSError):  # something runs in it, or it is somebody else's
+                path.rmdir()
+                found.append(str(path))
     return found
 
 

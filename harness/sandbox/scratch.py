@@ -8,8 +8,6 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-from harness.sandbox import cgroups
-
 PREFIX = "arena-"
 OWNER = "owner"
 """The file in such a folder that its owner keeps locked.
@@ -65,7 +63,6 @@ def clear_left() -> list[str]:
             pass
         finally:
             os.close(descriptor)
-    cgroups.clear_left(lambda home: Path(tempfile.gettempdir(), home).exists())
     return found
 
 

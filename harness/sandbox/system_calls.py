@@ -95,7 +95,7 @@ _SET_PIPE_SIZE = 1031
 _SEND_BUFFER, _SEND_BUFFER_FORCE = 7, 32
 _IF_CACHED = 8
 _SET_DUMPABLE, _SET_SUBREAPER = 4, 36
-_ONESELF = (0,)
+_OTHERS = "likewise; oneself (0) is fine"
 
 DENIED = (
     Denied(
@@ -238,16 +238,9 @@ DENIED_ARGUMENTS = (
         0,
         none_of=(0,),
     ),
-    *(
-        DeniedArgument(
-            f"{call} of another process",
-            "likewise; oneself (0) is fine",
-            call,
-            argument,
-            none_of=_ONESELF,
-        )
-        for call, argument in (("setpriority", 1), ("sched_setaffinity", 0), ("prlimit64", 0))
-    ),
+    DeniedArgument("setpriority of another process", _OTHERS, "setpriority", 1, none_of=(0,)),
+    DeniedArgument("sched_setaffinity of another process", _OTHERS, "sched_setaffinity", 0, none_of=(0,)),
+    DeniedArgument("prlimit64 of another process", _OTHERS, "prlimit64", 0, none_of=(0,)),
     DeniedArgument(
         "preadv2 that reads what is in memory already",
         "a bot that reads a system file and one that asks whether it was read talk by it",

@@ -185,7 +185,8 @@ def test_what_a_killed_run_left_is_removed_and_what_the_living_have_is_not(real)
     sleeper = subprocess.Popen([sys.executable, "-S", "-c", "input()"], stdin=subprocess.PIPE)
     try:
         (full.path / "cgroup.procs").write_text(str(sleeper.pid))
-        scratch.clear_left()
+        cgroups.place.cache_clear()
+        assert cgroups.place() == real
         assert [one.path.exists() for one in (left, living, full)] == [False, True, True]
         full.remove()
         assert sleeper.wait(PATIENCE) < 0
