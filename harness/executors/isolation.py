@@ -66,7 +66,7 @@ class OutsideProcesses:
 
 def is_confined(stranger: str, isolate: Isolation) -> bool:
     """Whether a bot plays in a process without rights; `stranger` says why it is somebody else's, if it is."""
-    return isolate in ("on", "strict") or (isolate == "auto" and bool(stranger))
+    return isolate in ("on", "strict") or (isolate != "off" and bool(stranger))
 
 
 def enter_command(text: str, name: str, options: str, command: str, isolate: Isolation) -> RemoteEntrant:
