@@ -20,6 +20,7 @@ from harness.match.asked import Asked
 from harness.match.faults import cause_of
 from harness.output.columns import Fields
 from harness.output.confinement_text import tell_confinement
+from harness.output.derived_check import unfit_tables
 from harness.output.details import pairwise_table, seats_table
 from harness.output.fault_text import calls, fault_lines
 from harness.output.match_table import MatchTable
@@ -207,6 +208,7 @@ class Run:
         classes or functions are given again, as a list; they can be asked with `isolate="off"` alone.
         """
         found = check_run(self._folder, self._registry, sample)
+        found.problems += unfit_tables(self._folder)
         if bots:
             registry = installed_here(isolate)
             for bot in () if isinstance(bots, bool) else bots:
