@@ -132,7 +132,7 @@ def _show(run: RunFolder, found: Findings, signed: SignatureFinding) -> None:
         why = "for it came after the signature" if signed.state == "good" else "without a good signature"
         click.echo(f"  Not covered {why}: {', '.join(signed.uncovered)}.")
     if found.bots is None:
-        faults = f", and {found.taken} faults" if found.taken else ""
+        faults = f", and {found.taken} fault{'s' * (found.taken > 1)}" if found.taken else ""
         click.echo(f"  Taken as recorded: who chose the moves{faults}; --bots asks the bots.")
     if not found.finished:
         click.echo(f"  The run is not complete; arena tournament --resume {run.folder} goes on.")

@@ -17,7 +17,7 @@ import msgspec
 from harness.core.errors import StoreError, UsageError
 from harness.plugins.loading import shown
 from harness.runs.run_files import LOCK, PART, cannot_write, digest_of_file, lock, write_whole
-from harness.runs.store import GAMES, RUN, UNREADABLE, RunFolder
+from harness.runs.store import GAMES, NOTES, RUN, UNREADABLE, RunFolder
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -141,7 +141,7 @@ def signed_text(parts: Mapping[str, str], when: str) -> bytes:
 def _parts(run: RunFolder) -> dict[str, str]:
     """The digests of what a signature covers: all records, in the order of the schedule, and every file of the folder
     that is not made of them. What bots have printed lies in a folder of its own, and nobody vouches for that."""
-    found = {RECORDS: run.digest()}
+    found = {RECORDS: run.digest(), NOTES: digest_of_file(run.folder / NOTES)}  # that there are none counts, too
     try:
         files = sorted(file.name for file in run.folder.iterdir() if not file.is_dir())
     except OSError as error:

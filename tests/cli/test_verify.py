@@ -525,3 +525,6 @@ def test_a_signed_table_cannot_be_bent(key):
     arena("sign", "a")
     swap_in("leaderboard.md")
     assert "leaderboard.md is not what the records give" in arena("verify", "a", "--key", key, code=1).stdout
+    (FOLDER / "leaderboard.md").unlink()
+    (FOLDER / "notes.jsonl").write_text('{"match":"el-paso-1.1.1","notes":[]}\n')  # nobody had noted anything
+    assert "BAD: 'notes.jsonl' is not what was signed" in arena("verify", "a", code=1).stdout
