@@ -98,3 +98,40 @@ class Thinker(harness.Bot):
         while time.monotonic() < until:
             pass
         return actions[0]
+
+
+class Arsonist(harness.Bot):
+    """At its first decision starts many processes that leave it and each other, and burn processor time for ever."""
+
+    burning = False
+
+    def choose(self, view, actions):
+        for _ in range(0 if self.burning else 40):
+            if os.fork() == 0:
+                os.setsid()
+                if os.fork():
+                    os._exit(0)
+                while True:
+                    pass
+        self.burning = True
+        return actions[0]
+
+
+class Reckoner(harness.Bot):
+    """Needs some processor time for each answer, however long it takes to get it."""
+
+    def choose(self, view, actions):
+        until = time.process_time() + 0.1
+        while time.process_time() < until:
+            pass
+        return actions[0]
+
+
+class Family(Reckoner):
+    """The same with a child and a grandchild, which wait."""
+
+    def start(self):
+        if os.fork() == 0:
+            os.fork()
+            while True:
+                time.sleep(1)
