@@ -74,13 +74,13 @@ def send(pids, number):
 
 
 def burn(number, workers):
-    """How often the rival of the arsonist is blamed; the processor time of the arsonist says that it did burn."""
+    """The faults of the arsonist's rival, who would be late in each match if nobody stopped what burns."""
     roster = table("arsonist", "reckoner")
     executor = LocalPool(roster, QUICK, workers, sweep=True) if workers else SerialExecutor(roster, QUICK)
     with within(60 + 15 * number), executor:
         played = [record for record, *_ in executor.run(matches(number, "arsonist", "reckoner"))]
     assert len(played) == number
-    assert all(record.cpu[0] > 0 for record in played)
+    assert any(not record.has_stand_in(0, 0) for record in played)  # it is slowed down by its own, too
     return [fault for record in played for fault in record.faults if fault.seat == 1]
 
 

@@ -101,27 +101,36 @@ class Thinker(harness.Bot):
 
 
 class Arsonist(harness.Bot):
-    """At its first decision starts many processes that leave it and each other, and burn processor time for ever."""
+    """Has many processes that leave it and each other, and burn processor time for ever from its first answer on."""
 
-    burning = False
+    fuse: tuple[int, int] | None = None
 
     def choose(self, view, actions):
-        for _ in range(0 if self.burning else 40):
-            if os.fork() == 0:
-                os.setsid()
-                if os.fork():
-                    os._exit(0)
-                while True:
-                    pass
-        self.burning = True
+        if self.fuse is None:
+            self.fuse = os.pipe()
+            for _ in range(24):
+                child = os.fork()
+                if child == 0:
+                    self.burn(*self.fuse)
+                os.waitpid(child, 0)  # the dead count as processes, too, of which there may be 64
+            os.close(self.fuse[1])
         return actions[0]
+
+    def burn(self, fuse, end):
+        os.setsid()
+        os.close(end)
+        if os.fork():
+            os._exit(0)
+        os.read(fuse, 1)
+        while True:
+            pass
 
 
 class Reckoner(harness.Bot):
     """Needs some processor time for each answer, however long it takes to get it."""
 
     def choose(self, view, actions):
-        until = time.process_time() + 0.1
+        until = time.process_time() + 0.15
         while time.process_time() < until:
             pass
         return actions[0]
