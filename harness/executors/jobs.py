@@ -49,11 +49,6 @@ class Roster(NamedTuple):
         here: Mapping[str, Entrant] = getattr(self.entrants, "loaded", self.entrants)
         return here
 
-    def pause(self) -> None:
-        """There is nothing to play for now: what entrants have of their own is to do nothing either."""
-        for entrant in self.loaded.values():
-            entrant.pause()
-
     def close(self) -> None:
         """Ends the processes that entrants have of their own."""
         for entrant in self.loaded.values():

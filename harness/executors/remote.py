@@ -108,6 +108,8 @@ class SessionPool:
         """Starts that failed, for the seats that they were meant for."""
         self.unasked_exits = 0
         """How many have ended between two matches, unasked."""
+        self.copied = True
+        """Whether a loaded program may be copied: no more once one was not as it had been, or a copy has ended."""
         self.deal: Hashable = None
         """What is being played."""
         self._home = home
@@ -139,6 +141,8 @@ class SessionPool:
         fresh = program.process.end_match()
         if not fresh:
             program.deals.add(self.deal)
+        if program.process.unfit:
+            self.copied = False
         if program.fit and (fresh or (keep and not program.process.loaded)):
             self.idle.append(program)
             kept_here().used(self)
@@ -204,10 +208,6 @@ class RemoteEntrant(Entrant):
         bot._contents = self.contents
         return bot.seated(game, seat, players, seed, self.settings)
 
-    def pause(self) -> None:
-        """Nobody makes ready for a match that is not yet there."""
-        Process.stop_loose()
-
     def start_afresh(self) -> None:
         """Ends what waits for a match."""
         self.sessions.dismiss()
@@ -217,7 +217,13 @@ class RemoteEntrant(Entrant):
         self.sessions.close()
 
     def _start(self) -> RunningProgram:
-        program = RunningProgram.start(self.launch, self.sessions.home, self.policy, self.name)
+        copied = self.launch.copied and self.sessions.copied and self.policy.isolate != "strict"
+        launch = replace(self.launch, copied=copied)
+        program = RunningProgram.start(launch, self.sessions.home, self.policy, self.name)
+        if copied and not program.process.loaded:  # it has threads, or shares something
+            self.sessions.copied = False
+            program.session.close()
+            return self._start()
         if self.expected is not None and program.session.introduction != self.expected:
             program.session.close()
             raise BotFault("illegal", "introduces itself otherwise than when it was entered")

@@ -74,8 +74,6 @@ class _MatchLoop:
         decode = msgspec.msgpack.Decoder(list[Job]).decode
         while True:
             try:
-                if not self.jobs.poll():
-                    self.roster.pause()
                 batch = decode(self.jobs.recv_bytes())
             except EOFError:
                 return

@@ -59,9 +59,6 @@ class Entrant:
     def warm_up(self, seats: int = 1, deal: Hashable = None) -> None:
         """Makes ready for a match of this deal with so many seats of this entrant, before any clock runs."""
 
-    def pause(self) -> None:
-        """Stops what it has of its own, until its next match."""
-
     def start_afresh(self) -> None:
         """Plays its next match in no process that has played before, if it has processes of its own."""
 

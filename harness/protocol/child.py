@@ -8,7 +8,6 @@ import os
 import random
 import signal
 import sys
-import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from importlib import import_module
@@ -44,6 +43,8 @@ from harness.protocol.messages import (
 )  # fmt: skip
 
 CHUNK = 1 << 16
+_IGNORE = 1
+"""The C library's SIG_IGN."""
 REHEARSED = 12
 """Decisions of each game that are gone through before the first match."""
 
@@ -89,10 +90,11 @@ def serve(wanted: Mapping[str, Any]) -> None:
     """Plays for a bot until arena says bye.
 
     `wanted` names the `bot` (with the `file` it is in, or by the path of its class), its `settings`, and the `engines`
-    to load beforehand.
+    to load beforehand; `copied` says that each match is to be played by a copy of this process.
     """
     pipes = Pipes()
     me = os.getpid()
+    copier = _Copier() if wanted.get("copied") else None
     bot = _find_bot(wanted)
     games = [_import_class(path).configure() for path in wanted["engines"]]
     for game in games:
@@ -101,8 +103,8 @@ def serve(wanted: Mapping[str, Any]) -> None:
     gc.collect()
     gc.freeze()  # what is loaded stays: the collector need not look at it again and again
     server.handle(pipes.read_line())  # hello
-    if sys.platform == "linux" and threading.active_count() == 1:
-        me = _become_copy()
+    if copier:
+        me = copier.become_copy()
     while line := pipes.read_line():
         server.handle(line)
         if os.getpid() != me:  # a child that the bot has forked has come back from it
@@ -123,23 +125,35 @@ def _rehearse(game: Game[Any], decisions: int) -> None:
             state.step(state.legal[-1])
 
 
-def _become_copy() -> int:
-    """Comes back in a copy of this process, again and again in another one: each plays a match, and is then killed.
+class _Copier:
+    """Comes back in a copy of this process, in another one for each match; the copy plays it, and is then killed.
 
-    Arena stops this process while a copy plays, and lets it go on when it wants the next: so what a match was like is
-    nowhere to be found in the next one. The copy's process id.
+    Arena stops this process while a copy plays, and sends it SIGCONT when it wants the next. Nothing is to be learnt
+    here of a match that was played: copies that end are not waited for (their parent ignores it, so the kernel keeps
+    neither their exit code nor what they used), and what is called is looked up before the bot's code is loaded.
 
     The copy is this process gone on, so it is none of the forks that Python, libraries and bots prepare for: what they
     prepare would copy much of its memory at once, and there are no other threads whose locks they would have to mend.
     """
-    fork = ctypes.PyDLL(None).fork
-    while True:
-        copy = fork()
-        if copy == 0:
-            return os.getpid()
-        _, status = os.waitpid(copy, 0)
-        if not (os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL):
-            os._exit(os.WEXITSTATUS(status) if os.WIFEXITED(status) else 128 + os.WTERMSIG(status))
+
+    def __init__(self) -> None:
+        library = ctypes.PyDLL(None)
+        self._fork, self._handle = library.fork, library.signal
+        self._handle.argtypes, self._handle.restype = (ctypes.c_int, ctypes.c_void_p), ctypes.c_void_p
+        self._wait, self._mask, self._my_id = signal.sigwait, signal.pthread_sigmask, os.getpid
+        self._before = self._mask(signal.SIG_BLOCK, {signal.SIGCONT})
+
+    def become_copy(self) -> int:
+        """The copy's process id."""
+        handler = self._handle(signal.SIGCHLD, _IGNORE)
+        fork, wait, wanted = self._fork, self._wait, {signal.SIGCONT}
+        while True:
+            wait(wanted)
+            if fork() == 0:
+                break
+        self._mask(signal.SIG_SETMASK, self._before)
+        self._handle(signal.SIGCHLD, handler)
+        return self._my_id()
 
 
 class _BotServer:
@@ -170,9 +184,12 @@ class _BotServer:
 
     def _introduce(self) -> None:
         bot = self.entrant.bot
-        listens = bot.observe is not Bot.observe
-        wants: tuple[Want, ...] = ("engine", "events") if listens else ("engine",)
-        self.pipes.send(Introduction(PROTOCOL, bot.name, bot.version, bot.games, wants))
+        wants: list[Want] = ["engine"]
+        if bot.observe is not Bot.observe:
+            wants.append("events")
+        if bot.finish is not Bot.finish:
+            wants.append("result")
+        self.pipes.send(Introduction(PROTOCOL, bot.name, bot.version, bot.games, tuple(wants)))
 
     def _answer(self, request: Any, ask_bot: Callable[[Any], object]) -> None:
         number = request.id

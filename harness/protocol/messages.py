@@ -15,7 +15,7 @@ LONGEST_LINE = 1 << 16
 LONGEST_DESCRIPTIONS = 1 << 20
 """A Python file with many bots describes them all in one line, to arena's own program: no author writes that one."""
 
-Want = Literal["actions", "components", "engine", "events", "texts"]
+Want = Literal["actions", "components", "engine", "events", "result", "texts"]
 
 
 class Hello(Struct, tag_field="type", tag="hello", frozen=True):

@@ -1,9 +1,10 @@
 """Fresh copies of a loaded program, one for each match, and whether it has stayed as it was when it was loaded.
 
-A Python bot is loaded once. The process that has loaded it forks a copy, is stopped from then on, and the copy plays a
-match and is killed. So no copy knows of another match, unless the stopped process or something that they share has
-been told of it: that is looked for here, from outside, after each match. What is not as it was costs the bot its
-loaded process, nothing more: the next match gets a process of its own.
+A Python bot is loaded once. The process that has loaded it forks a copy when it is told to, is stopped, and the copy
+plays a match and is killed. So no copy knows of another match, unless something that outlives it has been told of it:
+the stopped process, or what it shares with its copies. That is looked for here, from outside, after each match. What
+is not as it was costs the bot its loaded process, and all that follow: from then on each match gets a process of its
+own. (So a bot that wants to tell its later matches something can tell them one bit, once.)
 """
 
 from __future__ import annotations
@@ -17,24 +18,23 @@ from pathlib import Path
 from time import perf_counter, sleep
 
 from harness.sandbox import jail
-from harness.sandbox.tree import (
-    ProcessTree,
-    can_see,
-    children_of,
-    descendants_of,
-    has_one_thread,
-    is_dead,
-    processor_time,
-    state_of,
-)
+from harness.sandbox.tree import ProcessTree, can_see, children_of, is_dead, processor_time, state_of
 
 _PAUSE = 0.0001
 _STOP_TIME = 1.0
+_DEATH_TIME = 10.0
+"""Seconds for a killed copy to be gone: on a busy machine it needs a core for that."""
 _OWN_FILES = re.compile(r"pipe:|/dev/null$")
 """What a loaded bot has open that has opened nothing itself: its pipes."""
 _SHARED = re.compile(r"^\S+ .w.s ", re.MULTILINE)
 """Memory that is mapped so that copies share what they write."""
-_KEPT = re.compile(r"^(?:SigPnd|ShdPnd|Cpus_allowed|Threads):\s*(\S+)", re.MULTILINE)
+_STATUS = re.compile(
+    rb"^(?:Threads|SigPnd|ShdPnd|SigIgn|Cpus_allowed|VmSize|RssShmem|CoreDumping):\s*(.*)", re.MULTILINE
+)
+"""What /proc/PID/status tells of what a copy could change about the loaded process, or share with it."""
+_IGNORED = re.compile(rb"^SigIgn:\s*(\w+)", re.MULTILINE)
+_INNER_ID = re.compile(rb"^NSpid:.*\t(\d+)$", re.MULTILINE)
+_ROOM = 1 << 13
 
 
 class LoadedProgram:
@@ -43,11 +43,28 @@ class LoadedProgram:
     def __init__(self, warden: int, pid: int, folder: str) -> None:
         self.warden, self.pid = warden, pid
         self.scratch = _scratch_of(pid, folder)
+        self.told_apart = False
+        """Whether something shows that a copy is not the first: it must not play."""
+        self._descriptors = [os.open(f"/proc/{pid}/{name}", os.O_RDONLY) for name in self._watched_files()]
         self._look: tuple[object, ...] = ()
-        """What others could change about it, as it was when it was first stopped."""
+        """What others could change about it, as it was before the first match."""
         self._used = 0.0
-        self._last = 0
-        """The copy of the last match: killed, but perhaps not dead yet."""
+        self._last_id = 0
+        """The process id of the last copy as the bot sees it."""
+        self._last = -1
+        """A descriptor of the last copy: killed, but perhaps not dead yet."""
+
+    def _watched_files(self) -> list[str]:
+        """What in /proc tells of it; the flags of its pipes, too, which it shares with its copies."""
+        opened = sorted(one.name for one in Path(f"/proc/{self.pid}/fdinfo").iterdir())
+        return ["status", "limits", f"task/{self.pid}/children", *(f"fdinfo/{number}" for number in opened)]
+
+    def close(self) -> None:
+        """Lets go of what it has open."""
+        for descriptor in (*self._descriptors, self._last):
+            if descriptor >= 0:
+                os.close(descriptor)
+        self._descriptors, self._last = [], -1
 
     @classmethod
     def found(cls, warden: int, folder: str) -> LoadedProgram | None:
@@ -59,54 +76,96 @@ class LoadedProgram:
         if len(started) != 1 or not hasattr(os, "pidfd_open") or not can_see(warden):
             return None
         [pid] = started
+        loaded = None
         try:
             own = Path(f"/proc/{pid}")
-            if not has_one_thread(pid) or _SHARED.search((own / "maps").read_text()):
-                return None
             opened = [str(each.readlink()) for each in (own / "fd").iterdir()]
             loaded = cls(warden, pid, folder)
-            if not all(map(_OWN_FILES.match, opened)) or loaded.left_behind:
-                return None
+            shares = _SHARED.search((own / "maps").read_text()) or loaded._left_behind or loaded.children
+            if all(map(_OWN_FILES.match, opened)) and not shares and loaded._waits():
+                return loaded
         except OSError:
-            return None
-        return loaded
+            pass
+        if loaded:
+            loaded.close()
+        return None
 
-    def next_copy(self, deadline: float) -> ProcessTree | None:
-        """The copy that it has forked, once it is there: from then on the loaded process is stopped.
+    def _waits(self) -> bool:
+        """Whether it comes to rest, as one thread that is not told how its copies end, and waits to be told to go on.
 
-        None if none comes, because it has ended or takes too long.
+        From now on it must not do anything but fork when it is told to.
         """
-        while not (copies := [pid for pid in children_of(self.pid) if pid != self._last and not is_dead(pid)]):
-            if perf_counter() > deadline or not Path(f"/proc/{self.pid}").exists():
-                return None
+        until = perf_counter() + _STOP_TIME
+        while state_of(self.pid) not in "SDTt" and perf_counter() < until:
             sleep(_PAUSE)
-        self._last = copies[0]
         os.kill(self.pid, signal.SIGSTOP)
-        return ProcessTree(self.warden, copies[0], self.pid)
+        self._await_stop()
+        status = os.pread(self._descriptors[0], _ROOM, 0)
+        ignored = _IGNORED.search(status)
+        self._look = self._looks()
+        return bool(ignored and int(ignored[1], 16) >> (signal.SIGCHLD - 1) & 1) and b"\nThreads:\t1\n" in status
 
-    def stop(self) -> None:
-        """Stops it, with what it has started."""
-        for pid in (self.pid, *descendants_of(self.warden)):
-            with suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, signal.SIGSTOP)
+    @property
+    def children(self) -> list[int]:
+        """The copy that plays; others only if the bot has started something that lost its parent."""
+        return [int(word) for word in os.pread(self._descriptors[2], _ROOM, 0).split()]
 
     def go_on(self) -> None:
-        """Lets it go on: it forks a copy, unless there is one already."""
-        for pid in (self.pid, *children_of(self.pid)):
-            with suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, signal.SIGCONT)
+        """Has it fork a copy. The last one must be gone by then: nothing is to be seen of how it ended."""
+        if self._last >= 0:
+            select.select([self._last], [], [], _DEATH_TIME)
+            os.close(self._last)
+            self._last = -1
+        with suppress(ProcessLookupError, PermissionError):
+            os.kill(self.pid, signal.SIGCONT)
 
-    def begin_watch(self) -> None:
-        """From now on it must not do anything."""
+    def copy(self) -> ProcessTree | None:
+        """The copy that it has forked, and that has answered: from now on the loaded process is stopped.
+
+        None if there is none any more.
+        """
+        alive = [pid for pid in self.children if not is_dead(pid)]
+        if not alive:
+            return None
+        with suppress(OSError):
+            self._last = os.pidfd_open(alive[0])
+            os.kill(self.pid, signal.SIGSTOP)
+            inner = _INNER_ID.search(Path(f"/proc/{alive[0]}/status").read_bytes())
+            number = int(inner[1]) if inner else 0
+            # Ids go up one by one. More means that the last copy has started something, and that this one can tell.
+            self.told_apart = self.told_apart or (self._last_id > 0 and number != self._last_id + 1 and self._contained)
+            self._last_id = number
+            self._await_stop()
+            self._used = processor_time(self.pid)
+            return ProcessTree(self.warden, alive[0], self.pid)
+        return None
+
+    @property
+    def _contained(self) -> bool:
+        """Whether it has process ids of its own: elsewhere others take some all the time."""
+        return self.scratch.startswith("/proc/")
+
+    def _await_stop(self) -> None:
         until = perf_counter() + _STOP_TIME
         while state_of(self.pid) not in "Tt" and perf_counter() < until:  # it was told to stop, and may be waiting for
             sleep(_PAUSE)  # a core to do so; what it does later counts against it
-        self._used = processor_time(self.pid)
-        if not self._look:
-            self._look = _attributes(self.pid)
+
+    def ended(self) -> bool:
+        """Whether the last copy is over."""
+        return self._last < 0 or bool(select.select([self._last], [], [], 0)[0])
 
     @property
-    def left_behind(self) -> bool:
+    def descriptor(self) -> int:
+        """A descriptor by which the end of the copy is noticed."""
+        return self._last
+
+    @property
+    def has_none(self) -> bool:
+        """Whether it has forked the copy that it was told to, and that copy is gone already."""
+        return not any(not is_dead(pid) for pid in self.children) and state_of(self.pid) in "STt"
+
+    @property
+    def _left_behind(self) -> bool:
         """Whether there is anything in its scratch folder."""
         return any(Path(self.scratch).iterdir())
 
@@ -114,31 +173,18 @@ class LoadedProgram:
     def untouched(self) -> bool:
         """Whether it has done nothing since, was sent no signal, and nothing was left for the next copy to find."""
         with suppress(OSError):
-            return (
-                processor_time(self.pid) == self._used and _attributes(self.pid) == self._look and not self.left_behind
-            )
+            return processor_time(self.pid) == self._used and self._looks() == self._look
         return False
+
+    def _looks(self) -> tuple[object, ...]:
+        """All that a copy could leave its mark on: a look into the scratch folder, too, leaves one there."""
+        status, limits, _, *opened = (os.pread(each, _ROOM, 0) for each in self._descriptors)
+        scratch = Path(self.scratch).stat()
+        times = (scratch.st_mode, scratch.st_mtime_ns, scratch.st_ctime_ns, scratch.st_nlink, scratch.st_uid)
+        return _STATUS.findall(status), limits, opened, times, os.getpriority(os.PRIO_PROCESS, self.pid)
 
 
 def _scratch_of(pid: int, folder: str) -> str:
     """Its scratch folder by a path of ours."""
     root = Path(f"/proc/{pid}/root")
     return folder if root.samefile("/") else str(root) + jail.SCRATCH
-
-
-def _attributes(pid: int) -> tuple[object, ...]:
-    """What another process of the same user can change about it."""
-    status = _KEPT.findall(Path(f"/proc/{pid}/status").read_text())
-    return *status, Path(f"/proc/{pid}/limits").read_text(), os.getpriority(os.PRIO_PROCESS, pid)
-
-
-def exit_status(pid: int) -> int:
-    """How a process has ended that nobody has asked yet how it ended, as `os.wait` tells it."""
-    with suppress(OSError, ValueError):
-        return int(Path(f"/proc/{pid}/stat").read_text().split()[-1])
-    return 0
-
-
-def ended(pidfd: int) -> bool:
-    """Whether the process of this descriptor is over."""
-    return bool(select.select([pidfd], [], [], 0)[0])

@@ -23,7 +23,7 @@ from typing import Any, ClassVar
 from harness.core.types import FaultKind
 from harness.match.faults import BotFault
 from harness.match.referee import LITTLE
-from harness.sandbox.copies import LoadedProgram, ended, exit_status
+from harness.sandbox.copies import LoadedProgram
 from harness.sandbox.limits import SandboxLimits
 from harness.sandbox.memory import exceeds
 from harness.sandbox.stderr_log import LOG_SIZE, StderrLog
@@ -40,8 +40,6 @@ EXIT_CODE_TIME = 1.0
 """Seconds that a program's exit code is waited for once it has closed its pipe."""
 LOOK = 0.025
 """Seconds between two looks at what others do while a program thinks."""
-COPY_TIME = 20.0
-"""Seconds for a loaded program to fork a copy of itself; a machine may be busy."""
 LAST_LINE_TIME = 0.1
 """Seconds for a program to take its last line, which needs no answer."""
 _OUT_OF_MEMORY = re.compile(r"MemoryError|out of memory|cannot allocate|bad_alloc", re.IGNORECASE)
@@ -92,8 +90,6 @@ class Process:
 
     _resting: ClassVar[dict[Process, ProcessTree]] = {}
     """Those of this process's matches that have answered and wait for their next question."""
-    _loose: ClassVar[set[Process]] = set()
-    """Loaded programs that are making a copy for the match that comes."""
 
     def __init__(self, launch: Launch, home: str, log: Path | None = None, ponder: bool = False, **limits: Any) -> None:
         """`home` is the folder in which it gets a folder of its own; `limits` are fields of SandboxLimits.
@@ -105,7 +101,7 @@ class Process:
         orders = {
             "argv": launch.argv,
             "entry": launch.entry,
-            "request": dict(launch.request),
+            "request": {**launch.request, "copied": launch.copied},
             "packages": dict(launch.packages),
             "import_path": [path for path in sys.path if path],
             "root": str(ROOT),
@@ -137,8 +133,10 @@ class Process:
         self._poll.register(self._out, select.POLLIN)
         self._poll.register(self._err, select.POLLIN)
         self.alive = True
-        self._new_copy = self._restless = False
-        """Whether a copy has not answered yet; whether one did something while nobody asked it."""
+        self.unfit = False
+        """Whether copies of it have ended by themselves, or left something behind: it should not be copied again."""
+        self._awaited = self._restless = False
+        """Whether a copy has been asked for and has not answered yet; whether one ever did something unasked."""
         self._copied, self._ponder = launch.copied, ponder
         self._memory: int = limits.get("memory", 0)
         self._unseen = 0.0
@@ -169,7 +167,8 @@ class Process:
         """
         began = perf_counter()
         try:
-            self._awake(deadline)
+            if self._tree is None:
+                self.begin_match()
             answer = self.ask(line, deadline, longest)
             self._unseen += perf_counter() - began
             if self._unseen > LOOK:
@@ -182,7 +181,8 @@ class Process:
             self.kill()
             raise BotFault("crash", "its processes could not be stopped after its answer", doubtful=True) from None
         except DeadlinePassed as late:
-            idle = self._tree is not None and self._tree.used_since_rest() < LITTLE * (perf_counter() - began)
+            little = LITTLE * (perf_counter() - began)
+            idle = self._awaited or (self._tree is not None and self._tree.used_since_rest() < little)
             self.kill()
             half = f"; {late.unfinished} bytes without an end of line had come" if late.unfinished else ""
             raise BotFault(
@@ -192,24 +192,25 @@ class Process:
             self.kill()
             raise BotFault("illegal", f"sent more than {longest} bytes in one line") from None
         except ProcessEnded:
-            ending = self._copy_ending() or self.kill(EXIT_CODE_TIME)
+            self.unfit = self.loaded is not None
+            ending = "" if self.loaded else self.kill(EXIT_CODE_TIME)  # of a copy the kernel does not tell
             self.kill()
             words = self.last_stderr_line()
             kind: FaultKind = "memory" if _OUT_OF_MEMORY.search(words) else "crash"
-            detail = f"its process ended: {ending}" + (f": {words}" if words else "")
+            detail = ": ".join(filter(None, ("its process ended", ending, words)))
             raise BotFault(kind, detail, kind == "crash") from None
         return answer
 
     def ask(self, line: bytes, deadline: float, longest: int = LONGEST_LINE) -> bytes:
         """Sends a line and returns the line that comes next. `deadline` is in perf_counter's time."""
+        tree = self._tree
+        if tree:
+            tree.look_back()
         self.send(line, deadline)
-        if self._tree:
-            self._tree.thaw()  # now, that there is something to do: it wakes up once
+        if tree:
             self._resting.pop(self, None)
-        for tree in self._resting.values():
-            tree.watch()
-        if self._loose and not self._new_copy:
-            self.stop_loose()
+            if tree.frozen:
+                tree.thaw()  # now, that there is something to do: it wakes up once
         while True:
             if self._buffer:
                 answer, newline, rest = self._buffer.partition(b"\n")
@@ -218,7 +219,11 @@ class Process:
                 if newline:
                     self._buffer = rest
                     return answer
-            ready = [descriptor for descriptor, _ in self._wait(deadline)]
+            found = self._wait(deadline)
+            if len(found) == 1 and found[0][0] == self._out:
+                self._read_stdout()
+                continue
+            ready = [descriptor for descriptor, _ in found]
             if self._err in ready:
                 self._read_stderr()
             if self._out in ready:
@@ -228,10 +233,10 @@ class Process:
 
     def begin_match(self) -> None:
         """Lets a loaded program fork the copy that plays next; others need no such thing."""
-        self._used_before = self._tree.processor_time() if self._tree else 0.0
-        if self.loaded and self._tree is None and self not in self._loose:
+        if self.loaded and self._tree is None and not self._awaited:
+            self._used_before = 0.0
+            self._awaited = True
             self.loaded.go_on()
-            self._loose.add(self)
 
     def processor_time(self) -> float:
         """Seconds of processor time that it has used in this match, or in the last if it plays none."""
@@ -246,92 +251,70 @@ class Process:
             if self._tree and not self._ponder:
                 with suppress(WillNotStop):
                     self._tree.freeze()
+            self._used_before = self._tree.processor_time() if self._tree else 0.0
             return False
         if self._tree is None:
             return self.alive
         with suppress(WillNotStop):
             self._tree.freeze()
         self._restless |= self._tree.restless
-        # What a copy leaves behind becomes a child of the loaded process, which would see how it ended.
-        alone = self.alive and self._tree.was_alone and not ended(self._copy)
-        fit = alone and self.loaded.untouched and not _unread(self._in)
+        # What a copy leaves behind becomes a child of the loaded process: the next would see it.
+        alone = self.alive and self._tree.was_alone and not self.loaded.ended()
         self._tree.kill()
+        self.unfit = not (alone and self.loaded.untouched) or _unread(self._in) > 0
         self._let_go_of_copy()
         with suppress(OSError):
             while os.read(self._out, CHUNK):  # what it said beyond its last answer
                 continue
         self._buffer = b""
-        if fit:  # while others hear of the end of the match, it makes the copy for the next
-            self.loaded.go_on()
-            self._loose.add(self)
-        return fit
-
-    @classmethod
-    def stop_loose(cls) -> None:
-        """Stops those that are making ready for their next match: it is not the one that begins now."""
-        for process in cls._loose:
-            if process.loaded:
-                process.loaded.stop()
-        cls._loose.clear()
-
-    def _awake(self, deadline: float) -> None:
-        """Before a question: where a copy is to be asked, and there is none, takes the one that was forked."""
-        if not self.loaded or self._tree:
-            return
-        if self in self._loose:
-            self._loose.discard(self)
-        else:
-            self.loaded.go_on()
-        self._tree = self.loaded.next_copy(max(deadline, perf_counter() + COPY_TIME))
-        if self._tree is None:
-            raise ProcessEnded
-        self._copy = os.pidfd_open(self._tree.asked)
-        self._poll.register(self._copy, select.POLLIN)
-        self._tree.restless, self._used_before = self._restless, 0.0
-        self._new_copy = True
+        return not self.unfit
 
     def _rest(self) -> None:
         """After an answer: nobody goes on until the next question, and it is known from now on who that is."""
         if self._tree is None:
-            self._find_tree()
-        elif not self._ponder:
+            if self.loaded:
+                self._take_copy()
+            else:
+                self._find_tree()
+                return
+        if self._tree and not self._ponder:
             self._tree.rest()
             self._resting[self] = self._tree
-        if self._new_copy and self.loaded:
-            self.loaded.begin_watch()
-            self._new_copy = False
 
     def _find_tree(self) -> None:
         """After hello, when everything is loaded."""
         if self._copied:
             self.loaded = LoadedProgram.found(self.pid, self.folder)
             if self.loaded:
-                self.loaded.stop()
                 return
         started = children_of(self.pid)
         if started and can_see(self.pid):
             self._tree = ProcessTree(self.pid, started[0])
+            self._used_before = self._tree.processor_time()
             if not self._ponder:
                 self._tree.freeze()  # its match may be far off
+
+    def _take_copy(self) -> None:
+        """A copy has given its first answer: who that is is known from now on, and nothing else of it may run."""
+        assert self.loaded is not None
+        self._awaited = False
+        self._tree = self.loaded.copy()
+        if self._tree is None:
+            raise ProcessEnded
+        self._copy = self.loaded.descriptor
+        self._poll.register(self._copy, select.POLLIN)
+        self._tree.restless = self._restless
+        if self.loaded.told_apart:
+            raise ProcessEnded
 
     def _let_go_of_copy(self) -> None:
         self._resting.pop(self, None)
         if self._tree:
-            self.processor_time()
             self._tree.close()
             self._tree = None
         if self._copy >= 0:
             self._poll.unregister(self._copy)
-            os.close(self._copy)
             self._copy = -1
-
-    def _copy_ending(self) -> str:
-        """How the copy has ended that was playing, in words; empty if none was, or if it has not ended."""
-        if self._copy < 0 or not ended(self._copy):
-            return ""
-        assert self._tree is not None
-        status = exit_status(self._tree.asked)
-        return _ending(os.WEXITSTATUS(status) if os.WIFEXITED(status) else 128 + os.WTERMSIG(status))
 
     def send(self, line: bytes, deadline: float) -> None:
         """Sends a line, as fast as the program takes it."""
@@ -371,6 +354,8 @@ class Process:
         """While it thinks: what others do who are not asked, and how much memory it takes."""
         for tree in self._resting.values():
             tree.watch()
+        if self._awaited and self.loaded and self.loaded.has_none:
+            raise ProcessEnded
         self._unseen = 0.0
         if self._memory and exceeds(descendants_of(self.pid), self._memory):
             raise OverMemory
@@ -409,7 +394,7 @@ class Process:
         """Sends a last line, gives the program up to `grace` seconds to end by itself, and then ends it."""
         if not self.alive:
             return
-        if self.loaded:  # nobody of it listens now
+        if self._copied:  # nobody of it listens now
             self.kill()
             return
         with suppress(ProcessEnded, DeadlinePassed):
@@ -427,8 +412,10 @@ class Process:
         `grace` is for a program that seems to be ending: so many seconds it is waited for.
         """
         self.alive = False
-        self._loose.discard(self)
+        self.processor_time()
         self._let_go_of_copy()
+        if self.loaded:
+            self.loaded.close()
         code: int | None = None
         try:
             code = self._process.wait(grace)

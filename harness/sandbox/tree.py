@@ -102,14 +102,14 @@ class ProcessTree:
     def alone(self) -> bool:
         """Whether the process that is asked has one thread and has started nothing that still runs."""
         try:
-            if os.fstat(self._threads).st_nlink != _SINGLE:
-                return False
-            for descriptor, expected in self._watched:
-                if os.pread(descriptor, 64, 0) != expected:
-                    return False
+            return self._single and all(os.pread(each, 64, 0) == expected for each, expected in self._watched)
         except OSError:
             return False
-        return True
+
+    @property
+    def _single(self) -> bool:
+        """Whether the process that is asked has one thread and no child; there may be some that lost their parent."""
+        return os.fstat(self._threads).st_nlink == _SINGLE and not os.pread(self._watched[-1][0], 64, 0)
 
     def members(self) -> list[int]:
         """All its processes but the one that is held, those that were left by their parents included."""
@@ -118,17 +118,26 @@ class ProcessTree:
     def rest(self) -> None:
         """It has answered, and others are asked now. Raises WillNotStop."""
         self._used = self._used_by_all = processor_time(self.asked)
-        if self.restless or not self.alone:
+        try:
+            quiet = not self.restless and self._single
+        except (OSError, IndexError):
+            quiet = False
+        if not quiet:
             self.freeze()
             self._used_by_all = self.processor_time()
+
+    def look_back(self) -> None:
+        """It is asked again: if it has done something since its last answer, it is stopped after all that follow."""
+        if not self.frozen and processor_time(self.asked) - self._used > QUIET:
+            self.restless = True
 
     def used_since_rest(self) -> float:
         """Seconds of processor time that all of it has used for what it is asked now."""
         return self.processor_time() - self._used_by_all
 
     def watch(self) -> None:
-        """Others are being asked: stops it if it does something all the same."""
-        if not self.frozen and processor_time(self.asked) - self._used > QUIET:
+        """Others are being asked, for a while: stops it if it does something, or has left something that may."""
+        if not self.frozen and (processor_time(self.asked) - self._used > QUIET or not self.alone):
             self.restless = True
             self.freeze()
 

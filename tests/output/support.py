@@ -11,6 +11,7 @@ from harness.core.format import GamePlan, Plan
 from harness.core.types import GameRecord
 from harness.runs.store import EntrantInfo, RunFolder, RunInfo
 from tests.support.cli import arena
+from tests.support.forgery import write_records
 
 HOSTILE = "<script>alert(1)</script>"
 LONG = "long-" + 'x"&<' * 73 + "end"
@@ -53,6 +54,5 @@ def rename(run: RunFolder, names: dict[str, str]) -> RunFolder:
         msgspec.structs.replace(record, seats=tuple(names.get(bot, bot) for bot in record.seats))
         for record in run.records()
     ]
-    lines = b"".join(msgspec.json.encode(record) + b"\n" for record in records)
-    (run.folder / "games.jsonl").write_bytes(lines)
+    write_records(run.folder, records)
     return RunFolder.open(run.folder)

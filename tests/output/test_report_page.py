@@ -151,7 +151,7 @@ def test_a_missing_library_is_named_with_what_to_install(tmp_path, monkeypatch, 
 
 def test_a_page_that_cannot_be_written_says_where(tmp_path):
     recorded(tmp_path / "results" / "run", [])
-    assert "Cannot write nowhere/page.html.part" in arena("report", "run", "--to", "nowhere/page.html", code=2).stderr
+    assert "Cannot write to nowhere/page.html" in arena("report", "run", "--to", "nowhere/page.html", code=2).stderr
 
 
 @pytest.mark.slow

@@ -65,6 +65,27 @@ def test_no_diary_is_found_again(workers):
     assert [one.record for one in played if b"new" not in one.notes] == []
 
 
+SLY = ("attribute-diary", "time-diary", "mode-diary", "flag-diary", "id-diary", "parent-diary", "signal-diary")
+
+
+@pytest.mark.parametrize("kind", SLY)
+def test_what_outlives_a_copy_tells_nothing(kind):
+    roster = table([f"{DIARIES / 'sly.py'}::{kind}", *diary_names(KINDS[:1])])
+    played = play(roster, rotations(list(roster.entrants), 3), 0)
+    assert [one.record.faults for one in played] == [()] * 6
+    assert [one.notes for one in played if b"remembered" in one.notes] == []
+    assert [one.record for one in played if b"new" not in one.notes] == []
+
+
+def test_strictly_isolated_bots_get_a_process_for_each_match():
+    entrants = {entrant.name: entrant for entrant in Registry().entrants(diary_names(KINDS[:2]))}
+    roster = Roster(GAMES, isolate_all(entrants, IsolationPolicy("strict", PATIENT), GAMES))
+    with SerialExecutor(roster, PATIENT) as executor:
+        for played in executor.run(rotations(list(roster.entrants), 1)):
+            assert not played.record.faults
+            assert [entrant.sessions.waiting for entrant in roster.entrants.values()] == [0, 0]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 2])
 @pytest.mark.parametrize("players", [2, 4])
