@@ -104,7 +104,8 @@ def playing_options(command: F) -> F:
             ),
             isolate_option(
                 "Run bots in processes without rights: all (on), none (off), or programs and other people's files "
-                "(auto, the default). strict is on with a new process for each match, and refuses what this machine cannot enforce: see arena doctor.",
+                "(auto, the default). strict is on with a new process for each match, and refuses what this machine "
+                "cannot enforce: see arena doctor.",
             ),
             click.option(
                 "--keep-processes",
