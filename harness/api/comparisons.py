@@ -116,9 +116,10 @@ def compare(
     if resume is not None:
         fixed = {"games": games, "options": options, "seed": seed, "margin": margin, "own_deals": own_deals}
         given = [name for name, value in fixed.items() if value is not None and value is not False and value != ()]
-        given += [name for name in fields if name not in ("results", "strict")]
+        given += [name for name in fields if name not in ("isolate", "results", "strict")]
         again = [bot for bot in (one, other, *request.bots) if bot is not None]
-        folder, limits = reopened(Path(resume), request, registry, again, given)
+        isolate = fields.get("isolate")
+        folder, limits = reopened(Path(resume), request, registry, again, given, isolate, force)
         setup = reopen_comparison(folder, registry, force, most, thorough)
     elif one is None or other is None:
         raise UsageError("Which two bots? Name both: compare(one, other).")
@@ -128,7 +129,7 @@ def compare(
         settings: dict[str, Value] = {"margin": near, "own-deals": own_deals, "thorough": thorough}
         folder, setup = create_comparison(one, other, request, registry, command, settings)
         limits = request.limits
-    tell_confinement(setup.entrants, limits["isolate"], quiet)
+    tell_confinement(setup.entrants, limits["isolate"], quiet, folder)
     with at_terminal("matches", setup.schedule.count(), quiet, workers, softly=True) as (stop, progress):
         complete = play_run(folder, setup, limits, workers, stop, progress.seen, progress.resumed)
     write_leaderboard(folder)

@@ -20,6 +20,7 @@ from harness.match.asked import Asked
 from harness.match.faults import cause_of
 from harness.output.columns import Fields
 from harness.output.confinement_text import tell_confinement
+from harness.output.derived_check import unfit_tables
 from harness.output.details import pairwise_table, seats_table
 from harness.output.fault_text import calls, fault_lines
 from harness.output.match_table import MatchTable
@@ -30,7 +31,17 @@ from harness.ratings import Leaderboard, leaderboards, rate_records
 from harness.runs.fault_groups import FaultGroups
 from harness.runs.match_list import MatchQuery, find_matches
 from harness.runs.request import BotLike, RunRequest
-from harness.runs.run_setup import RunSetup, create_run, game_of, limits_of_run, now, reopen, seeded
+from harness.runs.run_setup import (
+    RunSetup,
+    create_run,
+    game_of,
+    is_weaker,
+    isolation_of_run,
+    limits_of_run,
+    now,
+    reopen,
+    seeded,
+)
 from harness.runs.signing import Signature, SignatureFinding, check_signature, default_key, sign_run, trusted_keys
 from harness.runs.store import GAMES, RunFolder, RunInfo, find
 from harness.runs.tournament import play_run
@@ -41,7 +52,7 @@ if TYPE_CHECKING:
     import pandas as pd  # type: ignore[import-untyped]  # likewise in skill_update.py
 
 
-MAY_CHANGE = {"bots", "results", "strict", "workers"}
+MAY_CHANGE = {"bots", "isolate", "results", "strict", "workers"}
 """What may be given when a run is continued: how it is played, and classes for the names of its bots."""
 
 
@@ -197,6 +208,7 @@ class Run:
         classes or functions are given again, as a list; they can be asked with `isolate="off"` alone.
         """
         found = check_run(self._folder, self._registry, sample)
+        found.problems += unfit_tables(self._folder)
         if bots:
             registry = installed_here(isolate)
             for bot in () if isinstance(bots, bool) else bots:
@@ -265,7 +277,8 @@ def tournament(
         limits: Mapping[str, Any] = asked.limits
     else:
         fixed = sorted(fields.keys() - MAY_CHANGE) + (["request"] if request else [])
-        folder, limits = reopened(Path(resume), asked, registry, asked.bots, fixed)
+        isolate = fields.get("isolate")
+        folder, limits = reopened(Path(resume), asked, registry, asked.bots, fixed, isolate, force)
         setup = reopen(folder, registry, force)
     _play(folder, setup, limits, asked.workers, quiet)
     return Run(folder, registry)
@@ -297,9 +310,16 @@ def _named(value: Any) -> str:
 
 
 def reopened(
-    path: Path, asked: RunRequest, registry: Registry, bots: Sequence[BotLike], fixed: Sequence[str]
+    path: Path,
+    asked: RunRequest,
+    registry: Registry,
+    bots: Sequence[BotLike],
+    fixed: Sequence[str],
+    isolate: Isolation | None,
+    force: bool,
 ) -> tuple[RunFolder, dict[str, Any]]:
-    """A run to be continued, and its limits; `bots` are entered again, and whatever else is `fixed` is refused."""
+    """A run to be continued, and its limits; `bots` are entered again, and whatever else is `fixed` is refused, and so
+    is to `isolate` less than the run did."""
     refused = [*fixed, *(repr(bot) for bot in bots if isinstance(bot, str))]
     if refused:
         raise UsageError(f"A run is continued as it was asked for; leave out {', '.join(refused)}.")
@@ -307,12 +327,15 @@ def reopened(
     for bot in bots:
         registry.enter_as_installed(bot)
     limits = limits_of_run(folder)
+    if isolate is not None and is_weaker(isolate, limits["isolate"]) and not force:
+        raise UsageError(f"The run was begun with isolate={limits['isolate']!r}; leave that as it is, or use force.")
+    limits["isolate"] = isolate or isolation_of_run(folder)
     registry.outside = OutsideProcesses(limits["isolate"])
     return folder, limits
 
 
 def _play(folder: RunFolder, setup: RunSetup, limits: Mapping[str, Any], workers: int | None, quiet: bool) -> None:
-    tell_confinement(setup.entrants, limits["isolate"], quiet)
+    tell_confinement(setup.entrants, limits["isolate"], quiet, folder)
     with at_terminal("matches", setup.schedule.count(), quiet, workers, softly=True) as (stop, progress):
         complete = play_run(
             folder, setup, limits, workers, stop, progress.seen, progress.resumed, progress.disqualified

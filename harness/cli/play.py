@@ -63,7 +63,7 @@ def command(**asked: Any) -> None:
     from harness.play.console import Console
 
     saved, adviser = _resumed(asked) if asked["resume"] else _new(asked)
-    tell_confinement(saved.opponents, saved.isolate)
+    tell_confinement(saved.opponents, saved.isolate, run=saved.run)
     for warning in saved.run.warnings:
         note(f"Warning: {warning}")
     console = Console(sys.stdin, sys.stdout)

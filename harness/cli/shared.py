@@ -104,7 +104,8 @@ def playing_options(command: F) -> F:
             ),
             isolate_option(
                 "Run bots in processes without rights: all (on), none (off), or programs and other people's files "
-                "(auto, the default). strict is on, and refuses what this machine cannot enforce: see arena doctor.",
+                "(auto, the default). strict is on with a new process for each match, and refuses what this machine "
+                "cannot enforce: see arena doctor.",
             ),
             click.option(
                 "--keep-processes",
@@ -175,15 +176,18 @@ def open_folder(results: Path, name: str) -> RunFolder:
 
 
 def resumed(asked: dict[str, Any]) -> tuple[RunFolder, dict[str, Any]]:
-    """The run that --resume names, and its limits; other ones are refused without --force."""
-    from harness.runs.run_setup import limits_of_run
+    """The run that --resume names, and its limits; other ones are refused without --force, unless they confine more."""
+    from harness.runs.run_setup import is_weaker, isolation_of_run, limits_of_run
 
     run = open_folder(asked["results"], str(asked["resume"]))
     kept = limits_of_run(run)
     other = [key for key in kept if asked.get(key) not in (None, kept[key])]
+    if "isolate" in other and not is_weaker(asked["isolate"], kept["isolate"]):
+        other.remove("isolate")
     if other and not asked["force"]:
         told = ", ".join(f"--{key.replace('_', '-')} {kept[key]}" for key in other)
         raise click.UsageError(f"The run was begun with {told}; leave that as it is, or use --force.")
+    kept["isolate"] = isolation_of_run(run)
     return run, {key: kept[key] if asked.get(key) is None else asked[key] for key in kept}
 
 

@@ -181,7 +181,7 @@ def _play(
     from harness.output.terminal import at_terminal
     from harness.runs.tournament import play_run
 
-    tell_confinement(setup.entrants, limits["isolate"], quiet)
+    tell_confinement(setup.entrants, limits["isolate"], quiet, run)
     with at_terminal("matches", setup.schedule.count(), quiet, workers) as (stop, progress):
         complete = play_run(
             run, setup, limits, workers, stop, progress.seen, progress.resumed, progress.disqualified

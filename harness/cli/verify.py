@@ -108,11 +108,13 @@ def command(
 def _check(
     run: RunFolder, registry: Registry, sample: int | None, bots: bool, isolate: str, workers: int | None
 ) -> Findings:
+    from harness.output.derived_check import unfit_tables
     from harness.output.terminal import Progress, at_terminal
     from harness.runs.verify import check_run
 
     with Progress("verify", None) as progress:
         found = check_run(run, registry, sample, progress.step)
+    found.problems += unfit_tables(run)
     if not bots:
         return found
     from harness.runs.verify_bots import check_bots
@@ -126,6 +128,12 @@ def _show(run: RunFolder, found: Findings, signed: SignatureFinding) -> None:
     verdict = "all fit" if not found.problems else f"{len(found.problems)} problems"
     missing = f", {len(found.missing)} of the schedule are missing" if found.missing else ""
     click.echo(f"{run.folder}: {found.records} records, {found.replayed} played again: {verdict}{missing}. {signed}")
+    if signed.uncovered:
+        why = "for it came after the signature" if signed.state == "good" else "without a good signature"
+        click.echo(f"  Not covered {why}: {', '.join(signed.uncovered)}.")
+    if found.bots is None:
+        faults = f", and {found.taken} fault{'s' * (found.taken > 1)}" if found.taken else ""
+        click.echo(f"  Taken as recorded: who chose the moves{faults}; --bots asks the bots.")
     if not found.finished:
         click.echo(f"  The run is not complete; arena tournament --resume {run.folder} goes on.")
     _list(found.problems)
@@ -154,6 +162,7 @@ def _show_bots(run: RunFolder, asked: BotFindings) -> None:
 def _data(run: RunFolder, found: Findings, signed: SignatureFinding, wanted: bool) -> dict[str, Any]:
     asked = found.bots
     fine = signed.state in (("good",) if wanted else ("good", "unsigned", "not checked"))
+    fine = fine and not (wanted and signed.added)
     return {
         "run": str(run.folder),
         "fine": found.fine and fine,
@@ -162,7 +171,15 @@ def _data(run: RunFolder, found: Findings, signed: SignatureFinding, wanted: boo
         "replayed": found.replayed,
         "missing": found.missing,
         "problems": found.problems,
-        "signature": {"state": signed.state, "key": signed.key, "signed": signed.signed, "why": signed.why},
+        "signature": {
+            "state": signed.state,
+            "key": signed.key,
+            "signed": signed.signed,
+            "why": signed.why,
+            "added": signed.added,
+        },
+        "uncovered": signed.uncovered,
+        "taken_faults": found.taken,
         "bots": asked
         and {
             "asked": asked.asked,

@@ -12,7 +12,7 @@ import msgspec
 
 from harness.core.chance import Chance
 from harness.core.errors import IllegalAction
-from harness.core.options import NO_FILES, resolve
+from harness.core.options import resolve
 from harness.core.types import Event, Option, Value
 
 NOBODY = -1
@@ -156,7 +156,7 @@ class Game(ABC, Generic[V]):
         self.files = dict(files)
 
     @classmethod
-    def configure(cls, options: Mapping[str, object] | None = None, files: Mapping[str, str] = NO_FILES) -> Self:
+    def configure(cls, options: Mapping[str, object] | None = None, files: Mapping[str, str] | None = None) -> Self:
         """The game with these options; unknown or bad ones are refused with what is allowed.
 
         `files` has the contents of files that the options name by digest, as records do.

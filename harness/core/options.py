@@ -23,11 +23,12 @@ def digest_of(content: str) -> str:
 
 
 def resolve(
-    owner: str, declared: Iterable[Option], given: Mapping[str, object], kept: Mapping[str, str] = NO_FILES
+    owner: str, declared: Iterable[Option], given: Mapping[str, object], kept: Mapping[str, str] | None = None
 ) -> tuple[dict[str, Value], dict[str, str]]:
     """All declared options with their values, and the contents of files among them by digest.
 
-    `kept` has the contents of files that are given by their digest, as records give them.
+    `kept` has the contents of files that are given by their digest, as records give them. Without it they are given by
+    their paths, which somebody has typed.
     """
     by_name = {option.name: option for option in declared}
     for name in given:
@@ -38,7 +39,7 @@ def resolve(
     for name, option in by_name.items():
         value = _read(owner, option, given.get(name, option.default))
         if option.kind == "file" and value:
-            value = _file(owner, option, str(value), kept, files)
+            value = _file(owner, option, str(value), kept if name in given else None, files)
         settings[name] = value
     return settings, files
 
@@ -112,9 +113,9 @@ def _refused(owner: str, option: Option, raw: object) -> BadOption:
     return BadOption(f"{owner}'s option {option.name} cannot be {str(raw)!r}: it takes {allowed(option)}.")
 
 
-def _file(owner: str, option: Option, value: str, kept: Mapping[str, str], files: dict[str, str]) -> str:
-    if value.startswith(DIGEST):
-        if value not in kept:
+def _file(owner: str, option: Option, value: str, kept: Mapping[str, str] | None, files: dict[str, str]) -> str:
+    if value.startswith(DIGEST) or kept is not None:  # a run may be a stranger's, who would like to have a file read
+        if kept is None or value not in kept:
             raise BadOption(f"{owner}'s option {option.name}: no content is kept for {value}.")
         if value != digest_of(kept[value]):
             raise BadOption(f"The content kept for {value} does not fit its digest: it was changed.")

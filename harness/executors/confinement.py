@@ -39,7 +39,7 @@ def _lacking() -> tuple[str, ...]:
 def mixed_table(entrants: Iterable[Entrant], isolate: Isolation) -> str:
     """A sentence where confined bots meet bots of arena's own process, which nothing is hidden from; else nothing."""
     known = list(entrants)
-    apart = [one.name for one in known if is_confined(one.stranger, isolate)]
+    apart = [_with_reason(one) for one in known if is_confined(one.stranger, isolate)]
     here = [one.name for one in known if not is_confined(one.stranger, isolate)]
     if not apart or not here:
         return ""
@@ -47,6 +47,12 @@ def mixed_table(entrants: Iterable[Entrant], isolate: Isolation) -> str:
         f"Without rights, in processes of their own: {_listed(apart)}. In arena's own process, as your own code: "
         f"{_listed(here)}; --isolate=on confines all."
     )
+
+
+def _with_reason(entrant: Entrant) -> str:
+    """Of a file, why it is a stranger's: its user may think that it is his own."""
+    why = f" ({entrant.stranger})" if entrant.stranger and entrant.sources else ""
+    return entrant.name + why
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -32,7 +32,13 @@ from harness.plugins.identity import file_digest
 from harness.plugins.loading import LONGEST_NAME, check_bot_class, is_name, shown
 from harness.plugins.program_files import ProgramFiles
 from harness.plugins.snapshots import bot_snapshot, declared_in
-from harness.protocol.messages import LONGEST_HELLO, BotDescription, Introduction, NotAMessage, decode_descriptions
+from harness.protocol.messages import (
+    LONGEST_DESCRIPTIONS,
+    BotDescription,
+    Introduction,
+    NotAMessage,
+    decode_descriptions,
+)
 from harness.protocol.session import HELLO, class_path
 from harness.sandbox.doctor import require_enforcement
 from harness.sandbox.process import Launch
@@ -66,7 +72,7 @@ class OutsideProcesses:
 
 def is_confined(stranger: str, isolate: Isolation) -> bool:
     """Whether a bot plays in a process without rights; `stranger` says why it is somebody else's, if it is."""
-    return isolate in ("on", "strict") or (isolate == "auto" and bool(stranger))
+    return isolate in ("on", "strict") or (isolate != "off" and bool(stranger))
 
 
 def enter_command(text: str, name: str, options: str, command: str, isolate: Isolation) -> RemoteEntrant:
@@ -168,7 +174,7 @@ def bots_in(path: str, isolate: Isolation) -> list[type[Bot]]:
 def _descriptions(launch: Launch, home: str, policy: IsolationPolicy) -> list[BotDescription]:
     process = policy.start(launch, home)
     try:
-        line = process.exchange(HELLO, perf_counter() + policy.start_time, LONGEST_HELLO, "told its bots")
+        line = process.exchange(HELLO, perf_counter() + policy.start_time, LONGEST_DESCRIPTIONS, "told its bots")
         return decode_descriptions(line)
     finally:
         process.kill()

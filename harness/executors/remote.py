@@ -187,6 +187,8 @@ class RemoteEntrant(Entrant):
         """Starts as many processes as are needed; a failure to start is kept for the match."""
         sessions = self.sessions
         sessions.deal = deal
+        if deal is None:  # it is asked about something once: how a process ends that is no copy is known better
+            sessions.copied = False
         for program in [one for one in sessions.idle if not one.process.running]:
             sessions.idle.remove(program)
             program.session.close()  # it left between two matches: a fresh one plays the next

@@ -83,11 +83,19 @@ def write_leaderboard(run: RunFolder) -> list[DataTable]:
     """Rates all records and writes the leaderboard beside them; its tables, one for each game and one over all."""
     tables = [leaderboard_table(board) for board in leaderboards(rate_records(run.records()))]
     try:
-        for ending, table_format in FILES.items():
-            write_whole(run.folder / f"leaderboard.{ending}", text_of(tables, table_format).encode() + b"\n")
+        for name, data in leaderboard_files(tables).items():
+            write_whole(run.folder / name, data)
     except StoreError as error:
         raise StoreError(f"{error} {going_on(run.folder)}") from error
     return tables
+
+
+def leaderboard_files(tables: Sequence[DataTable]) -> dict[str, bytes]:
+    """What is written beside the records: names of files, and what is in each."""
+    return {
+        f"leaderboard.{ending}": text_of(tables, table_format).encode() + b"\n"
+        for ending, table_format in FILES.items()
+    }
 
 
 def text_of(tables: Sequence[DataTable], table_format: str) -> str:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Protocol
 from harness.core.bot import Bot
 from harness.core.errors import BadOption, UsageError
 from harness.core.game import Game
-from harness.core.options import NO_FILES, resolve
+from harness.core.options import resolve
 from harness.core.types import Value
 
 
@@ -112,7 +112,7 @@ def enter(
     source: str,
     version: str,
     digest: str = "",
-    kept: Mapping[str, str] = NO_FILES,
+    kept: Mapping[str, str] | None = None,
 ) -> Entrant:
     """An entrant for this bot with these options; `where` stands before its name in what names it again.
 

@@ -17,7 +17,7 @@ from harness.core.errors import UsageError
 from harness.core.plain_files import UnfitFile, read_plain
 from harness.plugins.bot_files import sources_of
 from harness.plugins.identity import digest_of_files
-from harness.plugins.snapshots import Snapshot, is_of_a_run
+from harness.plugins.snapshots import Snapshot, is_linked_to_a_run, is_of_a_run
 
 LIST = ".files"
 """What stands behind the name of a file in the name of the list beside it."""
@@ -161,7 +161,7 @@ def _listed(listed: Path, name: str) -> Iterator[Path]:
         raise UsageError(f"{listed} lists {name!r}: hidden files are no program's.")
     if there.is_dir():
         yield from _tree(there)
-    elif is_of_a_run(there.parent):
+    elif is_of_a_run(there.parent) or is_linked_to_a_run(there):
         raise UsageError(f"{listed} lists {name!r}, which belongs to a run: no bot may see that.")
     else:
         yield there
@@ -181,5 +181,6 @@ def _tree(folder: Path) -> Iterator[Path]:
         folders[:] = sorted(name for name in folders if name != ".git")
         for name in sorted([*files, *(each for each in folders if Path(path, each).is_symlink())]):
             file = Path(path, name)
-            if file.resolve().is_relative_to(folder.resolve()) and (file.is_file() or file.is_symlink()):
+            inside = file.resolve().is_relative_to(folder.resolve())
+            if inside and (file.is_file() or file.is_symlink()) and not is_linked_to_a_run(file):
                 yield file

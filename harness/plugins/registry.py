@@ -18,7 +18,8 @@ from harness.plugins.bot_spec import BotSpec, bot_specs, files_in
 from harness.plugins.entrants import Entrant, OutsideBots, called, enter, told_apart
 from harness.plugins.identity import class_digest, consulted_in, file_digest, source_digest
 from harness.plugins.loading import NAME, PluginOffers, check_bot_class, checked, installed_plugins, offers_of
-from harness.plugins.trust import stranger_behind
+from harness.plugins.snapshots import declared_in
+from harness.plugins.trust import stranger_behind, stranger_beside
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +54,8 @@ class Registry:
     problems: list[str] = field(default_factory=list)
     outside: OutsideBots | None = None
     """The way to programs, and to files that are not to be loaded in this process; without it there are none."""
-    contents: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """The texts of files that options name by digest: of a run that is continued."""
+    contents: Mapping[str, str] | None = field(default=None, repr=False)
+    """While the bots of a run are entered again: the texts of files that options name by digest. No others are read."""
 
     def game(self, name: str) -> type[Game[Any]]:
         """The game of this name."""
@@ -194,8 +195,7 @@ class Registry:
 def file_offers(path: str, outside: OutsideBots | None = None) -> dict[str, Offer]:
     """The bots of a file, or of a folder that is a package, by name; loaded here, unless the way outside says no."""
     sources = sources_of(path)
-    folder = bot_file(path).parent
-    stranger = stranger_behind(folder / name for name in sources) if outside else ""
+    stranger = _stranger(path, sources) if outside else ""
     if outside is None or outside.loads_here(stranger):
         offered = offers_of(load_file(path, sources), path)
     else:
@@ -209,6 +209,13 @@ def file_offers(path: str, outside: OutsideBots | None = None) -> dict[str, Offe
         digest = file_digest(path, sources, cls.files)
         bots[cls.name] = Offer(cls, path, cls.version or digest, digest, sources, stranger)
     return bots
+
+
+def _stranger(path: str, sources: Mapping[str, bytes]) -> str:
+    """Why a file, or something that it loads, is somebody else's; empty if all is one's own."""
+    file = bot_file(path)
+    loaded = [file.parent / name for name in (*sources, *declared_in(path, sources))]
+    return stranger_behind([Path(path), *loaded]) or stranger_beside(file)
 
 
 def _enter_object(bot: Any) -> Entrant:

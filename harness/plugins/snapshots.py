@@ -21,6 +21,12 @@ from harness.plugins.identity import digest_of_files
 
 OF_A_RUN = "run.json"
 """A folder with this file in it is a run's: its seed is in there."""
+_IN_A_RUN = (
+    (b'"plan":', b'"entrants":', b'"seed":'),
+    (b'"seats":', b'"actions":', b'"seed":'),
+    (b'{"match":', b'"notes":'),
+)
+"""What stands in run.json, in records, and in the notes of bots."""
 _READ_ONLY, _RUNNABLE = 0o444, 0o555
 
 
@@ -96,9 +102,25 @@ def data_file(path: str, name: str) -> Path:
     inside = file.relative_to(folder)
     if any(part.startswith(".") for part in inside.parts):
         raise PluginError(f"{path} says that it reads {name!r}: hidden files are no bot's data.")
-    if any(is_of_a_run(folder.joinpath(*inside.parts[:depth])) for depth in range(len(inside.parts))):
+    folders = (folder.joinpath(*inside.parts[:depth]) for depth in range(len(inside.parts)))
+    if any(map(is_of_a_run, folders)) or is_linked_to_a_run(file):
         raise PluginError(f"{path} says that it reads {name!r}, which belongs to a run: no bot may see that.")
     return file
+
+
+def is_linked_to_a_run(file: Path) -> bool:
+    """Whether a file is another name (a hard link) for what is in a run's folder.
+
+    Package managers give files several names, too, so it is what is in it that tells.
+    """
+    try:
+        if file.stat().st_nlink < 2:
+            return False
+        with file.open("rb") as opened:
+            head = opened.read(1 << 16)
+    except OSError:
+        return False  # whoever reads it will be told
+    return any(all(word in head for word in words) for words in _IN_A_RUN)
 
 
 def is_of_a_run(folder: Path) -> bool:

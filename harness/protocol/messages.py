@@ -12,8 +12,8 @@ from harness.core.types import Event, Option, Value
 PROTOCOL = 1
 LONGEST_LINE = 1 << 16
 """Bytes of a bot's line: no honest one comes near it."""
-LONGEST_HELLO = 1 << 20
-"""A Python file with many bots describes them all in one line."""
+LONGEST_DESCRIPTIONS = 1 << 20
+"""A Python file with many bots describes them all in one line, to arena's own program: no author writes that one."""
 
 Want = Literal["actions", "components", "engine", "events", "result", "texts"]
 

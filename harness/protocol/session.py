@@ -17,7 +17,6 @@ from harness.core.types import Event, FaultKind, GameRecord, Value
 from harness.match.faults import BotFault, illegal_answer
 from harness.match.referee import Limits
 from harness.protocol.messages import (
-    LONGEST_HELLO,
     LONGEST_LINE,
     PROTOCOL,
     Bye,
@@ -82,7 +81,7 @@ class Session:
         """What came with the last answer, if anything did."""
         try:
             deadline = perf_counter() + (start_time or inf)
-            line = channel.exchange(HELLO, deadline, LONGEST_HELLO, "said hello")
+            line = channel.exchange(HELLO, deadline, LONGEST_LINE, "said hello")
             self.introduction = self._read(line, Introduction, "hello")
             if self.introduction.protocol != PROTOCOL:
                 self._fail("illegal", f"speaks protocol {self.introduction.protocol}; this arena speaks {PROTOCOL}")

@@ -65,7 +65,7 @@ class RunRequest(Struct, frozen=True, kw_only=True, rename="kebab", forbid_unkno
     """Threads of a native pool (OpenMP, BLAS, torch) in a worker, or in an isolated bot; 0 is as many as it likes."""
     isolate: Isolation = "auto"
     """Which bots play in processes without rights: programs and other people's files (auto), none (off), all (on);
-    strict is on, and refuses what this machine cannot enforce."""
+    strict is on with a new process for each match, and refuses what this machine cannot enforce."""
     clock: Clock = "fair"
     """Whether a late answer that took little processor time is tried once more; "wall" is the hard line."""
     keep_processes: bool = False

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from hashlib import file_digest
 from pathlib import Path
+from stat import S_ISREG
 from time import monotonic
 from zlib import crc32
 
@@ -33,6 +35,19 @@ def write_whole(path: Path, data: bytes) -> None:
         with suppress(OSError):  # half a file helps nobody, and the disk may be full
             part.unlink(missing_ok=True)
         raise cannot_write(path, error) from error
+
+
+def digest_of_file(path: Path) -> str:
+    """What a file holds, as a digest; empty if there is none. Anything but a regular file is refused."""
+    try:
+        if not S_ISREG(path.lstat().st_mode):
+            raise StoreError(f"Cannot read {path}: it is no regular file.")
+        with path.open("rb") as file:
+            return f"sha256:{file_digest(file, 'sha256').hexdigest()}"
+    except FileNotFoundError:
+        return ""
+    except OSError as error:
+        raise StoreError(f"Cannot read {path}: {error.strerror or error}.") from error
 
 
 def cannot_write(path: Path, error: OSError, more: str = "") -> StoreError:

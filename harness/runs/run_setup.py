@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import count
@@ -21,8 +21,9 @@ from harness.executors.isolation import OutsideProcesses, is_confined
 from harness.executors.jobs import Roster
 from harness.plugins.entrants import Entrant, check_distinct, split_options, unknown_games
 from harness.plugins.registry import Registry, load
+from harness.plugins.trust import stranger_behind
 from harness.runs.request import LIMITS, SAFE_BITS, RunRequest, draw_seed
-from harness.runs.store import EntrantInfo, RunFolder, RunInfo
+from harness.runs.store import RUN, EntrantInfo, RunFolder, RunInfo
 from harness.sandbox.doctor import require_enforcement
 from harness.schedule import Schedule
 
@@ -215,8 +216,47 @@ def now() -> str:
 
 
 def limits_of_run(run: RunFolder) -> dict[str, Any]:
-    """What the bots of a run may use; what an older arena did not note has its default."""
-    return {**RunRequest().limits, **{name: run.info.limits[name] for name in LIMITS if name in run.info.limits}}
+    """What the bots of a run may use, as its run.json says; what an older arena did not note has its default."""
+    kept: dict[str, Any] = {
+        **RunRequest().limits,
+        **{name: run.info.limits[name] for name in LIMITS if name in run.info.limits},
+    }
+    try:
+        RunRequest(**kept)
+    except UsageError as error:
+        raise StoreError(f"{run.folder / RUN} was not written by arena: {error}") from None
+    return kept
+
+
+def isolation_of_run(run: RunFolder) -> Isolation:
+    """How the bots of a run that is continued are kept, if nobody says it now.
+
+    The folder may come from a stranger: that programs play with our rights is for whoever continues it to say, and what
+    another user has written leaves no bot unconfined. The records are the same either way.
+    """
+    said: Isolation = limits_of_run(run)["isolate"]
+    if stranger_behind([run.folder / RUN]):
+        return "strict" if said == "strict" else "on"
+    return "auto" if said == "off" else said
+
+
+def is_weaker(isolate: Isolation, said: Isolation) -> bool:
+    """Whether fewer bots are confined by the first, or less surely."""
+    return _STRENGTH.index(isolate) < _STRENGTH.index(said)
+
+
+_STRENGTH: Sequence[Isolation] = ("off", "auto", "on", "strict")
+
+
+def kept_otherwise(run: RunFolder, isolate: Isolation, entrants: Iterable[Entrant]) -> str:
+    """A sentence where bots of a run that is continued are confined, and its run.json says that they are not."""
+    said: Isolation = limits_of_run(run)["isolate"]
+    if not any(is_confined(one.stranger, isolate) and not is_confined(one.stranger, said) for one in entrants):
+        return ""
+    return (
+        f"{run.folder / RUN} says --isolate={said}, but its bots are kept as with --isolate={isolate}; "
+        f"type --isolate={said} if you trust them."
+    )
 
 
 def reopen(run: RunFolder, registry: Registry, force: bool = False) -> RunSetup:
@@ -232,15 +272,24 @@ def reopen(run: RunFolder, registry: Registry, force: bool = False) -> RunSetup:
 
 def restore(run: RunFolder, registry: Registry) -> RunSetup:
     """The schedule, rules and bots of a run, as installed now."""
-    registry.contents = run.info.files
     for info in run.info.entrants:
         if f"{info.source}::" in info.spec and not Path(info.source).exists():
             raise UsageError(
                 f"There is no file {info.source}. Paths are those of the folder in which the run was begun: "
                 f"go on from there."
             )
-    entrants = {entrant.name: entrant for entrant in registry.entrants(info.spec for info in run.info.entrants)}
+    entrants = {entrant.name: entrant for entrant in enter_again(run, registry, run.info.entrants)}
     return RunSetup(Schedule(run.info.plan, registry.formats), configure_run(run, registry), entrants)
+
+
+def enter_again(run: RunFolder, registry: Registry, entrants: Iterable[EntrantInfo]) -> list[Entrant]:
+    """These bots of a run, as installed now. Files that their options name are those that the run keeps: no path that
+    stands in a run's folder is read, for the folder may be a stranger's."""
+    registry.contents = run.info.files
+    try:
+        return registry.entrants(info.spec for info in entrants)
+    finally:
+        registry.contents = None
 
 
 def configure_run(run: RunFolder, registry: Registry) -> dict[str, Game[Any]]:

@@ -1,13 +1,13 @@
-"""Signatures of runs that are published: whoever has the key vouches for run.json and for every record."""
+"""Signatures of runs that are published: whoever has the key vouches for run.json, for every record, for what bots have
+noted, and for whatever else lies in the run's folder. Leaderboards are made of the records, and compared with those."""
 
 from __future__ import annotations
 
 import os
 from base64 import b64decode, b64encode
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Literal
@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from harness.core.errors import StoreError, UsageError
-from harness.runs.run_files import cannot_write, lock, write_whole
-from harness.runs.store import RUN, UNREADABLE, RunFolder
+from harness.plugins.loading import shown
+from harness.runs.run_files import LOCK, PART, cannot_write, digest_of_file, lock, write_whole
+from harness.runs.store import GAMES, NOTES, RUN, UNREADABLE, RunFolder
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -26,6 +27,13 @@ KIND = "ed25519:"
 """Stands before a public key, so that nobody takes it for something else."""
 KEY_SIZE = 32
 NEEDED = "Signatures need a library that is not installed: pip install 'arena-harness[sign]'."
+
+RECORDS = "records"
+DERIVED = "leaderboard."
+"""How the names of files begin that are made of the records: a check makes them again."""
+REWRITABLE = ("deals", "limits", "times", "versions", "notes")
+"""What neither the rules nor the bots can check."""
+_OTHER = "not what was signed; if you have continued it yourself, sign it again"
 
 SignatureState = Literal["unsigned", "good", "bad", "other key", "not checked"]
 
@@ -39,6 +47,8 @@ class Signature(msgspec.Struct, frozen=True):
     """When."""
     signature: str
     """Of the text that `signed_text` gives, in base64."""
+    parts: dict[str, str]
+    """What is vouched for: the digest of all records, and of each file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +59,13 @@ class SignatureFinding:
     key: str = ""
     signed: str = ""
     why: str = ""
+    added: tuple[str, ...] = ()
+    """Files that were put into the run's folder after it was signed."""
+
+    @property
+    def uncovered(self) -> tuple[str, ...]:
+        """What somebody who mends all digests could have rewritten in a run that fits, and nobody would notice."""
+        return self.added if self.state == "good" else REWRITABLE
 
     def __str__(self) -> str:
         match self.state:
@@ -109,19 +126,30 @@ def sign_run(run: RunFolder, path: Path, when: str) -> Signature:
             pass  # a line that was changed has its say here
         if run.info.records not in ("", run.digest()):
             raise StoreError(f"{run.folder} does not hold the records it was finished with: arena verify says more.")
-        signature = key.sign(signed_text(run, when))
-        signed = Signature(_public_text(key), when, b64encode(signature).decode())
+        parts = _parts(run)
+        signature = key.sign(signed_text(parts, when))
+        signed = Signature(_public_text(key), when, b64encode(signature).decode(), parts)
         write_whole(run.folder / SIGNATURE, msgspec.json.format(msgspec.json.encode(signed), indent=2) + b"\n")
     return signed
 
 
-def signed_text(run: RunFolder, when: str) -> bytes:
-    """What is signed: run.json as it stands on the disk, and every record in the order of the schedule."""
+def signed_text(parts: Mapping[str, str], when: str) -> bytes:
+    """What is signed."""
+    return b"arena run signature 2\n" + msgspec.json.encode({"parts": parts, "signed": when}, order="sorted")
+
+
+def _parts(run: RunFolder) -> dict[str, str]:
+    """The digests of what a signature covers: all records, in the order of the schedule, and every file of the folder
+    that is not made of them. What bots have printed lies in a folder of its own, and nobody vouches for that."""
+    found = {RECORDS: run.digest(), NOTES: digest_of_file(run.folder / NOTES)}  # that there are none counts, too
     try:
-        info = sha256((run.folder / RUN).read_bytes()).hexdigest()
+        files = sorted(file.name for file in run.folder.iterdir() if not file.is_dir())
     except OSError as error:
-        raise StoreError(f"Cannot read {run.folder / RUN}: {error.strerror or error}.") from error
-    return f"arena run signature 1\nrun.json sha256:{info}\nrecords {run.digest()}\nsigned {when}\n".encode()
+        raise StoreError(f"Cannot read {run.folder}: {error.strerror or error}.") from error
+    for name in files:
+        if name not in (GAMES, SIGNATURE, LOCK) and not name.startswith((DERIVED, ".")) and not name.endswith(PART):
+            found[name] = digest_of_file(run.folder / name)
+    return found
 
 
 def check_signature(run: RunFolder, trusted: Collection[str] = ()) -> SignatureFinding:
@@ -148,12 +176,18 @@ def check_signature(run: RunFolder, trusted: Collection[str] = ()) -> SignatureF
         return SignatureFinding("not checked", key, found.signed, NEEDED)
     try:
         Ed25519PublicKey.from_public_bytes(b64decode(key.removeprefix(KIND))).verify(
-            signature, signed_text(run, found.signed)
+            signature, signed_text(found.parts, found.signed)
         )
+        now = _parts(run)
     except (InvalidSignature, StoreError):
-        why = "the run is not what was signed; if you have continued it yourself, sign it again"
-        return SignatureFinding("bad", key, found.signed, why)
-    return SignatureFinding("other key" if trusted and key not in trusted else "good", key, found.signed)
+        return SignatureFinding("bad", key, found.signed, f"the run is {_OTHER}")
+    others = [name for name in {RECORDS: "", RUN: "", **found.parts} if found.parts.get(name) != now.get(name)]
+    if others:
+        verb = "are" if len(others) > 1 or RECORDS in others else "is"
+        return SignatureFinding("bad", key, found.signed, f"{', '.join(map(shown, others))} {verb} {_OTHER}")
+    added = tuple(map(shown, sorted(now.keys() - found.parts)))
+    state: SignatureState = "other key" if trusted and key not in trusted else "good"
+    return SignatureFinding(state, key, found.signed, added=added)
 
 
 def trusted_keys(asked: Iterable[str]) -> list[str]:

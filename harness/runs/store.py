@@ -23,6 +23,7 @@ from harness.runs.run_files import (
     SUMMED,
     RecordFile,
     cannot_write,
+    digest_of_file,
     going_on,
     lock,
     write_whole,
@@ -64,6 +65,8 @@ class RunInfo(msgspec.Struct, frozen=True):
     finished: str = ""
     records: str = ""
     """Of a complete run: the digest of all its records, in the order of the schedule."""
+    notes: str = ""
+    """The digest of its notes.jsonl then; empty if no bot has noted anything, or if an older arena did not note it."""
     forced: tuple[str, ...] = ()
     """What had changed when the run was continued all the same."""
     layout: int = LAYOUT
@@ -98,7 +101,7 @@ R = TypeVar("R", GameRecord, MatchResult)
 UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 """What decoding raises at bytes that somebody has changed."""
 
-_encoder = msgspec.json.Encoder()
+encode = msgspec.json.Encoder().encode
 _record_decoder = msgspec.json.Decoder(GameRecord)
 _result_decoder = msgspec.json.Decoder(MatchResult)
 _notes_decoder = msgspec.json.Decoder(MatchNotes)
@@ -153,7 +156,7 @@ class RunFolder:
         return cls(folder, info)
 
     def _write_info(self) -> None:
-        write_whole(self.folder / RUN, msgspec.json.format(_encoder.encode(self.info), indent=2) + b"\n")
+        write_whole(self.folder / RUN, msgspec.json.format(encode(self.info), indent=2) + b"\n")
 
     def _rewrite_info(self, **changes: object) -> None:
         """Changes what run.json says of a run that has begun."""
@@ -178,7 +181,7 @@ class RunFolder:
         """The digest of all records as they are now: SHA-256 of the SHA-256 of each line, its times and its checksum
         included, in the order of the schedule."""
         digests, place = [], msgspec.json.Decoder(_Place).decode
-        for number, line in self._lines():
+        for number, line in self.lines():
             self._check_sum(number, line)
             try:
                 digests.append((place(line).index, sha256(line).digest()))
@@ -187,7 +190,7 @@ class RunFolder:
         return f"sha256:{sha256(b''.join(digest for _, digest in sorted(digests))).hexdigest()}"
 
     def _decoded(self, decoder: msgspec.json.Decoder[R], damaged: list[str] | None = None) -> Iterator[R]:
-        for number, line in self._lines():
+        for number, line in self.lines():
             try:
                 record = self._read(decoder, number, line)
             except StoreError as error:
@@ -217,7 +220,7 @@ class RunFolder:
             where = f"{self.folder / GAMES}, line {number},"
             raise StoreError(f"{where} {what}. Take that line out, and --resume plays its match again.")
 
-    def _lines(self) -> Iterator[tuple[int, bytes]]:
+    def lines(self) -> Iterator[tuple[int, bytes]]:
         """The whole lines of games.jsonl, without their ends, numbered from 1."""
         path = self.folder / GAMES
         try:
@@ -247,23 +250,28 @@ class RunFolder:
 
     def notes(self, match: str) -> tuple[DecisionNotes, ...]:
         """What bots noted in a match. Where it was played twice, for its record was lost, the last time counts."""
-        path, found = self.folder / NOTES, None
+        found: tuple[DecisionNotes, ...] = ()
+        for noted in self.all_notes():
+            found = noted.notes if noted.match == match else found
+        return found
+
+    def all_notes(self) -> Iterator[MatchNotes]:
+        """What bots noted, match by match, in file order."""
+        path = self.folder / NOTES
         try:
             with path.open("rb") as lines:
                 for number, line in enumerate(lines, 1):
                     if not line.endswith(b"\n"):
-                        break  # torn: its match has no record, and is played again
+                        return  # torn: its match has no record, and is played again
                     try:
-                        noted = _notes_decoder.decode(line)
+                        yield _notes_decoder.decode(line)
                     except UNREADABLE as error:
                         what = f"holds no notes: {error}. Take that line out."
                         raise StoreError(f"{path}, line {number}, {what}") from error
-                    found = noted if noted.match == match else found
         except FileNotFoundError:
-            return ()
+            return
         except OSError as error:
             raise StoreError(f"Cannot read {path}: {error.strerror or error}.") from error
-        return found.notes if found else ()
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -305,7 +313,7 @@ class RunFolder:
 
     def finish(self, when: str) -> None:
         """Notes that the schedule is complete, and with which records."""
-        self._rewrite_info(finished=when, records=self.digest())
+        self._rewrite_info(finished=when, records=self.digest(), notes=digest_of_file(self.folder / NOTES))
 
     def extend(self, plan: Plan) -> None:
         """Lets the run go on by a plan that begins with what it has."""
@@ -314,7 +322,7 @@ class RunFolder:
 
     def go_on(self, plan: Plan) -> None:
         """The same for whoever is writing to it already."""
-        self._rewrite_info(plan=plan, finished="", records="")
+        self._rewrite_info(plan=plan, finished="", records="", notes="")
 
 
 def _read_info(data: bytes) -> RunInfo:

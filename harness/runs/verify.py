@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from harness.core.errors import ReplayError, StoreError
 from harness.core.types import GameRecord, MatchSpec
 from harness.match.narration import HUMAN
 from harness.match.replay import verify
+from harness.plugins.loading import shown
 from harness.plugins.registry import Registry
-from harness.runs.run_setup import configure_run
-from harness.runs.store import RunFolder
+from harness.runs.extra_fields import extra_fields
+from harness.runs.request import LIMITS
+from harness.runs.run_files import digest_of_file
+from harness.runs.run_setup import configure_run, limits_of_run
+from harness.runs.store import NOTES, RUN, RunFolder
 from harness.runs.verify_bots import BotFindings
 from harness.schedule import Schedule
 
@@ -32,6 +36,8 @@ class Findings:
     problems: list[str] = field(default_factory=list)
     broken: set[str] = field(default_factory=set)
     """Matches whose records do not fit."""
+    taken: int = 0
+    """Faults that are taken as they are recorded: the rules cannot tell whether a bot had them, only the bots can."""
     bots: BotFindings | None = None
     """What the bots say, if they were asked."""
 
@@ -60,6 +66,7 @@ def check_run(
         found.records += 1
         step()
         seen[record.id] += 1
+        found.taken += len(record.failures)
         sets.add(record.set)
         if expected.get(record.id) != record.spec:
             strangers.append(record)
@@ -75,7 +82,34 @@ def check_run(
         spec.id for spec in expected.values() if spec.id not in seen and not (person and spec.set in sets)
     ]  # fmt: skip
     found.problems = damaged + _unfit(run, seen, strangers, schedule.adaptive and bool(found.missing)) + found.problems
+    found.problems += [*extra_fields(run), *_unfit_limits(run), *_unfit_notes(run, seen, found.finished)]
     found.broken |= {record.id for record in strangers}
+    return found
+
+
+def _unfit_limits(run: RunFolder) -> Iterator[str]:
+    """What run.json has among the limits that is no limit, or could be none."""
+    unknown = sorted(run.info.limits.keys() - set(LIMITS))
+    yield from (f"{run.folder / RUN} has a limit {name!r} that no arena writes." for name in unknown)
+    try:
+        limits_of_run(run)
+    except StoreError as error:
+        yield str(error)
+
+
+def _unfit_notes(run: RunFolder, seen: Collection[str], finished: bool) -> list[str]:
+    """What is wrong with the notes of bots."""
+    path = run.folder / NOTES
+    try:
+        found = [
+            f"{path} has notes of {shown(noted.match)}, which has no record."
+            for noted in run.all_notes()
+            if finished and noted.match not in seen
+        ]
+        if run.info.notes and digest_of_file(path) != run.info.notes:
+            found.append(f"{path} is not what the run was finished with: its digest in run.json does not fit.")
+    except StoreError as error:
+        found = [str(error)]
     return found
 
 

@@ -20,8 +20,8 @@ from harness.match.ask_again import AskedDecision, ask_again
 from harness.match.positions import positions
 from harness.plugins.entrants import Entrant
 from harness.plugins.registry import Registry
-from harness.runs.run_setup import configure_run, entrant_change, limits_of_run
-from harness.runs.store import RunFolder, RunInfo
+from harness.runs.run_setup import configure_run, enter_again, entrant_change, limits_of_run
+from harness.runs.store import RunFolder
 
 REPEATABLE = ("exception", "illegal")
 """Faults that come again when a bot is asked again. Time, memory and the death of a process are not the bot's alone."""
@@ -66,7 +66,7 @@ def check_bots(
     Bots are kept as `isolate` says, whatever the run did: the check may be of strangers' bots, and by a stranger.
     """
     found = BotFindings()
-    entrants = _entrants(run.info, registry, found.unasked)
+    entrants = _entrants(run, registry, found.unasked)
     limits = {**limits_of_run(run), "isolate": isolate}
     roster = Roster(configure_run(run, registry), entrants)
     records = (
@@ -81,12 +81,12 @@ def check_bots(
     return found
 
 
-def _entrants(info: RunInfo, registry: Registry, unasked: dict[str, str]) -> dict[str, Entrant]:
+def _entrants(run: RunFolder, registry: Registry, unasked: dict[str, str]) -> dict[str, Entrant]:
     """The bots of a run that are here as they were; of the others, why they are not asked."""
     entrants = {}
-    for old in info.entrants:
+    for old in run.info.entrants:
         try:
-            [new] = registry.entrants([old.spec])
+            [new] = enter_again(run, registry, [old])
         except ArenaError as error:
             unasked[old.name] = str(error)
             continue

@@ -21,12 +21,13 @@ from harness.executors.serial import SerialExecutor
 from harness.match.referee import ranks_with_faults
 from harness.match.replay import Replay
 from harness.plugins.registry import load
+from harness.runs.run_files import digest_of_file
 from harness.runs.run_setup import configure_run, restore
 from harness.runs.store import GAMES, RUN, RunFolder
 from harness.runs.tournament import Tournament
 from harness.runs.verify import check_run
 from tests.support.cli import arena
-from tests.support.forgery import edit_info, records_of, write_records
+from tests.support.forgery import bent, edit_info, records_of, write_records
 
 FOLDER = Path("results/a")
 MATCHES = 4
@@ -63,6 +64,8 @@ def test_a_run_that_is_as_it_was_played_passes_also_with_its_bots_in_sandboxes()
     play()
     said = arena("verify", "a", "--bots", "--workers", 1).stdout
     assert f"{MATCHES} records, {MATCHES} played again: all fit. Unsigned." in said
+    assert "Not covered without a good signature: deals, limits, times, versions, notes." in said
+    assert "Taken as recorded" not in said
     assert f"{MATCHES} matches asked again: the bots decide as recorded." in said
     assert harness.open_run("a").verify(bots=True, isolate="off", workers=0).fine
 
@@ -326,7 +329,8 @@ def test_a_signed_run_is_good_until_something_is_changed(key):
         forge()
         found = arena("verify", "a", "--json", code=1)
         assert json.loads(found.stdout)[0]["signature"]["state"] == "bad"
-        assert f"Signed by {key}, but BAD: the run is not what was signed" in arena("verify", "a", code=1).stdout
+        said = arena("verify", "a", code=1).stdout
+        assert re.search(rf"Signed by {re.escape(key)}, but BAD: .* not what was signed", said)
         shutil.rmtree(FOLDER)
         shutil.copytree("kept", FOLDER)
     assert harness.open_run("a").sign().key == key
@@ -377,3 +381,150 @@ def test_somebody_who_plays_is_asked_for_one_seating_of_each_deal():
     records = records_of(FOLDER)
     write_records(FOLDER, [one for one in records if one.id.endswith(".1")])
     assert "all fit." in arena("verify", "a").stdout
+
+
+def swap_in(name: str) -> None:
+    """Exchanges the two bots in a text of the run."""
+    text = (FOLDER / name).read_text()
+    (FOLDER / name).write_text(text.replace("outlaw", "?").replace("skittish", "outlaw").replace("?", "skittish"))
+
+
+@pytest.mark.parametrize("name", ["leaderboard.json", "leaderboard.md", "leaderboard.csv"])
+def test_a_table_that_is_not_that_of_the_records_is_found_without_a_key(name):
+    play(bots=("outlaw", "skittish"))
+    swap_in(name)
+    said = arena("verify", "a", code=1).stdout
+    assert f"  {FOLDER / name} is not what the records give; arena leaderboard {FOLDER} shows what is.\n" in said
+    assert not harness.open_run("a").verify().fine
+    (FOLDER / name).unlink()  # what is derived may be missing
+    arena("verify", "a")
+
+
+def test_a_number_of_a_table_that_was_improved_is_found_and_one_that_was_rounded_otherwise_is_not():
+    play()
+    path = FOLDER / "leaderboard.json"
+    board = json.loads(path.read_text())
+    rating = board["el-paso"][1]["rating"]
+    for better, code in ((rating + 1, 1), (rating * (1 + 1e-12), 0)):
+        board["el-paso"][1]["rating"] = better
+        path.write_text(json.dumps(board, indent=2))
+        arena("verify", "a", code=code)
+    board["el-paso"][1] |= {"rating": rating, "matches": board["el-paso"][1]["matches"] + 1}
+    path.write_text(json.dumps(board, indent=2))
+    arena("verify", "a", code=1)
+
+
+def test_fields_that_no_arena_writes_are_found_wherever_they_stand():
+    play(deals=1)
+    lines = (FOLDER / GAMES).read_bytes().splitlines(keepends=True)
+    for old, new, told in (
+        (b'"id":', b'"evil":1,"id":', "has a field 'evil' that no arena writes"),
+        (b'"id":', b'"scores":[99,0],"id":', "has the field 'scores' twice"),
+    ):
+        (FOLDER / GAMES).write_bytes(b"".join([bent(lines[0], old, new), *lines[1:]]))
+        edit_info(FOLDER, lambda raw: {**raw, "records": RunFolder.open(FOLDER).digest()})
+        assert f"  {FOLDER / GAMES}, line 1, {told}.\n" in arena("verify", "a", code=1).stdout
+    (FOLDER / GAMES).write_bytes(b"".join(lines))
+    edit_info(FOLDER, lambda raw: {**raw, "records": RunFolder.open(FOLDER).digest()})
+    arena("verify", "a")
+    whole = (FOLDER / RUN).read_bytes()
+    for change, told in (
+        (lambda raw: {**raw, "evil": 1}, "has a field 'evil'"),
+        (lambda raw: {**raw, "plan": {**raw["plan"], "evil": 1}}, "has a field 'plan.evil'"),
+        (lambda raw: {**raw, "entrants": [{**one, "evil": 1} for one in raw["entrants"]]}, "'entrants.evil'"),
+        (lambda raw: {**raw, "limits": {**raw["limits"], "evil": 1}}, "has a limit 'evil' that no arena writes"),
+        (lambda raw: {**raw, "limits": {**raw["limits"], "isolate": "never"}}, "was not written by arena"),
+    ):
+        edit_info(FOLDER, change)
+        assert told in arena("verify", "a", code=1).stdout
+        (FOLDER / RUN).write_bytes(whole)
+    arena("verify", "a")
+
+
+def test_what_no_signature_covers_is_said_and_so_are_faults_that_only_bots_could_tell():
+    play()
+    records = records_of(FOLDER)
+    forged = []
+    for record in records:
+        faults = (Fault(0, "timeout", len(record.actions), "late"),)
+        forged.append(replace(record, faults=faults, ranks=ranks_with_faults(record.scores, faults)))
+    write_records(FOLDER, forged)
+    said = arena("verify", "a").stdout
+    assert "  Not covered without a good signature: deals, limits, times, versions, notes.\n" in said
+    assert f"  Taken as recorded: who chose the moves, and {MATCHES} faults; --bots asks the bots.\n" in said
+    [found] = json.loads(arena("verify", "a", "--json").stdout)
+    assert found["taken_faults"] == MATCHES
+    assert found["uncovered"] == ["deals", "limits", "times", "versions", "notes"]
+    assert max(map(len, said.splitlines())) <= 80
+    asked_again(1)
+
+
+NOTING = """
+from harness import Bot
+
+class Noting(Bot):
+    def choose(self, view, actions):
+        self.note("hm")
+        return actions[0]
+"""
+
+
+def test_notes_that_were_changed_are_found_and_a_signature_covers_them(key):
+    Path("noting.py").write_text(NOTING)
+    play(bots=("noting.py", "skittish"))
+    arena("sign", "a")
+    arena("verify", "a", "--key", key)
+    path = FOLDER / "notes.jsonl"
+    noted = path.read_bytes()
+    for forged in (noted.replace(b"hm", b"ah"), b"", b'{"id":"el-paso-1.1.1","notes":"forged"}\n'):
+        path.write_bytes(forged)
+        said = arena("verify", "a", "--key", key, code=1).stdout
+        assert "but BAD: 'notes.jsonl' is not what was signed" in said
+        assert "notes.jsonl" in arena("verify", "a", code=1).stdout.partition("BAD")[2]
+    # somebody who mends the digest in run.json, too
+    path.write_bytes(noted.replace(b"hm", b"ah"))
+    edit_info(FOLDER, lambda raw: {**raw, "notes": digest_of_file(path)})
+    (FOLDER / "signature.json").rename("signature.json")
+    assert "all fit. Unsigned." in arena("verify", "a").stdout
+    Path("signature.json").rename(FOLDER / "signature.json")
+    assert "'run.json', 'notes.jsonl' are not what was signed" in arena("verify", "a", "--key", key, code=1).stdout
+
+
+def test_notes_of_a_match_that_was_not_played_are_found():
+    Path("noting.py").write_text(NOTING)
+    play(bots=("noting.py", "skittish"))
+    edit_info(FOLDER, lambda raw: {**raw, "notes": ""})  # an older arena's
+    arena("verify", "a")
+    with (FOLDER / "notes.jsonl").open("a") as file:
+        file.write('{"match":"el-paso-9.9.9","notes":[]}\n')
+    assert "has notes of 'el-paso-9.9.9', which has no record" in arena("verify", "a", code=1).stdout
+
+
+def test_a_signature_covers_the_report_and_says_what_came_later(key):
+    play()
+    report = FOLDER / "report.html"
+    arena("report", "a")
+    arena("sign", "a")
+    arena("verify", "a", "--key", key)
+    swap_in("report.html")
+    assert "BAD: 'report.html' is not what was signed" in arena("verify", "a", "--key", key, code=1).stdout
+    report.unlink()
+    assert "BAD: 'report.html' is not what was signed" in arena("verify", "a", "--key", key, code=1).stdout
+    arena("sign", "a")
+    report.write_text("We won.")
+    assert "Not covered for it came after the signature: 'report.html'." in arena("verify", "a").stdout
+    arena("verify", "a", "--key", key, code=1)
+    signature = json.loads((FOLDER / "signature.json").read_text())
+    signature["parts"]["../../secret"] = ""
+    (FOLDER / "signature.json").write_text(json.dumps(signature))
+    assert "BAD: the run is not what was signed" in arena("verify", "a", code=1).stdout
+
+
+def test_a_signed_table_cannot_be_bent(key):
+    play()
+    arena("sign", "a")
+    swap_in("leaderboard.md")
+    assert "leaderboard.md is not what the records give" in arena("verify", "a", "--key", key, code=1).stdout
+    (FOLDER / "leaderboard.md").unlink()
+    (FOLDER / "notes.jsonl").write_text('{"match":"el-paso-1.1.1","notes":[]}\n')  # nobody had noted anything
+    assert "BAD: 'notes.jsonl' is not what was signed" in arena("verify", "a", code=1).stdout

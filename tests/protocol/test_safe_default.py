@@ -14,7 +14,6 @@ import pytest
 import harness
 from harness.core.errors import UsageError
 from harness.executors import confinement
-from harness.plugins import trust
 from harness.runs.run_setup import installed
 from harness.sandbox import doctor
 from tests.support.cli import arena
@@ -49,7 +48,8 @@ GAME = ("tournament", "--game", "el-paso", "--deals", 1, "--workers", 0, "--resu
 def here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delattr(harness, "marked_by", raising=False)
-    (tmp_path / "mine.py").write_text(MARKED)
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "mine.py").write_text(MARKED)
     (tmp_path / "theirs.py").write_text(MARKED)
     (tmp_path / "theirs.py").chmod(0o666)
     (tmp_path / "private").mkdir()
@@ -79,7 +79,7 @@ def test_a_program_is_confined_unless_somebody_says_otherwise(here):
 
 
 def test_ones_own_file_plays_here_and_a_strangers_does_not(here):
-    assert not installed().entrant("mine.py").stranger
+    assert not installed().entrant("own/mine.py").stranger
     assert harness.marked_by == 1
     assert "everybody may write to theirs.py" in installed().entrant("theirs.py").stranger
     assert harness.marked_by == 1
@@ -87,31 +87,14 @@ def test_ones_own_file_plays_here_and_a_strangers_does_not(here):
     assert harness.marked_by == 2
 
 
-def test_whose_a_file_is(here, monkeypatch):
-    mine = here / "mine.py"
-    assert trust.stranger_behind([mine]) == ""
-    mine.chmod(0o664)  # a group of one's own is usual
-    assert trust.stranger_behind([mine]) == ""
-    with monkeypatch.context() as other:
-        other.setattr(trust.os, "geteuid", lambda: 4242)
-        other.setattr(trust, "ROOT_USER", 4242)
-        assert "mine.py belongs to" in trust.stranger_behind([mine])
-    here.chmod(0o777)
-    assert "the folder of mine.py" in trust.stranger_behind([mine])
-    here.chmod(0o1777)
-    assert trust.stranger_behind([mine]) == ""
-    mine.write_text("import beside\n" + MARKED)
-    (here / "beside.py").write_text("")
-    (here / "beside.py").chmod(0o666)
-    assert "everybody may write to beside.py" in installed().entrant("mine.py").stranger
-    assert not hasattr(harness, "marked_by")
-
-
 def test_one_line_says_that_strangers_and_trusted_bots_meet_and_the_run_keeps_what_was_meant(here):
     said = arena(*GAME, "--bot", "theirs.py", "--bot", "random", "--name", "a", "--strict").stderr
     assert not hasattr(harness, "marked_by")
     told = " ".join(said.split())
-    assert "Without rights, in processes of their own: mine. In arena's own process, as your own code: random" in told
+    assert (
+        "Without rights, in processes of their own: mine (everybody may write to theirs.py). In arena's own process"
+        in told
+    )
     assert limits("a")["isolate"] == "auto"
     assert "Without rights" not in arena(*GAME, "--bot", "theirs.py", "--bot", "random", "--name", "b", "-q").stderr
     assert "Without rights" not in arena(*GAME, "--bot", "skittish", "--bot", "random", "--name", "c").stderr
@@ -126,7 +109,7 @@ def test_a_file_of_a_run_and_a_call_from_python_say_it_alike(here, capsys):
     )
     arena("tournament", "--config", "run.toml")
     harness.tournament("el-paso", ["theirs.py", "random"], deals=1, workers=0, name="p")
-    harness.tournament("el-paso", ["mine.py", "random"], deals=1, workers=0, name="on", isolate="on")
+    harness.tournament("el-paso", ["own/mine.py", "random"], deals=1, workers=0, name="on", isolate="on")
     assert [limits(name)["isolate"] for name in ("t", "p", "on")] == ["auto", "auto", "on"]
     lines = (here / "results/on/games.jsonl").read_text().splitlines(keepends=True)
     (here / "results/on/games.jsonl").write_text(lines[0])
@@ -137,7 +120,7 @@ def test_a_file_of_a_run_and_a_call_from_python_say_it_alike(here, capsys):
     assert not hasattr(harness, "marked_by")
     assert "Without rights" in capsys.readouterr().err
     with pytest.raises(UsageError, match="Choose from: auto, off, on, strict"):
-        harness.play_match("el-paso", ["mine.py", "random"], isolate="maybe")
+        harness.play_match("el-paso", ["own/mine.py", "random"], isolate="maybe")
 
 
 def test_other_commands_do_not_load_a_strangers_file_either(here):

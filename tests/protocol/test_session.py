@@ -37,7 +37,7 @@ class Script:
         self.alive = False
 
 
-def session(*answers, wants=("actions", "components", "engine", "events", "texts")):
+def session(*answers, wants=("actions", "components", "engine", "events", "result", "texts")):
     return Session(Script(Introduction(1, "n", "v", wants=wants), *answers), LIMITS, 5.0)
 
 
@@ -126,3 +126,14 @@ def test_bye_leaves_a_moment_to_end():
 def test_descriptions_that_are_none_are_told_to_be_none(line):
     with pytest.raises(NotAMessage):
         decode_descriptions(line)
+
+
+def test_a_python_bot_that_does_nothing_with_the_result_is_not_told():
+    asked = session(wants=("engine",))
+    asked.game_over(
+        GameRecord(
+            id="m", index=1, set="s", game="g", rules="r", options={}, seed=2, seats=("a",), scores=(1,), ranks=(1,),
+            ending="", actions=(), decisions=(0,),
+        )
+    )  # fmt: skip
+    assert [sent["type"] for sent in asked.channel.sent] == ["hello"]

@@ -279,3 +279,35 @@ def test_data_that_changed_after_a_bot_was_entered_is_not_played_with(contest):
     Path("weights.txt").write_text("2")
     with pytest.raises(UsageError, match="mine have been changed since it was entered"):
         isolate(entrant, IsolationPolicy("on"), {})
+
+
+def test_another_name_of_a_runs_file_is_refused_and_of_any_other_is_not(contest):
+    arena("tournament", "--game", "el-paso", "--bot", "random", "--bot", "skittish", "--deals", 1, "--workers", 0,
+          "--name", "old", "-q")  # fmt: skip
+    Path("linked.py").write_text(f"import harness\nclass Linked(harness.Bot):\n    files = ('data.txt',)\n{PLAYS}")
+    Path("program.py").write_text("")
+    Path("program.py.files").write_text("data.txt\n")
+    Path("store").mkdir()
+    Path("store", "other.txt").write_text("weights")
+    for file, refused in (
+        ("results/old/run.json", True),
+        ("results/old/games.jsonl", True),
+        ("store/other.txt", False),  # package managers do so
+    ):
+        Path("data.txt").unlink(missing_ok=True)
+        Path("data.txt").hardlink_to(file)
+        if refused:
+            with pytest.raises(PluginError, match="belongs to a run"):
+                entering("linked.py")
+            with pytest.raises(UsageError, match="belongs to a run"):
+                files_of_command("python3 program.py").snapshot()
+        else:
+            entering("linked.py")
+            assert files_of_command("python3 program.py").snapshot().files["data.txt"] == b"weights"
+    Path("data.txt").unlink()
+    Path("data").mkdir()
+    Path("data", "run.txt").hardlink_to("results/old/run.json")
+    Path("data", "other.txt").hardlink_to("store/other.txt")
+    Path("program.py.files").write_text("data\n")
+    assert "data/other.txt" in (taken := files_of_command("python3 program.py").snapshot().files)
+    assert "data/run.txt" not in taken

@@ -12,11 +12,13 @@ from pathlib import Path
 
 import pytest
 
+from harness.core.errors import UsageError
 from harness.executors.kept_programs import MOST_KEPT, KeptPrograms, kept_here
 from harness.executors.serial import SerialExecutor
 from harness.match.faults import BotFault
 from harness.plugins.entrants import called
 from harness.protocol.messages import LONGEST_LINE
+from harness.runs.run_setup import installed
 from harness.sandbox import scratch
 from harness.sandbox.process import Launch, Process, with_absolute_paths
 from tests.protocol.support import PATIENT, REGISTRY, job, seated
@@ -126,3 +128,16 @@ def test_a_line_of_more_than_64_kb_is_refused_however_it_comes(temporary, size, 
     finally:
         process.kill()
         scratch.remove_folder(home)
+
+
+@pytest.mark.parametrize(("size", "fits"), [(LONGEST_LINE, True), (LONGEST_LINE + 1, False)])
+def test_a_hello_has_the_same_limit(tmp_path, monkeypatch, size, fits):
+    monkeypatch.chdir(tmp_path)
+    hello = '{"type":"hello","protocol":1}'
+    Path("long_hello.py").write_text(f"input(); print({hello!r}.ljust({size})); input()")
+    command = f"cmd:{sys.executable} -S long_hello.py"
+    if fits:
+        installed().entrant(command)
+    else:
+        with pytest.raises(UsageError, match="sent more than 65536 bytes in one line"):
+            installed().entrant(command)

@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 
 from harness.core.types import GameRecord
+from harness.output.tables import write_leaderboard
 from harness.runs.run_files import SUM_SIZE, with_sum
 from harness.runs.store import GAMES, RUN, RunFolder
 
@@ -18,12 +19,14 @@ def records_of(folder: Path) -> list[GameRecord]:
 
 
 def write_records(folder: Path, records: list[GameRecord], sealed: bool = True) -> None:
-    """Puts these in the place of a run's records, each with its checksum; `sealed` has the digest fit them, too."""
+    """Puts these in the place of a run's records, each with its checksum; `sealed` has the digest and the leaderboard
+    fit them, too."""
     lines = [with_sum(msgspec.json.encode(record)) + b"\n" for record in records]
     (folder / GAMES).write_bytes(b"".join(lines))
     if sealed:
         info = RunFolder.open(folder).info
         edit_info(folder, lambda raw: raw | {"records": RunFolder(folder, info).digest()})
+        write_leaderboard(RunFolder.open(folder))
 
 
 def bent(line: bytes, old: bytes, new: bytes) -> bytes:

@@ -136,3 +136,49 @@ class Thinker(harness.Bot):
         while time.monotonic() < until:
             pass
         return actions[0]
+
+
+class Arsonist(harness.Bot):
+    """Has many processes that leave it and each other, and burn processor time for ever from its first answer on."""
+
+    fuse: tuple[int, int] | None = None
+
+    def choose(self, view, actions):
+        if self.fuse is None:
+            self.fuse = os.pipe()
+            for _ in range(24):
+                child = os.fork()
+                if child == 0:
+                    self.burn(*self.fuse)
+                os.waitpid(child, 0)  # the dead count as processes, too, of which there may be 64
+            os.close(self.fuse[1])
+        return actions[0]
+
+    def burn(self, fuse, end):
+        os.setsid()
+        os.close(end)
+        if os.fork():
+            os._exit(0)
+        os.read(fuse, 1)
+        while True:
+            pass
+
+
+class Reckoner(harness.Bot):
+    """Needs some processor time for each answer, however long it takes to get it."""
+
+    def choose(self, view, actions):
+        until = time.process_time() + 0.15
+        while time.process_time() < until:
+            pass
+        return actions[0]
+
+
+class Family(Reckoner):
+    """The same with a child and a grandchild, which wait."""
+
+    def start(self):
+        if os.fork() == 0:
+            os.fork()
+            while True:
+                time.sleep(1)
