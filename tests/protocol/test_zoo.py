@@ -11,7 +11,7 @@ import pytest
 from harness.executors.local import LocalPool
 from harness.match.bot_prints import MOST_PRINTED, TOO_MUCH
 from harness.match.replay import verify
-from harness.sandbox import process
+from harness.sandbox import process, stderr_log
 from harness.sandbox.doctor import probe
 from tests.protocol.support import (
     BLAMED,
@@ -117,7 +117,7 @@ def test_stderr_is_kept_but_not_without_end(zoo):
 
 def test_a_log_has_a_largest_size(tmp_path):
     for _ in range(2):
-        process.append_to_log(tmp_path / "a" / "loud.log", b"x" * process.LOG_SIZE)
+        stderr_log.append_to_log(tmp_path / "a" / "loud.log", b"x" * process.LOG_SIZE)
     log = (tmp_path / "a" / "loud.log").read_bytes()
     assert log.endswith(b"[arena: this log is full; the rest is not kept]\n")
     assert len(log) < process.LOG_SIZE + 100
