@@ -41,7 +41,7 @@ from harness.protocol.messages import (
 )
 from harness.protocol.session import HELLO, class_path
 from harness.sandbox.doctor import require_enforcement
-from harness.sandbox.process import Launch
+from harness.sandbox.launch import Launch
 
 COMMAND = "cmd:"
 SERVE_BOT = "harness.protocol.child:serve"

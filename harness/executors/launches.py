@@ -12,7 +12,7 @@ from harness.core.errors import UsageError
 from harness.plugins.program_files import LIST, ProgramFiles, program_files
 from harness.plugins.visible_code import visible_code
 from harness.sandbox.jail import SYSTEM
-from harness.sandbox.process import Launch, with_absolute_paths
+from harness.sandbox.launch import Launch, with_absolute_paths
 
 _MISSES_A_FILE = re.compile(r"no such file|cannot find|can't open|not found|ENOENT|ModuleNotFound", re.IGNORECASE)
 

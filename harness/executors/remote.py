@@ -27,7 +27,8 @@ from harness.plugins.entrants import Entrant
 from harness.protocol.messages import Introduction
 from harness.protocol.remote_bot import ListeningRemoteBot, RemoteBot
 from harness.protocol.session import Session
-from harness.sandbox.process import Launch, Process
+from harness.sandbox.launch import Launch
+from harness.sandbox.process import Process
 from harness.sandbox.scratch import new_folder, remove_folder
 
 MEMORY = 4096

@@ -14,7 +14,8 @@ from msgspec import Struct
 
 from harness.core.errors import UsageError
 from harness.match.faults import BotFault
-from harness.sandbox.process import Launch, Process
+from harness.sandbox.launch import Launch
+from harness.sandbox.process import Process
 from harness.sandbox.scratch import new_folder, remove_folder
 from harness.sandbox.system_calls import DENIED, number_of
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fcntl
-import json
 import os
 import re
 import select
@@ -13,9 +12,7 @@ import subprocess
 import sys
 import tempfile
 import termios
-from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from time import perf_counter
 from typing import Any, ClassVar
@@ -25,13 +22,12 @@ from harness.match.faults import BotFault
 from harness.match.referee import LITTLE
 from harness.sandbox.cgroups import Cgroup
 from harness.sandbox.copies import LoadedProgram
+from harness.sandbox.launch import Launch
 from harness.sandbox.limits import SandboxLimits
 from harness.sandbox.memory import exceeds
 from harness.sandbox.stderr_log import LOG_SIZE, StderrLog
 from harness.sandbox.tree import ProcessTree, WillNotStop, can_see, children_of, descendants_of
 
-ROOT = Path(__file__).parents[2]
-"""The folder that has `harness` in it."""
 CHUNK = 1 << 16
 LONGEST_LINE = 1 << 16
 """Bytes that a program's line may have unless the asker expects more."""
@@ -66,26 +62,6 @@ class LineTooLong(Exception):
     """The program sends more in one line than is allowed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Launch:
-    """What a process runs: a command, or else a function of ours in a fresh Python."""
-
-    argv: tuple[str, ...] = ()
-    """The command with its arguments."""
-    entry: str = ""
-    """The function, as module:name; it is called once the process is confined, and the process ends with it."""
-    request: Mapping[str, object] = field(default_factory=dict)
-    """The argument of that function. Everything in it can be written as JSON."""
-    readable: tuple[str, ...] = ()
-    """Folders and files that it needs to read."""
-    packages: Mapping[str, str] = field(default_factory=dict)
-    """Where Python packages begin that lie in no folder of installed ones, for `entry`: name -> file."""
-    environment: Mapping[str, str] = field(default_factory=dict)
-    """What it is told by its environment beside the usual."""
-    copied: bool = False
-    """Whether it forks a copy of itself for each match, once it has said hello (`harness.protocol.child`)."""
-
-
 class Process:
     """A running program with its warden. It belongs to this object, and ends with `kill` at the latest."""
 
@@ -103,30 +79,7 @@ class Process:
         self._cgroup = Cgroup.make(f"{Path(home).name}.{Path(self.folder).name}", wanted.memory, wanted.processes)
         self._counted = False
         """Whether the kernel is known to count its memory, so that nobody else has to."""
-        orders = {
-            "argv": launch.argv,
-            "entry": launch.entry,
-            "request": {**launch.request, "copied": launch.copied},
-            "packages": dict(launch.packages),
-            "import_path": [path for path in sys.path if path],
-            "root": str(ROOT),
-            "parent": os.getpid(),
-            "environment": {**_environment(), **launch.environment},
-            "limits": asdict(wanted),
-            "cgroup": str(self._cgroup.path) if self._cgroup else "",
-        }
-        command = [sys.executable, "-S", "-P", str(Path(__file__).with_name("warden.py")), json.dumps(orders)]
-        pipe = subprocess.PIPE
-        self._process = subprocess.Popen(  # noqa: S603 - running a stranger's program is what this is for
-            command,
-            stdin=pipe,
-            stdout=pipe,
-            stderr=pipe,
-            cwd="/",
-            env=_environment(),
-            process_group=0,
-            bufsize=0,
-        )
+        self._process = launch.start(wanted, str(self._cgroup.path) if self._cgroup else "")
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         assert self._process.stderr is not None
@@ -474,23 +427,3 @@ def _ending(code: int | None) -> str:
         with suppress(ValueError):
             return signal.Signals(code - 128).name
     return f"exit code {code}"
-
-
-def _environment() -> dict[str, str]:
-    """All that a program is told by its environment."""
-    return {
-        "PATH": os.environ.get("PATH", os.defpath),
-        "LANG": "C.UTF-8",
-        "PYTHONHASHSEED": "0",
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "PYTHONNOUSERSITE": "1",
-    }
-
-
-def with_absolute_paths(argv: Sequence[str]) -> tuple[str, ...]:
-    """A command whose files are named by absolute paths: its program runs in another folder."""
-    found = [str(Path(word).resolve()) if i and Path(word).exists() else word for i, word in enumerate(argv)]
-    program = shutil.which(argv[0])
-    if program:
-        found[0] = str(Path(program).absolute())
-    return tuple(found)

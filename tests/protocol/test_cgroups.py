@@ -17,7 +17,8 @@ from harness.cli import main
 from harness.match.faults import BotFault
 from harness.sandbox import cgroups, doctor, process, scratch
 from harness.sandbox.cgroups import OURS, Cgroup
-from harness.sandbox.process import Launch, Process
+from harness.sandbox.launch import Launch
+from harness.sandbox.process import Process
 from tests.support.waiting import PATIENCE, wait_for
 
 V1 = "30 23 0:26 / /sys/fs/cgroup/memory rw shared:9 - cgroup cgroup rw,memory\n"

@@ -13,7 +13,8 @@ from time import perf_counter
 import pytest
 
 from harness.sandbox import doctor
-from harness.sandbox.process import Launch, Process
+from harness.sandbox.launch import Launch
+from harness.sandbox.process import Process
 from tests.support.waiting import PATIENCE
 
 LOOK = """

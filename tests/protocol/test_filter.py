@@ -14,7 +14,8 @@ from time import perf_counter
 import pytest
 
 from harness.sandbox import doctor, seccomp
-from harness.sandbox.process import Launch, Process, with_absolute_paths
+from harness.sandbox.launch import Launch, with_absolute_paths
+from harness.sandbox.process import Process
 from harness.sandbox.system_calls import CALLS, MACHINES, NEW_NAMESPACES, number_of
 from tests.support import lesser_rights
 from tests.support.waiting import PATIENCE

@@ -15,14 +15,8 @@ import pytest
 
 from harness.match.faults import BotFault
 from harness.sandbox import process as processes_of_bots
-from harness.sandbox.process import (
-    DeadlinePassed,
-    Launch,
-    LineTooLong,
-    Process,
-    ProcessEnded,
-    with_absolute_paths,
-)
+from harness.sandbox.launch import Launch, with_absolute_paths
+from harness.sandbox.process import DeadlinePassed, LineTooLong, Process, ProcessEnded
 from tests.protocol.support import left_of, processes
 from tests.support.waiting import PATIENCE, wait_for, within
 
@@ -162,7 +156,7 @@ def test_it_dies_with_the_one_who_started_it(start, confined):
     program = "import os,time; os.fork(); print(1, flush=True); time.sleep(999)"
     code = (
         "import sys,time; sys.path.insert(0, sys.argv[1])\n"
-        "from harness.sandbox.process import *\n"
+        "from harness.sandbox.launch import *\nfrom harness.sandbox.process import *\n"
         f"argv = with_absolute_paths([sys.executable, '-S', '-c', {program!r}])\n"
         "launch = Launch(argv, readable=(sys.prefix, sys.base_prefix))\n"
         f"p = Process(launch, sys.argv[2], None, confined={confined})\n"

@@ -20,7 +20,8 @@ from harness.plugins.entrants import called
 from harness.protocol.messages import LONGEST_LINE
 from harness.runs.run_setup import installed
 from harness.sandbox import scratch
-from harness.sandbox.process import Launch, Process, with_absolute_paths
+from harness.sandbox.launch import Launch, with_absolute_paths
+from harness.sandbox.process import Process
 from tests.protocol.support import PATIENT, REGISTRY, job, seated
 from tests.support.waiting import PATIENCE, wait_for
 
