@@ -22,6 +22,7 @@ from tests.support.waiting import PATIENCE
 
 HEADERS = {"x86_64": "/usr/include/x86_64-linux-gnu/asm/unistd_64.h", "aarch64": "/usr/include/asm-generic/unistd.h"}
 SETLK, GETLK, SET_FLAGS, SET_PIPE_SIZE = 6, 5, 4, 1031
+SETSIG = 10
 SEND_BUFFER, RECEIVE_BUFFER = 7, 8
 SET_DUMPABLE, SET_NAME = 4, 15
 UNIX, INET, NETLINK, PACKET, VSOCK = 1, 2, 16, 17, 40
@@ -79,6 +80,10 @@ def test_calls_are_refused_by_their_arguments(machine):
     assert call("fcntl", 3, SET_FLAGS) == ALLOWED
     assert call("fcntl", 3, SETLK) == call("fcntl", 3, GETLK) == errno.ENOLCK
     assert call("fcntl", 3, SET_PIPE_SIZE) == call("setsockopt", 3, 1, SEND_BUFFER) == errno.EPERM
+    assert call("fcntl", 3, SETSIG) == errno.EPERM
+    assert call("timer_create", 1, 0, 0) == call("openat2", 3, 0, 0, 0) == errno.ENOSYS
+    assert call("openat", 3, 0, os.O_RDONLY) == ALLOWED
+    assert call("openat", 3, 0, os.O_TMPFILE | os.O_RDWR) == errno.EOPNOTSUPP
     assert call("setsockopt", 3, 1, RECEIVE_BUFFER) == ALLOWED
     assert call("setpriority", 0, 0, 5) == call("sched_setaffinity", 0) == call("prlimit64", 0) == ALLOWED
     assert call("setpriority", 0, 1, 5) == call("setpriority", 1, 0, 5) == errno.EPERM
