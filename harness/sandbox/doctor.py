@@ -32,7 +32,7 @@ GUARANTEES = {
     "others": ("other processes cannot be seen or reached", ("signals_others", "sees_others", "reaches_sockets")),
     "inheritance": ("nothing is inherited: no open files, no environment", ("inherits",)),
     "channels": (
-        "bots have no way to each other: no locks, keys, queues, shared memory",
+        "bots share no locks, keys, queues, memory, nor the counters of the machine",
         ("passes_notes", "reads_counters"),
     ),
     "kernel": ("the kernel's risky parts are closed: namespaces, mounts, bpf ...", ("enters_kernel",)),
