@@ -342,8 +342,8 @@ FORMER_SETTINGS = ("tables", "rounds", "until-separated", "max-matches")
 def _is_sound(record: GameRecord | MatchResult) -> bool:
     """Whether everything that goes by seat is there for each seat, and for no other."""
     seats = len(record.seats)
-    times = (record.time or record.seats, record.slowest or record.seats)
-    by_seat = (record.scores, record.ranks, record.decisions, *times)
+    times = [record.time, record.slowest, *([record.cpu] if isinstance(record, GameRecord) else [])]
+    by_seat = (record.scores, record.ranks, record.decisions, *filter(None, times))
     return all(len(each) == seats for each in by_seat) and all(0 <= fault.seat < seats for fault in record.faults)
 
 

@@ -528,3 +528,34 @@ def test_a_signed_table_cannot_be_bent(key):
     (FOLDER / "leaderboard.md").unlink()
     (FOLDER / "notes.jsonl").write_text('{"match":"el-paso-1.1.1","notes":[]}\n')  # nobody had noted anything
     assert "BAD: 'notes.jsonl' is not what was signed" in arena("verify", "a", code=1).stdout
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"faults": (Fault(0, "timeout", 9999, "late"),)}, "failed (timeout) at decision 9999, and the match has"),
+        ({"faults": (Fault(0, "timeout", -1, "late"),)}, "failed (timeout) at decision -1, and the match has"),
+        ({"cpu": (0.0, 0.0, 0.0, 0.0, 0.0)}, "does not fit its number of seats"),
+        ({"slowest": (0.0,)}, "does not fit its number of seats"),
+        ({"time": (0.1, -0.1)}, "the record says time (0.1, -0.1), and nobody takes such a time"),
+        ({"cpu": (-0.1, 0.1)}, "the record says cpu (-0.1, 0.1), and nobody takes such a time"),
+    ],
+)
+def test_faults_and_times_that_cannot_be_are_found(change, told):
+    play(deals=1)
+    first, *others = records_of(FOLDER)
+    if "faults" in change:
+        change = {**change, "ranks": ranks_with_faults(first.scores, change["faults"])}
+    write_records(FOLDER, [replace(first, **change), *others], sealed=False)
+    assert told in arena("verify", "a", code=1).stdout
+
+
+def test_a_process_that_died_has_used_no_less_than_nothing():
+    class Died(harness.Bot):
+        _processor_time = -0.028668
+
+        def choose(self, view, actions):
+            raise ValueError
+
+    run = harness.tournament("el-paso", [Died, "random"], deals=1, seed=3, workers=0, name="died", quiet=True)
+    assert [record.cpu for record in run] == [(0.0, 0.0)] * 2
