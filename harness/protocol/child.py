@@ -94,7 +94,7 @@ def serve(wanted: Mapping[str, Any]) -> None:
     """
     pipes = Pipes()
     me = os.getpid()
-    copier = _Copier() if wanted.get("copied") else None
+    become_copy = _Copier().become_copy if wanted.get("copied") else None  # as it is before the bot's code is here
     bot = _find_bot(wanted)
     games = [_import_class(path).configure() for path in wanted["engines"]]
     for game in games:
@@ -103,8 +103,8 @@ def serve(wanted: Mapping[str, Any]) -> None:
     gc.collect()
     gc.freeze()  # what is loaded stays: the collector need not look at it again and again
     server.handle(pipes.read_line())  # hello
-    if copier:
-        me = copier.become_copy()
+    if become_copy:
+        me = become_copy()
     while line := pipes.read_line():
         server.handle(line)
         if os.getpid() != me:  # a child that the bot has forked has come back from it

@@ -21,10 +21,15 @@ from harness.sandbox.limits import SandboxLimits
 
 UNLIMITED = resource.RLIM_INFINITY
 MEGABYTE = 1 << 20
-FIRST_BOT_USER = 60_000_000
-"""User ids from here on belong to nobody: each bot of a root's run gets one of its own."""
+FIRST_BOT_USER, BOT_USERS = 60_000_000, 1 << 28
+"""So many user ids from here on belong to nobody: each bot of a root's run gets one of its own."""
 NOBODY = 65534
 _NAMESPACES = kernel.CLONE_NEWNS | kernel.CLONE_NEWPID | kernel.CLONE_NEWNET | kernel.CLONE_NEWIPC | kernel.CLONE_NEWUTS
+
+
+def random_user() -> int:
+    """A user id for a bot. A bot can see it, so it is drawn: one that follows a counter would tell how far that is."""
+    return FIRST_BOT_USER + int.from_bytes(os.urandom(8)) % BOT_USERS
 
 
 def enter_namespaces() -> bool:

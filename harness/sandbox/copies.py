@@ -13,6 +13,7 @@ import os
 import re
 import select
 import signal
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from time import perf_counter, sleep
@@ -24,10 +25,9 @@ _PAUSE = 0.0001
 _STOP_TIME = 1.0
 _DEATH_TIME = 10.0
 """Seconds for a killed copy to be gone: on a busy machine it needs a core for that."""
-_OWN_FILES = re.compile(r"pipe:|/dev/null$")
-"""What a loaded bot has open that has opened nothing itself: its pipes."""
-_SHARED = re.compile(r"^\S+ .w.s ", re.MULTILINE)
-"""Memory that is mapped so that copies share what they write."""
+_PIPE_RIGHTS = 0o600
+_SHARED = re.compile(r"^\S+ ...s (?!.* /(?!dev/|memfd:|SYSV|scratch/).*(?<!\(deleted\))$)", re.MULTILINE)
+"""Memory that is mapped so that copies could share what they write, now or later: all but files of the system."""
 _STATUS = re.compile(
     rb"^(?:Threads|SigPnd|ShdPnd|SigIgn|Cpus_allowed|VmSize|RssShmem|CoreDumping):\s*(.*)", re.MULTILINE
 )
@@ -40,8 +40,8 @@ _ROOM = 1 << 13
 class LoadedProgram:
     """The process that has loaded a bot: `pid`, under the warden `warden`, with its scratch folder."""
 
-    def __init__(self, warden: int, pid: int, folder: str) -> None:
-        self.warden, self.pid = warden, pid
+    def __init__(self, warden: int, pid: int, folder: str, pipes: Sequence[int]) -> None:
+        self.warden, self.pid, self._pipes = warden, pid, pipes
         self.scratch = _scratch_of(pid, folder)
         self.told_apart = False
         """Whether something shows that a copy is not the first: it must not play."""
@@ -67,10 +67,10 @@ class LoadedProgram:
         self._descriptors, self._last = [], -1
 
     @classmethod
-    def found(cls, warden: int, folder: str) -> LoadedProgram | None:
+    def found(cls, warden: int, folder: str, pipes: Sequence[int]) -> LoadedProgram | None:
         """The program of this warden, if it can be copied: it has no threads, has opened nothing, and shares nothing.
 
-        None also where this system does not tell.
+        `pipes` are our ends of all that it may have open. None also where this system does not tell.
         """
         started = children_of(warden)
         if len(started) != 1 or not hasattr(os, "pidfd_open") or not can_see(warden):
@@ -80,9 +80,10 @@ class LoadedProgram:
         try:
             own = Path(f"/proc/{pid}")
             opened = [str(each.readlink()) for each in (own / "fd").iterdir()]
-            loaded = cls(warden, pid, folder)
+            ours = {"/dev/null", *(f"pipe:[{os.fstat(each).st_ino}]" for each in pipes)}
+            loaded = cls(warden, pid, folder, pipes)
             shares = _SHARED.search((own / "maps").read_text()) or loaded._left_behind or loaded.children
-            if all(map(_OWN_FILES.match, opened)) and not shares and loaded._waits():
+            if ours.issuperset(opened) and not shares and loaded._waits():
                 return loaded
         except OSError:
             pass
@@ -116,6 +117,10 @@ class LoadedProgram:
             select.select([self._last], [], [], _DEATH_TIME)
             os.close(self._last)
             self._last = -1
+        for pipe in self._pipes:  # a bot that runs as this user could write something down in their times and rights
+            with suppress(OSError):
+                os.fchmod(pipe, _PIPE_RIGHTS)
+                os.utime(pipe, ns=(0, 0))
         with suppress(ProcessLookupError, PermissionError):
             os.kill(self.pid, signal.SIGCONT)
 

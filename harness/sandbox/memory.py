@@ -15,9 +15,10 @@ from pathlib import Path
 from time import sleep
 
 MEGABYTE = 1 << 20
-_RESIDENT = re.compile(r"^Rss(?:Anon|Shmem):\s*(\d+) kB", re.MULTILINE)
+_RESIDENT = re.compile(r"^RssAnon:\s*(\d+) kB", re.MULTILINE)
 _TABLES = re.compile(r"^VmPTE:\s*(\d+) kB", re.MULTILINE)
-_SHARE = re.compile(r"^Pss_(?:Anon|Shmem):\s*(\d+) kB", re.MULTILINE)
+_SHARE = re.compile(r"^Pss_Anon:\s*(\d+) kB", re.MULTILINE)
+_SHARED = re.compile(r"^(\w+)-(\w+) ...s (\w+) \S+ (\d+) +/dev/zero \(deleted\)$", re.MULTILINE)
 _OPEN_FILES = re.compile(r"^Max open files\s+(\d+)", re.MULTILINE)
 _UNDER_WAY = re.compile(r"^scm_fds:\s*0*[1-9]", re.MULTILINE)
 _BLOCK = 512
@@ -43,28 +44,34 @@ def exceeds(pids: Iterable[int], megabytes: int) -> bool:
 
 
 def _too_much(pids: list[int], limit: int, opened: int) -> bool:
-    left = limit - opened - sum(_sizes(pid, "status", _TABLES) for pid in pids)
+    left = limit - opened - sum(_sizes(pid, _TABLES) for pid in pids)
     # What each has for itself is quick to tell, but counts what they share again and again: it says that all is well.
-    if sum(_sizes(pid, "status", _RESIDENT) for pid in pids) <= left:
+    if sum(_sizes(pid, _RESIDENT) for pid in pids) <= left:
         return False
     return sum(_share(pid) for pid in pids) > left
 
 
 def _share(pid: int) -> int:
-    """A process's share of memory; all that it has where the shares are hidden from us."""
-    try:
-        text = Path(f"/proc/{pid}/smaps_rollup").read_text()
-    except PermissionError:
-        return _sizes(pid, "status", _RESIDENT)
-    except OSError:  # it has ended
-        return 0
-    return 1024 * sum(map(int, _SHARE.findall(text)))
-
-
-def _sizes(pid: int, file: str, sizes: re.Pattern[str]) -> int:
+    """A process's share of memory; all that it has where the shares are hidden from us, or its first thread is over."""
+    found = []
     with suppress(OSError):
-        return 1024 * sum(map(int, sizes.findall(Path(f"/proc/{pid}/{file}").read_text())))
+        found = _SHARE.findall(Path(f"/proc/{pid}/smaps_rollup").read_text())
+    return 1024 * sum(map(int, found)) if found else _sizes(pid, _RESIDENT)
+
+
+def _sizes(pid: int, sizes: re.Pattern[str]) -> int:
+    with suppress(OSError):
+        return 1024 * sum(map(int, sizes.findall((_place(pid) / "status").read_text())))
     return 0
+
+
+def _place(pid: int) -> Path:
+    """Where /proc tells of a process: at one of its threads if the first has ended, and the others live on."""
+    own = Path(f"/proc/{pid}")
+    with suppress(OSError):
+        if (own / "stat").read_text().rpartition(")")[2].split()[0] == "Z":
+            return next((one for one in (own / "task").iterdir() if one.name != str(pid)), own)
+    return own
 
 
 @cache
@@ -78,7 +85,7 @@ def socket_size() -> int:
 
 
 class _Opened:
-    """What these processes have open that takes memory: files that exist in memory alone, pipes and sockets."""
+    """What they have that takes memory and is not one's own: what they share, files in memory, pipes and sockets."""
 
     def __init__(self, pids: Iterable[int]) -> None:
         self._sizes: dict[str, int] = {}
@@ -86,14 +93,24 @@ class _Opened:
         """Bytes for descriptors that are in a message. Those in turn may be sockets with such messages, which cannot
         be seen: so if there is one at all, as many are counted as the kernel lets a user have in messages."""
         for pid in pids:
+            place = _place(pid)
+            self._add_shared(place)
             try:
-                for descriptor in Path(f"/proc/{pid}/fd").iterdir():
+                for descriptor in (place / "fd").iterdir():
                     with suppress(OSError):
                         self._add(descriptor, str(descriptor.readlink()))
             except PermissionError:
                 self._sizes[str(pid)] = _all_hidden(pid)
             except OSError:  # it has ended
                 continue
+
+    def _add_shared(self, place: Path) -> None:
+        """Memory that processes share, all of it: what of it they have mapped and dropped still takes its room."""
+        with suppress(OSError):
+            for begin, end, offset, number in _SHARED.findall((place / "maps").read_text()):
+                name = f"shared {number}"
+                reach = int(offset, 16) + int(end, 16) - int(begin, 16)
+                self._sizes[name] = max(self._sizes.get(name, 0), reach)
 
     def _add(self, descriptor: Path, target: str) -> None:
         if target.startswith("pipe:"):
@@ -116,7 +133,7 @@ class _Opened:
 
 def _all_hidden(pid: int) -> int:
     """For a process that hides what it has open: all that it could have, if it has not just ended."""
-    return _open_files(Path(f"/proc/{pid}")) * socket_size() if _sizes(pid, "status", _RESIDENT) else 0
+    return _open_files(Path(f"/proc/{pid}")) * socket_size() if _sizes(pid, _RESIDENT) else 0
 
 
 def _open_files(process: Path) -> int:

@@ -256,7 +256,7 @@ class Process:
     def _find_tree(self) -> None:
         """After hello, when everything is loaded."""
         if self._copied:
-            self.loaded = LoadedProgram.found(self.pid, self.folder)
+            self.loaded = LoadedProgram.found(self.pid, self.folder, (self._in, self._out, self._err))
             if self.loaded:
                 return
         started = children_of(self.pid)

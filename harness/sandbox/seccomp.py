@@ -73,7 +73,8 @@ def assemble(machine: str, jailed: bool) -> list[Instruction]:
                 program += [Instruction(_JUMP_EQUAL, number, 0, 1), _fail(denied.error)]
     for rule in by_argument:
         number = number_of(rule.call, machine)
-        assert number is not None, "every machine has these calls"
+        if number is None:
+            continue
         test = _test(rule)
         program += [Instruction(_JUMP_EQUAL, number, 0, len(test)), *test]
     return [*program, Instruction(_RETURN, _ALLOW)]

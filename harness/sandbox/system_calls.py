@@ -44,6 +44,7 @@ CALLS: dict[str, tuple[int | None, int | None]] = {
     "sched_setattr": (314, 274), "move_pages": (279, 239), "migrate_pages": (256, 238),
     "setpriority": (141, 140), "sched_setaffinity": (203, 122), "prlimit64": (302, 261),
     "vmsplice": (278, 75), "setsockopt": (54, 208), "preadv2": (327, 286), "prctl": (157, 167),
+    "timer_create": (222, 107), "open": (2, None), "openat": (257, 56), "openat2": (437, 437),
 }  # fmt: skip
 """The numbers of system calls on each of `MACHINES`; None where there is no such call."""
 MACHINES = ("x86_64", "aarch64")
@@ -92,10 +93,13 @@ _GETLK, _SETLK, _SETLKW, _OFD_GETLK, _OFD_SETLK, _OFD_SETLKW, _SETLEASE, _NOTIFY
 _AF_UNIX, _SOCK_STREAM, _TYPE_OF_SOCKET = 1, 1, 0xF
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
 _SET_PIPE_SIZE = 1031
+_SETOWN, _SETSIG, _SETOWN_EX, _SET_RW_HINT, _SET_FILE_RW_HINT = 8, 10, 15, 1036, 1038
+_NAMELESS_FILE = 0o20000000
 _SEND_BUFFER, _SEND_BUFFER_FORCE = 7, 32
 _IF_CACHED = 8
 _SET_DUMPABLE, _SET_SUBREAPER = 4, 36
 _OTHERS = "likewise; oneself (0) is fine"
+_NAMELESS = "it counts up the numbers of files in the scratch folder without a trace; temporary files get a name then"
 
 DENIED = (
     Denied(
@@ -187,6 +191,18 @@ DENIED = (
         channel=True,
     ),
     Denied(
+        "timers that send signals",
+        "a bot that is stopped until it is asked again would have one wake it",
+        ("timer_create",),
+        errno.ENOSYS,
+    ),
+    Denied(
+        "another way to open files",
+        "its flags are out of the filter's sight",
+        ("openat2",),
+        errno.ENOSYS,
+    ),
+    Denied(
         "memory lent to a pipe",
         "one byte of it holds a page of any size, which no limit counts",
         ("vmsplice",),
@@ -217,6 +233,15 @@ DENIED_ARGUMENTS = (
         errno.ENOLCK,
         any_of=(_GETLK, _SETLK, _SETLKW, _OFD_GETLK, _OFD_SETLK, _OFD_SETLKW, _SETLEASE, _NOTIFY),
     ),
+    DeniedArgument(
+        "fcntl that notes something at an open file",
+        "pipes are shared with the process that a bot is copied from, and with later copies",
+        "fcntl",
+        1,
+        any_of=(_SETOWN, _SETSIG, _SETOWN_EX, _SET_RW_HINT, _SET_FILE_RW_HINT),
+    ),
+    DeniedArgument("open of a file without a name", _NAMELESS, "open", 1, errno.EOPNOTSUPP, bits=_NAMELESS_FILE),
+    DeniedArgument("openat of a file without a name", _NAMELESS, "openat", 2, errno.EOPNOTSUPP, bits=_NAMELESS_FILE),
     DeniedArgument(
         "fcntl that makes a pipe larger",
         "what is in a pipe is the kernel's memory: 64 kB are counted for each",

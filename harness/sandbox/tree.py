@@ -137,7 +137,11 @@ class ProcessTree:
 
     def watch(self) -> None:
         """Others are being asked, for a while: stops it if it does something, or has left something that may."""
-        if not self.frozen and (processor_time(self.asked) - self._used > QUIET or not self.alone):
+        if self.frozen:
+            if not all(map(_is_stopped, [self.asked] if self.was_alone else self.members())):  # something woke it
+                self.freeze()
+            return
+        if processor_time(self.asked) - self._used > QUIET or not self.alone:
             self.restless = True
             self.freeze()
 

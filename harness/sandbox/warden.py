@@ -25,7 +25,7 @@ _started: list[int] = []
 def main(orders: dict[str, Any]) -> None:
     """Starts the program and stays until it is over."""
     from harness.sandbox import kernel
-    from harness.sandbox.confine import FIRST_BOT_USER, enter_namespaces
+    from harness.sandbox.confine import enter_namespaces, random_user
     from harness.sandbox.limits import SandboxLimits
 
     limits = SandboxLimits(**orders["limits"])
@@ -39,11 +39,10 @@ def main(orders: dict[str, Any]) -> None:
         kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)  # what the program leaves behind becomes ours
         if os.getppid() != orders["parent"]:
             sys.exit(CANNOT_START)  # the parent died before we asked
-    warden = os.getpid()
     program = os.fork()
     if program == 0:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        _run(orders, limits, namespaces, FIRST_BOT_USER + warden, _join(cgroup))
+        _run(orders, limits, namespaces, random_user(), _join(cgroup))
     _started.append(program)
     if cgroup >= 0:
         os.close(cgroup)

@@ -187,7 +187,7 @@ def test_odd_values_are_refused(asked):
 def test_a_record_that_names_a_seat_that_is_not_there_is_refused():
     arena(*FIELD[:9], "--deals", 1, "--name", "a")
     first, *others = records_of(Path("results/a"))
-    write_records(Path("results/a"), [replace(first, faults=(Fault(99, "crash", 0),)), *others])
+    write_records(Path("results/a"), [replace(first, faults=(Fault(99, "crash", 0),)), *others], sealed=False)
     assert "does not fit its number of seats" in arena("verify", "a", code=1).stdout
     assert "does not fit its number of seats" in arena("leaderboard", "a", code=2).stderr
 

@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import sys
+import tempfile
 from pathlib import Path
 from time import perf_counter
 
@@ -22,6 +23,7 @@ from tests.support.waiting import PATIENCE
 
 HEADERS = {"x86_64": "/usr/include/x86_64-linux-gnu/asm/unistd_64.h", "aarch64": "/usr/include/asm-generic/unistd.h"}
 SETLK, GETLK, SET_FLAGS, SET_PIPE_SIZE = 6, 5, 4, 1031
+SETSIG = 10
 SEND_BUFFER, RECEIVE_BUFFER = 7, 8
 SET_DUMPABLE, SET_NAME = 4, 15
 UNIX, INET, NETLINK, PACKET, VSOCK = 1, 2, 16, 17, 40
@@ -79,6 +81,10 @@ def test_calls_are_refused_by_their_arguments(machine):
     assert call("fcntl", 3, SET_FLAGS) == ALLOWED
     assert call("fcntl", 3, SETLK) == call("fcntl", 3, GETLK) == errno.ENOLCK
     assert call("fcntl", 3, SET_PIPE_SIZE) == call("setsockopt", 3, 1, SEND_BUFFER) == errno.EPERM
+    assert call("fcntl", 3, SETSIG) == errno.EPERM
+    assert call("timer_create", 1, 0, 0) == call("openat2", 3, 0, 0, 0) == errno.ENOSYS
+    assert call("openat", 3, 0, os.O_RDONLY) == ALLOWED
+    assert call("openat", 3, 0, os.O_TMPFILE | os.O_RDWR) == errno.EOPNOTSUPP
     assert call("setsockopt", 3, 1, RECEIVE_BUFFER) == ALLOWED
     assert call("setpriority", 0, 0, 5) == call("sched_setaffinity", 0) == call("prlimit64", 0) == ALLOWED
     assert call("setpriority", 0, 1, 5) == call("setpriority", 1, 0, 5) == errno.EPERM
@@ -146,23 +152,28 @@ def test_doctor_is_right_whatever_rights_there_are(user, refused, filters, lacki
     assert set(data["through"]) == {name for name, kept in data["enforced"].items() if not kept}
 
 
+@pytest.fixture
+def open_folder():
+    """A folder that every user can enter; pytest's own are closed, and closed again by each further session."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o777)
+        yield Path(folder)
+
+
 @needs_root
 @pytest.mark.parametrize(("user", "refused"), [(place[0], place[1]) for place in PLACES if place[2]])
-def test_warnings_and_refusals_name_what_doctor_says_lacks(user, refused, tmp_path):
-    tmp_path.chmod(0o777)
-    for folder in tmp_path.parents[:2]:
-        folder.chmod(0o755)
+def test_warnings_and_refusals_name_what_doctor_says_lacks(user, refused, open_folder):
     data = json.loads(lesser_rights.run([*ARENA, "doctor", "--json"], user, refused).stdout)
     lacking = {doctor.GUARANTEES[name][0] for name, kept in data["enforced"].items() if not kept}
     words = ["tournament", "--game=el-paso", "--bot=random", "--bot=skittish", "--deals=1", "--workers=0", "--name=r"]
 
     def play(isolate):
-        return lesser_rights.run([*ARENA, *words, f"--isolate={isolate}"], user, refused, cwd=str(tmp_path))
+        return lesser_rights.run([*ARENA, *words, f"--isolate={isolate}"], user, refused, cwd=str(open_folder))
 
     strict = play("strict")
     assert strict.returncode == (2 if lacking else 0), strict.stderr
     assert named(strict.stderr) == lacking
-    assert (tmp_path / "results" / "r").exists() == (not lacking)
+    assert (open_folder / "results" / "r").exists() == (not lacking)
     if lacking:
         lenient = play("on")
         assert lenient.returncode == 0, lenient.stderr
@@ -215,21 +226,18 @@ def test_node_starts_behind_the_filter(tmp_path):
 
 @needs_root
 @pytest.mark.parametrize("refused", [(), NO_NAMESPACES, NOTHING])
-def test_bots_play_with_whatever_walls_there_are(refused, tmp_path):
+def test_bots_play_with_whatever_walls_there_are(refused, open_folder):
     """A bot with a module, data, an engine that is installed in place: also where nothing but Landlock is there."""
-    tmp_path.chmod(0o777)
-    (tmp_path / "helper.py").write_text("ONE = 1\n")
-    (tmp_path / "w.txt").write_text("1")
-    (tmp_path / "mine.py").write_text(
+    (open_folder / "helper.py").write_text("ONE = 1\n")
+    (open_folder / "w.txt").write_text("1")
+    (open_folder / "mine.py").write_text(
         "import harness, helper\nfrom pathlib import Path\n"
         "class Mine(harness.Bot):\n    files = ('w.txt',)\n"
         "    def choose(self, view, actions):\n"
         "        return actions[int((Path(__file__).parent / 'w.txt').read_text()) - helper.ONE]\n"
     )
-    for folder in tmp_path.parents[:2]:
-        folder.chmod(0o755)
     words = ["tournament", "--isolate=on", "--game=el-paso", "--bot=random", "--bot=mine.py", "--deals=1", "--name=r"]
-    done = lesser_rights.run([*ARENA, *words], ORDINARY, refused, cwd=str(tmp_path))
+    done = lesser_rights.run([*ARENA, *words], ORDINARY, refused, cwd=str(open_folder))
     assert done.returncode == 0, done.stderr
-    lines = (tmp_path / "results" / "r" / "games.jsonl").read_text().splitlines()
+    lines = (open_folder / "results" / "r" / "games.jsonl").read_text().splitlines()
     assert [json.loads(line)["faults"] for line in lines] == [[], []]

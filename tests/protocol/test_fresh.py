@@ -65,12 +65,16 @@ def test_no_diary_is_found_again(workers):
     assert [one.record for one in played if b"new" not in one.notes] == []
 
 
-SLY = ("attribute-diary", "time-diary", "mode-diary", "flag-diary", "id-diary", "parent-diary", "signal-diary")
+SLY = (
+    *(f"sly.py::{kind}-diary" for kind in ("attribute", "time", "mode", "flag", "id", "parent", "signal")),
+    "kept_pipe.py::pipe-diary",
+    "hidden_page.py::hidden-diary",
+)
 
 
 @pytest.mark.parametrize("kind", SLY)
 def test_what_outlives_a_copy_tells_nothing(kind):
-    roster = table([f"{DIARIES / 'sly.py'}::{kind}", *diary_names(KINDS[:1])])
+    roster = table(diary_names([kind, KINDS[0]]))
     played = play(roster, rotations(list(roster.entrants), 3), 0)
     assert [one.record.faults for one in played] == [()] * 6
     assert [one.notes for one in played if b"remembered" in one.notes] == []
