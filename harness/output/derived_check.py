@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
+
 from harness._version import VERSION
 from harness.core.errors import StoreError
 from harness.output.tables import leaderboard_files, leaderboard_table
 from harness.plugins.loading import shown
 from harness.ratings import leaderboards, rate_records
+from harness.runs.run_files import digest_of_file
 from harness.runs.store import RunFolder
 
 
@@ -22,13 +25,11 @@ def unfit_tables(run: RunFolder) -> list[str]:
     found = []
     for name, rebuilt in leaderboard_files(tables).items():
         try:
-            there = (run.folder / name).read_bytes()
-        except FileNotFoundError:
+            there = digest_of_file(run.folder / name)
+        except StoreError as error:
+            found.append(str(error))
             continue
-        except OSError as error:
-            found.append(f"Cannot read {run.folder / name}: {error.strerror or error}.")
-            continue
-        if there != rebuilt:
+        if there not in ("", f"sha256:{sha256(rebuilt).hexdigest()}"):
             what = f"is not what the records give{why}"
             found.append(f"{run.folder / name} {what}; arena leaderboard {run.folder} shows what is.")
     return found

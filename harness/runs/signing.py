@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from stat import S_ISREG
 from types import ModuleType
 from typing import TYPE_CHECKING, Literal
 
@@ -166,7 +167,8 @@ def _files(folder: Path, besides: str = "") -> Iterator[Path]:
 
 def _is_lock(path: Path) -> bool:
     """Whether it is what a process has there while it writes the run, or has left when it was killed: its number."""
-    if path.is_symlink() or path.stat().st_size > LOCK_SIZE:
+    found = path.lstat()
+    if not S_ISREG(found.st_mode) or found.st_size > LOCK_SIZE:
         return False
     return not (text := path.read_bytes()) or text.isdigit()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import re
 import shutil
@@ -619,6 +620,16 @@ def test_a_link_in_the_folder_is_not_followed(key):
     Path("elsewhere").mkdir()
     (FOLDER / "report").symlink_to(Path("elsewhere").resolve())
     assert "BAD: the run is not what was signed" in arena("verify", "a", "--key", key, code=1).stdout
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no such pipes here")
+@pytest.mark.parametrize(("name", "told"), [("leaderboard.md", "it is no regular file"), ("lock", "but BAD")])
+def test_nobody_waits_for_a_pipe_in_the_folder(key, name, told):
+    play()
+    arena("sign", "a")
+    (FOLDER / name).unlink(missing_ok=True)
+    os.mkfifo(FOLDER / name)
+    assert told in arena("verify", "a", "--key", key, code=1).stdout
 
 
 def test_a_record_without_an_end_is_found_in_a_complete_run(key):
