@@ -128,9 +128,12 @@ def _show(run: RunFolder, found: Findings, signed: SignatureFinding) -> None:
     verdict = "all fit" if not found.problems else f"{len(found.problems)} problems"
     missing = f", {len(found.missing)} of the schedule are missing" if found.missing else ""
     click.echo(f"{run.folder}: {found.records} records, {found.replayed} played again: {verdict}{missing}. {signed}")
-    if signed.uncovered:
-        why = "for it came after the signature" if signed.state == "good" else "without a good signature"
-        click.echo(f"  Not covered {why}: {', '.join(signed.uncovered)}.")
+    if signed.state != "good":
+        click.echo(f"  Not covered without a good signature: {', '.join(signed.uncovered)}.")
+    elif signed.added:
+        click.echo(f"  Not covered for it came after the signature: {', '.join(signed.added)}.")
+    if signed.aside:
+        click.echo(f"  Not covered by signatures: {', '.join(signed.aside)}, which is what bots have printed.")
     if found.bots is None:
         faults = f", and {found.taken} fault{'s' * (found.taken > 1)}" if found.taken else ""
         click.echo(f"  Taken as recorded: who chose the moves{faults}; --bots asks the bots.")
@@ -148,6 +151,7 @@ def _show_bots(run: RunFolder, asked: BotFindings) -> None:
         verdict = "not everything could be confirmed"
     stopped = " before it was stopped" if asked.stopped else ""
     click.echo(f"{run.folder}: {asked.asked} matches asked again{stopped}: {verdict}.")
+    _list([f"In this run {bot} is {what}." for bot, what in asked.given_names.items()])
     _list(asked.problems)
     _list([f"{bot} could not be asked: {why.removesuffix('.')}." for bot, why in asked.unasked.items()])
     _list(
@@ -185,6 +189,7 @@ def _data(run: RunFolder, found: Findings, signed: SignatureFinding, wanted: boo
             "asked": asked.asked,
             "problems": asked.problems,
             "unrepeatable": asked.unrepeatable,
+            "given_names": asked.given_names,
             "unasked": asked.unasked,
             "unconfirmed": asked.unconfirmed,
             "stopped": asked.stopped,

@@ -317,7 +317,7 @@ class _Match:
     def _take_processor_time(self, number: int) -> None:
         used = getattr(self.seats[number].bot, "_processor_time", None)
         if isinstance(used, float):
-            self.cpu[number] = used
+            self.cpu[number] = max(used, 0.0)  # a process that died takes its time out of the sum
 
     def _finish(self, number: int, seat: Seat, told: GameRecord) -> None:
         assert seat.bot is not None

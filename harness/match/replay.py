@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from math import inf
 from typing import Any
 
 import msgspec
@@ -81,6 +82,7 @@ class Replay:
 def verify(game: Game[Any], record: GameRecord) -> None:
     """Plays a record again; raises ReplayError where it does not fit the rules, or where a bot that had failed did
     not play by the luck of its stand-in."""
+    _check_reach(record)
     replay = Replay(game, record)
     replay.state.log = None
     luck = {seat: Chance(record.seed).rng("spare", record.id, seat) for seat in {f.seat for f in record.faults}}
@@ -95,6 +97,19 @@ def verify(game: Game[Any], record: GameRecord) -> None:
                 )
         replay.step()
     replay.check_end()
+
+
+def _check_reach(record: GameRecord) -> None:
+    """Raises ReplayError for faults where there was nothing to decide, and for times that nobody can take."""
+    for fault in record.faults:
+        if not 0 <= fault.decision <= len(record.actions):  # at the last: when the match was over
+            raise ReplayError(
+                f"{record.id}: the record says that {record.seats[fault.seat]} failed ({fault.kind}) at decision "
+                f"{fault.decision}, and the match has {len(record.actions)}."
+            )
+    for what, times in (("time", record.time), ("slowest", record.slowest), ("cpu", record.cpu)):
+        if not all(0 <= each < inf for each in times):
+            raise ReplayError(f"{record.id}: the record says {what} {times}, and nobody takes such a time.")
 
 
 def stream(

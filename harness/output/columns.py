@@ -130,8 +130,8 @@ COLUMNS = (
     Column(
         "PL",
         "the Plackett-Luce strength, in Elo points around the field's average: the cross-check",
-        lambda s: f"{s.strength:+.0f}",
-        lambda s: {"strength": round(s.strength, 1), "strength rank": s.strength_rank},
+        lambda s: f"{round(s.strength) + 0.0:+.0f}",  # no -0, which is a matter of the last bit
+        lambda s: {"strength": round(s.strength, 1) + 0.0, "strength rank": s.strength_rank},
         legend="PL: Plackett-Luce, in Elo points.",
         sort_by="strength",
     ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
-from math import exp, inf, lgamma, log, sqrt
+from math import exp, fsum, inf, lgamma, log, sqrt
 from typing import NamedTuple
 
 LEVEL = 0.95
@@ -53,10 +53,10 @@ def mean(sums: Iterable[tuple[float, float]], doubt: float = 0.0) -> Interval | 
     matches = sum(count for count, _ in deals)
     if not matches:
         return None
-    value = sum(total for _, total in deals) / matches
+    value = fsum(total for _, total in deals) / matches  # the same whatever Python adds up
     if len(deals) < 2:
         return Interval(value, -inf, inf)
-    squares = sum((total - value * count) ** 2 for count, total in deals) * len(deals) / (len(deals) - 1)
+    squares = fsum((total - value * count) ** 2 for count, total in deals) * len(deals) / (len(deals) - 1)
     reach = quantile((1 + LEVEL) / 2, len(deals) - 1) * sqrt(squares + doubt) / matches
     return Interval(value, value - reach, value + reach)
 

@@ -20,6 +20,7 @@ from harness.core.types import GameRecord, Isolation, Value
 from harness.executors.isolation import OutsideProcesses, is_confined
 from harness.executors.jobs import Roster
 from harness.plugins.entrants import Entrant, check_distinct, split_options, unknown_games
+from harness.plugins.loading import shown
 from harness.plugins.registry import Registry, load
 from harness.plugins.trust import stranger_behind
 from harness.runs.request import LIMITS, SAFE_BITS, RunRequest, draw_seed
@@ -262,6 +263,12 @@ def kept_otherwise(run: RunFolder, isolate: Isolation, entrants: Iterable[Entran
 def reopen(run: RunFolder, registry: Registry, force: bool = False) -> RunSetup:
     """A run to be continued, with its bots and rules as they are installed now; refuses it if they changed."""
     setup = restore(run, registry)
+    absent = sorted({name for plan in setup.plan.games for name in plan.entrants} - setup.entrants.keys())
+    if absent:
+        raise StoreError(
+            f"{run.folder} cannot be continued, also not with --force: {RUN} has {', '.join(map(shown, absent))} play, "
+            f"and what it enters is {', '.join(map(shown, setup.entrants))}."
+        )
     changes = _changes(run.info, setup)
     if changes and not force:
         raise StoreError(f"{run.folder} cannot be continued: {'; '.join(changes)}. Use --force to go on all the same.")

@@ -1,14 +1,15 @@
 """Signatures of runs that are published: whoever has the key vouches for run.json, for every record, for what bots have
-noted, and for whatever else lies in the run's folder. Leaderboards are made of the records, and compared with those."""
+noted, and for whatever else lies in the run's folder, but for what bots have printed."""
 
 from __future__ import annotations
 
 import os
 from base64 import b64decode, b64encode
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from stat import S_ISREG
 from types import ModuleType
 from typing import TYPE_CHECKING, Literal
 
@@ -16,8 +17,8 @@ import msgspec
 
 from harness.core.errors import StoreError, UsageError
 from harness.plugins.loading import shown
-from harness.runs.run_files import LOCK, PART, cannot_write, digest_of_file, lock, write_whole
-from harness.runs.store import GAMES, NOTES, RUN, UNREADABLE, RunFolder
+from harness.runs.run_files import LOCK, cannot_write, digest_of_file, lock, write_whole
+from harness.runs.store import GAMES, LOGS, NOTES, RUN, UNREADABLE, RunFolder
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -26,11 +27,10 @@ SIGNATURE = "signature.json"
 KIND = "ed25519:"
 """Stands before a public key, so that nobody takes it for something else."""
 KEY_SIZE = 32
+LOCK_SIZE = 20
 NEEDED = "Signatures need a library that is not installed: pip install 'arena-harness[sign]'."
 
 RECORDS = "records"
-DERIVED = "leaderboard."
-"""How the names of files begin that are made of the records: a check makes them again."""
 REWRITABLE = ("deals", "limits", "times", "versions", "notes")
 """What neither the rules nor the bots can check."""
 _OTHER = "not what was signed; if you have continued it yourself, sign it again"
@@ -61,11 +61,13 @@ class SignatureFinding:
     why: str = ""
     added: tuple[str, ...] = ()
     """Files that were put into the run's folder after it was signed."""
+    aside: tuple[str, ...] = ()
+    """What lies there and nobody vouches for."""
 
     @property
     def uncovered(self) -> tuple[str, ...]:
         """What somebody who mends all digests could have rewritten in a run that fits, and nobody would notice."""
-        return self.added if self.state == "good" else REWRITABLE
+        return (*self.added, *self.aside) if self.state == "good" else REWRITABLE
 
     def __str__(self) -> str:
         match self.state:
@@ -139,17 +141,36 @@ def signed_text(parts: Mapping[str, str], when: str) -> bytes:
 
 
 def _parts(run: RunFolder) -> dict[str, str]:
-    """The digests of what a signature covers: all records, in the order of the schedule, and every file of the folder
-    that is not made of them. What bots have printed lies in a folder of its own, and nobody vouches for that."""
+    """The digests of what a signature covers: all records, in the order of the schedule, and every other file of the
+    folder and of folders in it. What bots have printed lies in a folder of its own, and nobody vouches for that."""
+    if not run.ends_whole():
+        raise StoreError(f"{run.folder / GAMES} goes on after its last whole line: take the rest out.")
     found = {RECORDS: run.digest(), NOTES: digest_of_file(run.folder / NOTES)}  # that there are none counts, too
-    try:
-        files = sorted(file.name for file in run.folder.iterdir() if not file.is_dir())
-    except OSError as error:
-        raise StoreError(f"Cannot read {run.folder}: {error.strerror or error}.") from error
-    for name in files:
-        if name not in (GAMES, SIGNATURE, LOCK) and not name.startswith((DERIVED, ".")) and not name.endswith(PART):
-            found[name] = digest_of_file(run.folder / name)
+    for path in _files(run.folder, besides=LOGS):
+        name = path.relative_to(run.folder).as_posix()
+        if name not in (GAMES, SIGNATURE) and not (name == LOCK and _is_lock(path)):
+            found[f"./{name}" if name == RECORDS else name] = digest_of_file(path)
     return found
+
+
+def _files(folder: Path, besides: str = "") -> Iterator[Path]:
+    """All that is no folder, here and in folders of it but one; a link to a folder is none."""
+    try:
+        for path in sorted(folder.iterdir()):
+            if path.is_symlink() or not path.is_dir():
+                yield path
+            elif path.name != besides:
+                yield from _files(path)
+    except OSError as error:
+        raise StoreError(f"Cannot read {folder}: {error.strerror or error}.") from error
+
+
+def _is_lock(path: Path) -> bool:
+    """Whether it is what a process has there while it writes the run, or has left when it was killed: its number."""
+    found = path.lstat()
+    if not S_ISREG(found.st_mode) or found.st_size > LOCK_SIZE:
+        return False
+    return not (text := path.read_bytes()) or text.isdigit()
 
 
 def check_signature(run: RunFolder, trusted: Collection[str] = ()) -> SignatureFinding:
@@ -187,7 +208,8 @@ def check_signature(run: RunFolder, trusted: Collection[str] = ()) -> SignatureF
         return SignatureFinding("bad", key, found.signed, f"{', '.join(map(shown, others))} {verb} {_OTHER}")
     added = tuple(map(shown, sorted(now.keys() - found.parts)))
     state: SignatureState = "other key" if trusted and key not in trusted else "good"
-    return SignatureFinding(state, key, found.signed, added=added)
+    aside = (f"{LOGS}/",) if (run.folder / LOGS).is_dir() else ()
+    return SignatureFinding(state, key, found.signed, added=added, aside=aside)
 
 
 def trusted_keys(asked: Iterable[str]) -> list[str]:

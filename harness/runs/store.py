@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
+from os import SEEK_END
 from pathlib import Path
 from typing import TypeVar
 from zlib import crc32
@@ -235,6 +236,17 @@ class RunFolder:
         except OSError as error:
             raise StoreError(f"Cannot read {path}: {error.strerror or error}.") from error
 
+    def ends_whole(self) -> bool:
+        """Whether games.jsonl ends with the end of a line. Where it does not a match was cut short, or, in a run that
+        is complete, somebody has added what other readers take for a record."""
+        try:
+            with (self.folder / GAMES).open("rb") as file:
+                size = file.seek(0, SEEK_END)
+                file.seek(max(0, size - 1))
+                return file.read(1) in (b"", b"\n")
+        except OSError as error:
+            raise StoreError(f"Cannot read {self.folder / GAMES}: {error.strerror or error}.") from error
+
     def _no_record(self, number: int, error: Exception) -> StoreError:
         return StoreError(f"{self.folder / GAMES}, line {number}, is not a record: {error}.")
 
@@ -342,8 +354,8 @@ FORMER_SETTINGS = ("tables", "rounds", "until-separated", "max-matches")
 def _is_sound(record: GameRecord | MatchResult) -> bool:
     """Whether everything that goes by seat is there for each seat, and for no other."""
     seats = len(record.seats)
-    times = (record.time or record.seats, record.slowest or record.seats)
-    by_seat = (record.scores, record.ranks, record.decisions, *times)
+    times = [record.time, record.slowest, *([record.cpu] if isinstance(record, GameRecord) else [])]
+    by_seat = (record.scores, record.ranks, record.decisions, *filter(None, times))
     return all(len(each) == seats for each in by_seat) and all(0 <= fault.seat < seats for fault in record.faults)
 
 

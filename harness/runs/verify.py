@@ -16,7 +16,7 @@ from harness.runs.extra_fields import extra_fields
 from harness.runs.request import LIMITS
 from harness.runs.run_files import digest_of_file
 from harness.runs.run_setup import configure_run, limits_of_run
-from harness.runs.store import NOTES, RUN, RunFolder
+from harness.runs.store import GAMES, NOTES, RUN, RunFolder
 from harness.runs.verify_bots import BotFindings
 from harness.schedule import Schedule
 
@@ -129,6 +129,8 @@ def _unfit(run: RunFolder, seen: Counter[str], strangers: Sequence[GameRecord], 
     else:
         found += [f"{record.id} is not what the schedule of this run has under that id." for record in strangers]
     found += _disqualified_unduly(run)
+    if run.info.finished and not run.ends_whole():
+        found.append(f"{run.folder / GAMES} goes on after its last whole line, and the run was complete without that.")
     if run.info.records:
         try:
             same = run.digest() == run.info.records

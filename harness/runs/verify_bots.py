@@ -19,6 +19,7 @@ from harness.executors.jobs import Job, Roster, choose_executor, isolated
 from harness.match.ask_again import AskedDecision, ask_again
 from harness.match.positions import positions
 from harness.plugins.entrants import Entrant
+from harness.plugins.loading import shown
 from harness.plugins.registry import Registry
 from harness.runs.run_setup import configure_run, enter_again, entrant_change, limits_of_run
 from harness.runs.store import RunFolder
@@ -37,6 +38,10 @@ class BotFindings:
     """Decisions and faults that are not the bots'."""
     unrepeatable: dict[str, str] = field(default_factory=dict)
     """Bots that do not decide the same when they are asked twice, with where they did not."""
+    given_names: dict[str, str] = field(default_factory=dict)
+    """Bots that were asked under names that somebody gave them, with what they are. A run with all its names changed,
+    and those of its specs, too, is the run that somebody plays who enters the same bots under these names: nothing but
+    a signature tells them apart, so a reader must see who is who."""
     unasked: dict[str, str] = field(default_factory=dict)
     """Bots that could not be asked, with why not."""
     unconfirmed: list[str] = field(default_factory=list)
@@ -67,6 +72,7 @@ def check_bots(
     """
     found = BotFindings()
     entrants = _entrants(run, registry, found.unasked)
+    found.given_names = dict(_given_names(run, registry, entrants))
     limits = {**limits_of_run(run), "isolate": isolate}
     roster = Roster(configure_run(run, registry), entrants)
     records = (
@@ -97,9 +103,19 @@ def _entrants(run: RunFolder, registry: Registry, unasked: dict[str, str]) -> di
             unasked[old.name] = f"what the run calls {old.name} is entered as {old.spec}, and that is {new.name}"
         elif change := entrant_change(old, new):
             unasked[old.name] = change
+        elif new.source != old.source:
+            unasked[old.name] = f"the run says that it is of {shown(old.source)}, and it is of {shown(new.source)}"
         else:
             entrants[old.name] = new
     return entrants
+
+
+def _given_names(run: RunFolder, registry: Registry, entrants: Mapping[str, Entrant]) -> Iterator[tuple[str, str]]:
+    for info in run.info.entrants:
+        own = info.spec.removeprefix(f"{info.name}=")
+        if info.name in entrants and own != info.spec:
+            not_that = ", not the installed bot of that name" if info.name in registry.bots else ""
+            yield info.name, f"{shown(own)} ({entrants[info.name].digest}){not_that}"
 
 
 class _Checking:

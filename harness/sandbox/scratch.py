@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import tempfile
 from contextlib import suppress
 from pathlib import Path
+from time import time
 
 PREFIX = "arena-"
 OWNER = "owner"
@@ -16,6 +18,11 @@ A lock tells the living from the dead where a process id cannot: ids are used ag
 nothing in the next one, though both may share a temporary folder. A record lock belongs to one process: nothing that
 it has started holds the lock any longer than it does.
 """
+FORSAKEN = 3600.0
+"""Seconds after which a folder without such a file has no owner: it is locked at once where it is made, and so its
+owner died in between, or was an arena that had no such file yet."""
+_MADE_HERE = re.compile(PREFIX + r"[a-z0-9_]{8}")
+"""What `mkdtemp` calls a folder of ours: what others call arena-something is theirs."""
 _held: dict[str, int] = {}
 """The folders of this process, with the descriptors that hold their locks."""
 
@@ -52,6 +59,10 @@ def clear_left() -> list[str]:
         try:
             if path.is_symlink() or path.stat().st_uid != os.geteuid():
                 continue
+            if _is_forsaken(path):
+                shutil.rmtree(folder, ignore_errors=True)
+                found.append(folder)
+                continue
             descriptor = os.open(path / OWNER, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
         except OSError:
             continue
@@ -64,6 +75,13 @@ def clear_left() -> list[str]:
         finally:
             os.close(descriptor)
     return found
+
+
+def _is_forsaken(path: Path) -> bool:
+    """Whether a folder of ours has nobody's lock, and has had long enough to get one."""
+    if not _MADE_HERE.fullmatch(path.name) or os.path.lexists(path / OWNER):
+        return False
+    return path.is_dir() and path.stat().st_mtime < time() - FORSAKEN
 
 
 def _hold(folder: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import re
 import shutil
@@ -400,17 +401,17 @@ def test_a_table_that_is_not_that_of_the_records_is_found_without_a_key(name):
     arena("verify", "a")
 
 
-def test_a_number_of_a_table_that_was_improved_is_found_and_one_that_was_rounded_otherwise_is_not():
+def test_a_number_of_a_table_that_was_improved_is_found():
     play()
     path = FOLDER / "leaderboard.json"
     board = json.loads(path.read_text())
     rating = board["el-paso"][1]["rating"]
-    for better, code in ((rating + 1, 1), (rating * (1 + 1e-12), 0)):
+    for better, code in ((rating + 1, 1), (rating + 0.001, 1), (rating, 0)):
         board["el-paso"][1]["rating"] = better
-        path.write_text(json.dumps(board, indent=2))
+        path.write_text(json.dumps(board, indent=2) + "\n")
         arena("verify", "a", code=code)
     board["el-paso"][1] |= {"rating": rating, "matches": board["el-paso"][1]["matches"] + 1}
-    path.write_text(json.dumps(board, indent=2))
+    path.write_text(json.dumps(board, indent=2) + "\n")
     arena("verify", "a", code=1)
 
 
@@ -524,7 +525,144 @@ def test_a_signed_table_cannot_be_bent(key):
     play()
     arena("sign", "a")
     swap_in("leaderboard.md")
-    assert "leaderboard.md is not what the records give" in arena("verify", "a", "--key", key, code=1).stdout
+    said = arena("verify", "a", "--key", key, code=1).stdout
+    assert "leaderboard.md is not what the records give" in said
+    assert "BAD: 'leaderboard.md' is not what was signed" in said
     (FOLDER / "leaderboard.md").unlink()
+    assert "BAD: 'leaderboard.md' is not what was signed" in arena("verify", "a", "--key", key, code=1).stdout
+    arena("sign", "a")
     (FOLDER / "notes.jsonl").write_text('{"match":"el-paso-1.1.1","notes":[]}\n')  # nobody had noted anything
     assert "BAD: 'notes.jsonl' is not what was signed" in arena("verify", "a", code=1).stdout
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"faults": (Fault(0, "timeout", 9999, "late"),)}, "failed (timeout) at decision 9999, and the match has"),
+        ({"faults": (Fault(0, "timeout", -1, "late"),)}, "failed (timeout) at decision -1, and the match has"),
+        ({"cpu": (0.0, 0.0, 0.0, 0.0, 0.0)}, "does not fit its number of seats"),
+        ({"slowest": (0.0,)}, "does not fit its number of seats"),
+        ({"time": (0.1, -0.1)}, "the record says time (0.1, -0.1), and nobody takes such a time"),
+        ({"cpu": (-0.1, 0.1)}, "the record says cpu (-0.1, 0.1), and nobody takes such a time"),
+    ],
+)
+def test_faults_and_times_that_cannot_be_are_found(change, told):
+    play(deals=1)
+    first, *others = records_of(FOLDER)
+    if "faults" in change:
+        change = {**change, "ranks": ranks_with_faults(first.scores, change["faults"])}
+    write_records(FOLDER, [replace(first, **change), *others], sealed=False)
+    assert told in arena("verify", "a", code=1).stdout
+
+
+def test_a_process_that_died_has_used_no_less_than_nothing():
+    class Died(harness.Bot):
+        _processor_time = -0.028668
+
+        def choose(self, view, actions):
+            raise ValueError
+
+    run = harness.tournament("el-paso", [Died, "random"], deals=1, seed=3, workers=0, name="died", quiet=True)
+    assert [record.cpu for record in run] == [(0.0, 0.0)] * 2
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("leaderboard.csv", r"\r?\n(?=el-paso)", ","),  # the winner's line is part of the header
+        ("leaderboard.csv", ",(?=outlaw)", ",,"),
+        ("leaderboard.json", r'("rating": \d+\.\d\d)\d*', r"\1"),
+        ("leaderboard.json", r'("wins": 0)\.\d+', r"\1.9"),
+        ("leaderboard.md", r"\|", " "),
+    ],
+)
+def test_a_table_is_compared_to_the_letter(name, old, new):
+    play()
+    path = FOLDER / name
+    text = path.read_bytes().decode()
+    bent_text = re.sub(old, new, text, count=1)
+    assert bent_text != text
+    path.write_bytes(bent_text.encode())
+    assert f"{path} is not what the records give; arena" in arena("verify", "a", code=1).stdout
+    edit_info(FOLDER, lambda raw: {**raw, "arena": "0.0.1"})
+    assert "(or arena '0.0.1' wrote it otherwise than" in arena("verify", "a", code=1).stdout
+
+
+@pytest.mark.parametrize(
+    "name", ["leaderboard.html", ".hidden", "run.json.part", "report/index.html", "report/logs/x", "lock", "records"]
+)
+def test_whatever_lies_in_the_folder_is_signed_or_is_named(key, name):
+    play()
+    arena("sign", "a")
+    (FOLDER / "logs").mkdir()
+    (FOLDER / "logs" / "bot.log").write_text("hello")
+    said = arena("verify", "a", "--key", key).stdout
+    assert "  Not covered by signatures: logs/, which is what bots have printed.\n" in said
+    path = FOLDER / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("We won.")
+    added = repr(name if name != "records" else "./records")
+    said = arena("verify", "a", "--key", key, code=1).stdout
+    assert f"Not covered for it came after the signature: {added}.\n" in said
+    if name == "lock":
+        path.write_text("4711")  # left by a killed process
+        arena("verify", "a", "--key", key)
+        return
+    arena("sign", "a")
+    arena("verify", "a", "--key", key)
+    path.write_text("They won.")
+    assert f"BAD: {added} is not what was signed" in arena("verify", "a", "--key", key, code=1).stdout
+
+
+def test_a_link_in_the_folder_is_not_followed(key):
+    play()
+    arena("sign", "a")
+    Path("elsewhere").mkdir()
+    (FOLDER / "report").symlink_to(Path("elsewhere").resolve())
+    assert "BAD: the run is not what was signed" in arena("verify", "a", "--key", key, code=1).stdout
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no such pipes here")
+@pytest.mark.parametrize(("name", "told"), [("leaderboard.md", "it is no regular file"), ("lock", "but BAD")])
+def test_nobody_waits_for_a_pipe_in_the_folder(key, name, told):
+    play()
+    arena("sign", "a")
+    (FOLDER / name).unlink(missing_ok=True)
+    os.mkfifo(FOLDER / name)
+    assert told in arena("verify", "a", "--key", key, code=1).stdout
+
+
+def test_a_record_without_an_end_is_found_in_a_complete_run(key):
+    play()
+    arena("sign", "a")
+    whole = (FOLDER / GAMES).read_bytes()
+    (FOLDER / GAMES).write_bytes(whole + whole.splitlines()[0])
+    said = arena("verify", "a", "--key", key, code=1).stdout
+    assert f"  {FOLDER / GAMES} goes on after its last whole line, and the run was complete without that.\n" in said
+    assert "BAD: the run is not what was signed" in said
+    assert "take the rest out" in arena("sign", "a", code=2).stderr
+    (FOLDER / "signature.json").unlink()
+    arena("verify", "a", code=1)
+
+
+def test_names_that_were_given_to_other_bots_are_told():
+    Path("ext.py").write_text(NOTING.replace("Noting", "Ext"))
+    play(bots=("ext.py", "skittish"))
+    assert "In this run" not in asked_again()
+    swap = {"ext": "skittish", "skittish": "ext"}
+
+    def swapped(raw):
+        [plan] = raw["plan"]["games"]
+        plan["entrants"] = [swap[name] for name in plan["entrants"]]
+        for one in raw["entrants"]:
+            one["name"] = swap[one["name"]]
+            one["spec"] = f"{one['name']}={one['spec']}"
+        return raw
+
+    edit_info(FOLDER, swapped)
+    write_records(FOLDER, [replace(one, seats=tuple(swap[seat] for seat in one.seats)) for one in records_of(FOLDER)])
+    said = asked_again()  # anybody may play these bots under these names
+    assert re.search(r"In this run skittish is 'ext.py::ext' \(sha256:\w+\), not the installed bot of that name", said)
+    assert re.search(r"In this run ext is 'skittish' \(sha256:\w+\)\.", said)
+    edit_info(FOLDER, lambda raw: {**raw, "entrants": [{**one, "source": "elsewhere"} for one in raw["entrants"]]})
+    assert "skittish could not be asked: the run says that it is of 'elsewhere'" in asked_again(1)

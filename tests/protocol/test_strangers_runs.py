@@ -188,3 +188,14 @@ def test_a_path_in_run_json_is_not_read(begun):
     assert enter_again(run, registry, [mine])[0].contents == {digest: "e4"}
     [typed] = registry.entrants(["own/mine.py::mine:book=private/secret"])  # by somebody, afterwards
     assert list(typed.contents.values()) == ["secret"]
+
+
+@pytest.mark.parametrize("force", [(), ("--force",)])
+def test_a_run_whose_plan_names_a_bot_that_it_does_not_enter_is_refused_in_a_sentence(begun, force):
+    path = begun / RUN
+    path.write_text(
+        path.read_text().replace('"random"', '"../../pwn"').replace('"spec":"../../pwn"', '"spec":"random"')
+    )
+    said = arena("tournament", "--resume", begun, "--workers", 1, *force, code=2).stderr
+    assert "cannot be continued, also not with --force: run.json has '../../pwn' play, and what it enters is" in said
+    assert len(said.splitlines()) == 1

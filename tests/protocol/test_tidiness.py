@@ -59,6 +59,16 @@ def test_what_a_killed_process_left_is_cleared_and_what_the_living_have_is_not(t
     assert scratch.clear_left() == [living]
 
 
+def test_a_folder_that_never_got_an_owner_is_cleared_after_an_hour_and_one_that_is_not_ours_is_not(temporary):
+    old, young, foreign = (temporary / name for name in ("arena-0_oldold", "arena-youngone", "arena-of-somebody"))
+    for folder in (old, young, foreign):
+        (folder / "bot-1").mkdir(parents=True)
+    for folder in (old, foreign):
+        os.utime(folder, (time.time() - 2 * scratch.FORSAKEN,) * 2)
+    assert scratch.clear_left() == [str(old)]
+    assert {path.name for path in temporary.iterdir()} == {young.name, foreign.name}
+
+
 def test_the_run_after_a_killed_one_clears_its_folders(temporary):
     game = [sys.executable, "-m", "harness", "tournament", "--game", "el-paso", "--bot", "random", "--bot", "skittish",
             "--results", str(temporary / "results"), "--workers", "1", "-q"]  # fmt: skip
