@@ -213,7 +213,7 @@ class Process:
     def processor_time(self) -> float:
         """Seconds of processor time that it has used in this match, or in the last if it plays none."""
         if self._tree:
-            self._used = self._tree.processor_time() - self._used_before
+            self._used = max(0.0, self._tree.processor_time() - self._used_before)
         return self._used
 
     def end_match(self) -> bool:

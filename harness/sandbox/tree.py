@@ -133,7 +133,7 @@ class ProcessTree:
 
     def used_since_rest(self) -> float:
         """Seconds of processor time that all of it has used for what it is asked now."""
-        return self.processor_time() - self._used_by_all
+        return max(0.0, self.processor_time() - self._used_by_all)
 
     def watch(self) -> None:
         """Others are being asked, for a while: stops it if it does something, or has left something that may."""
