@@ -56,17 +56,24 @@ def main() -> None:
 
 
 def _show_python() -> None:
-    """Lets everybody see the Python that runs the tests, where it lies in a folder that is only root's."""
-    place = Path(sys.base_prefix).resolve()
-    private = [folder for folder in (*reversed(place.parents), place) if not folder.stat().st_mode & 0o001]
-    if not private:
+    """Lets everybody see the Python that runs the tests, and this project, where they lie in folders only root's."""
+    places = {Path(one).resolve() for one in (sys.base_prefix, sys.prefix, Path(__file__).parents[2])}
+    hidden: dict[Path, list[Path]] = {}
+    for place in sorted(places):
+        private = [folder for folder in (*reversed(place.parents), place) if not folder.stat().st_mode & 0o001]
+        if private:
+            hidden.setdefault(private[0], []).append(place)
+    if not hidden:
         return
     kernel.unshare(kernel.CLONE_NEWNS)
     kernel.mount(None, "/", None, kernel.MS_REC | kernel.MS_PRIVATE)
-    aside = tempfile.mkdtemp()
-    kernel.mount(str(place), aside, None, kernel.MS_BIND | kernel.MS_REC)
-    kernel.mount("tmpfs", str(private[0]), "tmpfs", 0, "mode=755")
-    place.mkdir(parents=True)
-    kernel.mount(aside, str(place), None, kernel.MS_BIND | kernel.MS_REC)
-    kernel.unmount(aside)
-    Path(aside).rmdir()
+    for folder, inside in hidden.items():
+        aside = {place: tempfile.mkdtemp() for place in inside}
+        for place, other in aside.items():
+            kernel.mount(str(place), other, None, kernel.MS_BIND | kernel.MS_REC)
+        kernel.mount("tmpfs", str(folder), "tmpfs", 0, "mode=755")
+        for place, other in aside.items():
+            place.mkdir(parents=True, exist_ok=True)
+            kernel.mount(other, str(place), None, kernel.MS_BIND | kernel.MS_REC)
+            kernel.unmount(other)
+            Path(other).rmdir()
