@@ -213,10 +213,10 @@ def test_a_bot_that_starts_too_slowly_is_blamed_apart_from_its_move_time(tmp_pat
 
 
 @pytest.mark.slow
-def test_isolated_bots_are_half_as_fast_as_an_echo_and_workers_add_up():
-    """Ratios, in one run; on a machine with something else to do they say nothing."""
+def test_isolated_bots_are_a_third_as_fast_as_an_echo_and_workers_add_up():
+    """Ratios, in one run, with a fresh copy for each match; on a machine with something else to do they say nothing."""
     game = GAMES["el-paso"]
-    assert measure_isolation(game, 4, 8.0)["isolated / echo"] >= 0.5
+    assert measure_isolation(game, 4, 8.0)["isolated / echo"] >= 0.33
     if default_workers() > 1:
         assert measure_isolated_workers(game, 3, 2, 12.0)["isolated, 2 workers against 1"] >= 1.6
 
