@@ -70,20 +70,26 @@ def _milliseconds(standing: Standing) -> float | None:
 
 COLUMNS = (
     Column(
-        "rank",
-        "the bot's place. `2=` is shared by a group that cannot be put in order for sure: every bot above the group is "
-        "better than every bot in it, and so on; within it some pairs may be told apart, which `may be` shows",
-        lambda s: f"{s.rank}{'=' if s.shared else ''}",
-        lambda s: {"rank": s.rank, "shared": s.shared},
-        legend="Ranks with = belong to a group that cannot be put in order for sure;",
+        "place",
+        "1, 2, 3, ... in the order of the table",
+        lambda s: str(s.place),
+        lambda s: {"place": s.place},
     ),
     Column(
         "may be",
-        "the ranks that are not ruled out. All of them together hold the true ranks in 95 of 100 runs",
+        "the places that are not ruled out. All of them together hold the true places in 95 of 100 runs",
         lambda s: f"{s.best}-{s.worst}" if s.best < s.worst else str(s.best),
-        lambda s: {"best rank": s.best, "worst rank": s.worst},
-        legend="may be: the ranks that are not ruled out.",
-        sort_by="best rank",
+        lambda s: {"best place": s.best, "worst place": s.worst},
+        legend="may be: the places that are not ruled out.",
+        sort_by="best place",
+    ),
+    Column(
+        "group",
+        "letters: two bots that share one are not told apart",
+        lambda s: "".join(s.groups),
+        lambda s: {"groups": list(s.groups)},
+        legend="Bots that share a letter are not told apart.",
+        word=True,
     ),
     Column("bot", "its name, with its options", lambda s: s.line.bot, lambda s: {"bot": s.line.bot}, word=True),
     Column(
@@ -131,7 +137,7 @@ COLUMNS = (
         "PL",
         "the Plackett-Luce strength, in Elo points around the field's average: the cross-check",
         lambda s: f"{round(s.strength) + 0.0:+.0f}",  # no -0, which is a matter of the last bit
-        lambda s: {"strength": round(s.strength, 1) + 0.0, "strength rank": s.strength_rank},
+        lambda s: {"strength": round(s.strength, 1) + 0.0, "strength place": s.strength_place},
         legend="PL: Plackett-Luce, in Elo points.",
         sort_by="strength",
     ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from harness.output.columns import NOTHING, Fields, interval_fields, number, percent
 from harness.output.tables import DataTable
-from harness.ratings import OVERALL, Leaderboard
+from harness.ratings import Leaderboard
 from harness.ratings.intervals import mean, share
 
 
@@ -33,7 +33,7 @@ def seats_table(board: Leaderboard) -> DataTable:
     for players, seat in sorted({key for deal in deals for key in deal.seats}):
         sums = [deal.seats[players, seat] for deal in deals if (players, seat) in deal.seats]
         matches, wins = sum(one[0] for one in sums), sum(one[3] for one in sums)
-        score = mean((one[0], one[1]) for one in sums) if board.title != OVERALL else None
+        score = mean((one[0], one[1]) for one in sums)
         ahead = share((one[0], one[2]) for one in sums)
         rows.append(
             {

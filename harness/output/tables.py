@@ -6,7 +6,7 @@ import csv
 import io
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
@@ -14,7 +14,7 @@ from tabulate import tabulate, tabulate_formats
 
 from harness.core.errors import StoreError, UnknownName
 from harness.output.columns import COLUMNS, Fields
-from harness.ratings import OVERALL, Leaderboard, leaderboards, rate_records
+from harness.ratings import Leaderboard, leaderboards, rate_records
 from harness.runs.run_files import going_on, write_whole
 from harness.runs.store import RunFolder
 
@@ -66,8 +66,6 @@ class LeaderboardTables(tuple[DataTable, ...]):
 def leaderboard_table(board: Leaderboard) -> DataTable:
     """The leaderboard, best rating first."""
     standings = board.standings
-    if board.title == OVERALL:
-        standings = [replace(standing, score=None) for standing in standings]  # points of games cannot be added up
     return DataTable(
         board.title,
         [{key: value for column in COLUMNS for key, value in column.fields(one).items()} for one in standings],

@@ -2,8 +2,8 @@
 
 from harness.ratings.intervals import LEVEL, Interval
 from harness.ratings.leaderboard import Leaderboard, Standing, certainty, leaderboard, leaderboards
+from harness.ratings.overall import Overall, OverallLine, overall
 from harness.ratings.ratings import (
-    OVERALL,
     BotRating,
     Ratings,
     RatingSet,
@@ -16,10 +16,11 @@ from harness.ratings.ratings import (
 
 __all__ = [
     "LEVEL",
-    "OVERALL",
     "BotRating",
     "Interval",
     "Leaderboard",
+    "Overall",
+    "OverallLine",
     "RatingSet",
     "Ratings",
     "Standing",
@@ -30,5 +31,6 @@ __all__ = [
     "in_schedule_order",
     "leaderboard",
     "leaderboards",
+    "overall",
     "rate_records",
 ]

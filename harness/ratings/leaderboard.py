@@ -9,7 +9,7 @@ from math import log
 from harness.ratings.intervals import Interval, mean, share
 from harness.ratings.plackett_luce import Strengths, fit
 from harness.ratings.ratings import AHEAD, MATCHES, SCORE, BotRating, Ratings
-from harness.ratings.significance import bands, confidence, reach, told_apart
+from harness.ratings.significance import compact_letters, confidence, reach, told_apart
 
 ELO = 400 / log(10)
 """Elo points in one unit of a logarithm of strengths."""
@@ -20,12 +20,13 @@ class Standing:
     """One line of a leaderboard."""
 
     line: BotRating
-    rank: int
-    """Shared by bots that are not told apart."""
-    shared: bool
+    place: int
+    """1, 2, 3, ... in the order of the table: what an organiser announces."""
     best: int
-    """The best and the worst rank that it may truly have."""
+    """The best and the worst place that is not ruled out."""
     worst: int
+    groups: tuple[str, ...]
+    """Letters: two bots that share one are not told apart, two that share none are."""
     sure: float | None
     """How sure we are that it is better than the next line; None where nothing can be said."""
     score: Interval | None
@@ -33,18 +34,20 @@ class Standing:
     """The share of the table that it finishes ahead of."""
     strength: float
     """Plackett-Luce, in Elo points around the field's average."""
-    strength_rank: int
+    strength_place: int
 
 
 @dataclass(frozen=True, slots=True)
 class Leaderboard:
-    """The bots of one game (or of several together), best rating first, with all that is claimed about them."""
+    """The bots of one game, best first, with all that is claimed about them."""
 
     title: str
     ratings: Ratings = field(compare=False)
     standings: list[Standing]
     notes: list[str]
     """What a reader should know about them, in sentences."""
+    told_apart: frozenset[tuple[str, str]] = frozenset()
+    """All pairs (better, worse) that are claimed, together."""
 
 
 def leaderboards(rated: Mapping[str, Ratings]) -> list[Leaderboard]:
@@ -59,7 +62,7 @@ def leaderboard(ratings: Ratings, title: str = "") -> Leaderboard:
     strengths = fit(evidence.deals, len(lines))
     better = told_apart(strengths)
     table = [line.number for line in lines]
-    ranks = bands(table, better)
+    letters = compact_letters(table, better)
     by_strength = sorted(table, key=lambda number: -strengths.values[number])
     standings = []
     for place, line in enumerate(lines):
@@ -70,20 +73,27 @@ def leaderboard(ratings: Ratings, title: str = "") -> Leaderboard:
         standings.append(
             Standing(
                 line,
-                rank=ranks[place],
-                shared=ranks.count(ranks[place]) > 1,
+                place=place + 1,
                 best=best,
                 worst=worst,
+                groups=letters[number],
                 sure=None
                 if below is None or not evidence.have_met(number, below)
                 else confidence(strengths, number, below),
                 score=mean([(one[MATCHES], one[SCORE]) for one in sums]),
                 ahead=share([(one[MATCHES], one[AHEAD]) for one in sums]),
                 strength=ELO * strengths.values[number],
-                strength_rank=by_strength.index(number) + 1,
+                strength_place=by_strength.index(number) + 1,
             )
         )
-    return Leaderboard(title, ratings, standings, _notes(lines, strengths, by_strength, len(evidence.deals)))
+    names = {line.number: line.bot for line in lines}
+    return Leaderboard(
+        title,
+        ratings,
+        standings,
+        _notes(lines, strengths, by_strength, len(evidence.deals)),
+        frozenset((names[one], names[other]) for one, other in better),
+    )
 
 
 def _notes(lines: Sequence[BotRating], strengths: Strengths, by_strength: Sequence[int], deals: int) -> list[str]:

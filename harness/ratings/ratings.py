@@ -8,7 +8,6 @@ as one deal is of another, only fewer of them are left - still hundreds.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Sequence
-from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import combinations
@@ -25,7 +24,6 @@ K = TypeVar("K")
 
 MATCHES, SCORE, AHEAD, CHOSEN = range(4)
 """Where a bot's sums of a deal stand: matches, scores, shares of the table finished ahead of, stages won."""
-OVERALL = "overall"
 
 MOST_SPELT = 8
 """Up to so many tied bots every order of them is spelt out: no bundled game seats more. Their number doubles with each
@@ -224,7 +222,7 @@ class BotRating:
 
 @dataclass(slots=True)
 class Ratings:
-    """Ratings of one game, or of several together. The same records in the same order give the same ratings.
+    """Ratings of one game. The same records in the same order give the same ratings.
 
     A bot does not learn between the matches of a run, so skills do not drift: TrueSkill's tau is 0. A match in which a
     bot meets itself, or nobody, is counted but says nothing about who is better: it is not rated.
@@ -308,33 +306,27 @@ def by_option(record: GameRecord) -> str:
 
 
 class RatingSet:
-    """Ratings for each game, and over all once there are two. Feed it matches as they end, or all at once."""
+    """Ratings for each game (or what else `by` tells apart). Feed it matches as they end, or all at once."""
 
     def __init__(self, by: Callable[[GameRecord], str] = by_game) -> None:
         self._by = by
         self._ratings: dict[str, Ratings] = {}
-        self._overall: Ratings | None = None
 
     def add(self, record: GameRecord) -> None:
         """Takes in one match."""
         name = self._by(record)
         ratings = self._ratings.get(name)
         if ratings is None:
-            if len(self._ratings) == 1:  # so far the only game is all there is
-                self._overall = deepcopy(next(iter(self._ratings.values())))
             ratings = self._ratings[name] = Ratings()
         ratings.add(record)
-        if self._overall is not None:
-            self._overall.add(record)
 
     def rated(self) -> dict[str, Ratings]:
-        """The ratings in the order of their names, and those over all last."""
-        rated = dict(sorted(self._ratings.items()))
-        return rated if self._overall is None else {**rated, OVERALL: self._overall}
+        """The ratings in the order of their names."""
+        return dict(sorted(self._ratings.items()))
 
 
 def rate_records(records: Iterable[GameRecord], by: Callable[[GameRecord], str] = by_game) -> dict[str, Ratings]:
-    """Ratings for each game (or what else `by` tells apart), and over all if there are several."""
+    """Ratings for each game, or what else `by` tells apart."""
     rating_set = RatingSet(by)
     for record in in_schedule_order(records):
         rating_set.add(record)

@@ -40,20 +40,43 @@ def told_apart(strengths: Strengths) -> set[Pair]:
     return claims
 
 
-def bands(table: Sequence[int], better: set[Pair]) -> list[int]:
-    """For each line of a table (bots by number, first to last) the rank that it shares with those not told apart.
+def compact_letters(table: Sequence[int], better: set[Pair]) -> dict[int, tuple[str, ...]]:
+    """For each bot of a table (by number, first to last) its letters: who is not told apart shares at least one.
 
-    A new band begins only where every bot above is better than every bot below.
+    A compact letter display as statisticians print it, by a greedy cover: each pair that is not told apart and shares
+    no letter yet gets one, together with all that fit in. That takes a power of the number of bots at most.
     """
-    ranks = []
-    start = 0
-    for place in range(len(table)):
-        if all((above, below) in better for above in table[:place] for below in table[place:]):
-            start = place
-        ranks.append(start + 1)
-    return ranks
+    apart = better | {(worse, best) for best, worse in better}
+    groups: list[list[int]] = []
+    covered: set[Pair] = set()
+    for place, one in enumerate(table):
+        joined = False
+        for other in table[place + 1 :]:
+            if (one, other) in apart or (one, other) in covered:
+                joined = joined or (one, other) in covered
+                continue
+            group = [one, other]
+            group += [more for more in table if more not in group and not any((more, its) in apart for its in group)]
+            groups.append(group)
+            covered.update((a, b) for a in group for b in group if a != b)
+            joined = True
+        if not joined and not any(one in group for group in groups):
+            groups.append([one])
+    rank = {bot: place for place, bot in enumerate(table)}
+    groups.sort(key=lambda group: sorted(rank[bot] for bot in group))
+    return {bot: tuple(letters_of(n) for n, group in enumerate(groups) if bot in group) for bot in table}
+
+
+def letters_of(number: int) -> str:
+    """`a` ... `z`, `aa`, `ab`, ...: the name of a group."""
+    name = ""
+    while number >= 0:
+        number, letter = divmod(number, 26)
+        name = chr(ord("a") + letter) + name
+        number -= 1
+    return name
 
 
 def reach(bot: int, bots: int, better: set[Pair]) -> tuple[int, int]:
-    """The best and the worst rank that a bot may truly have, given what is told apart."""
+    """The best and the worst place that a bot may truly have, given what is told apart."""
     return 1 + sum(worse == bot for _, worse in better), bots - sum(best == bot for best, _ in better)

@@ -8,8 +8,6 @@ from typing import Any
 
 from msgspec import Struct
 
-from harness.ratings import OVERALL
-
 Row = dict[str, Any]
 """A line of a table, as programs read it."""
 
@@ -69,7 +67,7 @@ class Profile:
 
 def profile(bot: str, runs: Sequence[Published]) -> Profile:
     """The bot's record in each game it played; `runs` come newest first."""
-    games = sorted({title for run in runs for title in run.boards if title != OVERALL})
+    games = sorted({title for run in runs for title in run.boards})
     return Profile(bot, [found for game in games if (found := _in_game(bot, game, runs)) is not None])
 
 
@@ -104,6 +102,6 @@ def _opponents(bot: str, game: str, runs: Sequence[Published]) -> list[Opponent]
 
 def newest_boards(runs: Sequence[Published]) -> list[tuple[str, Published, list[Row]]]:
     """For each game its newest run and that run's leaderboard."""
-    games = sorted({title for run in runs for title in run.boards if title != OVERALL})
+    games = sorted({title for run in runs for title in run.boards})
     newest = [(game, next(run for run in runs if game in run.boards)) for game in games]
     return [(game, run, run.boards[game]) for game, run in newest]

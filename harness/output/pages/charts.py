@@ -17,7 +17,7 @@ from harness.output.details import pairwise_table, seats_table
 from harness.output.pages.display_names import short
 from harness.output.pages.facts import Facts
 from harness.output.pages.figure import COLOURS, FAINT, INK, Chart, draw
-from harness.ratings import OVERALL, Leaderboard, Ratings, Standing
+from harness.ratings import Leaderboard, Ratings, Standing
 
 MOST_BOTS = 40
 """Charts show the best ones; the tables have everybody."""
@@ -44,8 +44,7 @@ def charts(board: Leaderboard, facts: Facts) -> Iterator[Chart]:
     seats = seats_table(board)
     if seats.rows:
         yield _seats(title, seats)
-    if title != OVERALL:  # points of different games have no common scale
-        yield _scores(title, facts, bots)
+    yield _scores(title, facts, bots)
     timed = [bot for bot in bots if (title, bot) in facts.pace and facts.pace[title, bot].typical.counts]
     if timed:
         yield _pace(title, facts, timed)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from harness.core.types import GameRecord
 from harness.output.pages.picks import Picks
 from harness.output.pages.samples import Curve, Histogram
-from harness.ratings import OVERALL, Ratings, RatingSet, in_schedule_order
+from harness.ratings import Ratings, RatingSet, in_schedule_order
 from harness.runs.fault_groups import FaultGroups
 
 FORM = 20
@@ -51,11 +51,8 @@ class Facts:
         self.rating_set.add(record)
         self.matches += 1
         self.failed += bool(record.faults)
-        rated = self.rated()
-        for title in (record.game, OVERALL):
-            if title in rated:
-                self._curve(title).add(rated[title])
-                self._time(title, record)
+        self._curve(record.game).add(self.rated()[record.game])
+        self._time(record.game, record)
         for seat, bot in enumerate(record.seats):
             of = record.game, bot
             (self.scores.get(of) or self.scores.setdefault(of, Histogram())).add(record.scores[seat])
@@ -65,7 +62,7 @@ class Facts:
         self.faults.add(record)
 
     def rated(self) -> dict[str, Ratings]:
-        """The ratings of each game, and those over all last."""
+        """The ratings of each game."""
         return self.rating_set.rated()
 
     def _curve(self, title: str) -> Curve:

@@ -58,18 +58,12 @@ def board_part(board: Leaderboard, drawn: Sequence[Chart] = ()) -> BoardPart:
     """A leaderboard for a page."""
     table = leaderboard_table(board)
     lines = []
-    groups = 0
-    before = None
     for row, cells in zip(table.rows, table.cells, strict=True):
-        new = row["rank"] != before
-        groups += new
-        before = row["rank"]
-        group = ("new-rank " if new and groups > 1 else "") + ("odd-rank" if groups % 2 else "")
         entries = [
             Cell(text, _key(row.get(column.sort_by or column.name)), column.word)
             for column, text in zip(COLUMNS, cells, strict=True)
         ]
-        lines.append(Entry(str(row["bot"]), entries, group))
+        lines.append(Entry(str(row["bot"]), entries, ""))
     return BoardPart(board.title, table.headers, table.words, lines, [*table.notes, table.legend], drawn)
 
 
