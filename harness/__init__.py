@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from harness.core.chance import Chance
     from harness.core.components import bundled, read_components
     from harness.core.errors import ArenaError, BadComponents, BadOption, IllegalAction, UsageError
-    from harness.core.format import DuplicateSet, Format, GamePlan, Outcome, Plan, Rounds
+    from harness.core.format import DuplicateSet, Format, GamePlan, Outcome, Plan, ResultTracker, Rounds
+    from harness.core.format_results import BracketEntry, BracketRound, ResultTable
     from harness.core.game import NOBODY, Action, Game, State, View
     from harness.core.notes import DecisionNotes
     from harness.core.types import Event, Fault, GameRecord, MatchSpec, Option, Value, ranks_of
@@ -37,7 +38,8 @@ _HOME = {
     "core.chance": ("Chance",),
     "core.components": ("bundled", "read_components"),
     "core.errors": ("ArenaError", "BadComponents", "BadOption", "IllegalAction", "UsageError"),
-    "core.format": ("DuplicateSet", "Format", "GamePlan", "Outcome", "Plan", "Rounds"),
+    "core.format": ("DuplicateSet", "Format", "GamePlan", "Outcome", "Plan", "ResultTracker", "Rounds"),
+    "core.format_results": ("BracketEntry", "BracketRound", "ResultTable"),
     "core.game": ("NOBODY", "Action", "Game", "State", "View"),
     "core.notes": ("DecisionNotes",),
     "core.types": ("Event", "Fault", "GameRecord", "MatchSpec", "Option", "Value", "ranks_of"),
@@ -60,6 +62,8 @@ __all__ = [
     "BadOption",
     "Bot",
     "BotLike",
+    "BracketEntry",
+    "BracketRound",
     "Chance",
     "Comparison",
     "DecisionNotes",
@@ -78,6 +82,8 @@ __all__ = [
     "Plan",
     "Position",
     "RecordedFault",
+    "ResultTable",
+    "ResultTracker",
     "Rounds",
     "Run",
     "RunRequest",

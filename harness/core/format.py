@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from msgspec import Struct
 
 from harness.core.chance import Chance
+from harness.core.format_results import BracketRound, ResultTable
 from harness.core.types import GameRecord, MatchSpec, Option, Value
 
 
@@ -63,12 +64,33 @@ class DuplicateSet(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a format itself says in the end, beside the ratings."""
+    """What a format itself says, beside the ratings: a function of plan and records alone."""
 
     standing: tuple[str, ...] = ()
     """Bots by the format's own measure, best first; empty if it has none."""
     note: str = ""
     """One sentence for people; it does not name the game."""
+    tables: tuple[ResultTable, ...] = ()
+    """Its own tables."""
+    bracket: tuple[BracketRound, ...] = ()
+    """The rounds of a format in which bots are knocked out, first to last: drawn as a bracket."""
+    open: str = ""
+    """What is still to be decided, in a sentence; empty if nothing is."""
+
+    @property
+    def has_results(self) -> bool:
+        """Whether there is more to show than a sentence."""
+        return bool(self.tables or self.bracket)
+
+
+class ResultTracker(Protocol):
+    """Follows the records of one game and says at any time what they come to so far."""
+
+    def add(self, record: GameRecord) -> None:
+        """Takes in the next record in the order of the schedule; of a run that is not finished some are missing."""
+
+    def outcome(self) -> Outcome:
+        """What the format says of the records so far; once all are there, what its rounds end with."""
 
 
 Rounds = Generator[list[DuplicateSet], Sequence[GameRecord], Outcome]
@@ -95,3 +117,6 @@ class Format:
     """What can be set in its name, as in `swiss:rounds=5`."""
     candidates: bool = False
     """Whether it is about some of the bots, its candidates."""
+    track: Callable[[GamePlan, Plan], ResultTracker] | None = None
+    """Follows the records of one game, for results of a run that is not finished, or of a format that is not adaptive.
+    Without it the outcome is what the rounds end with, once they have."""

@@ -14,6 +14,7 @@ from harness.core.format import DuplicateSet, Format, GamePlan, Outcome, Plan, R
 from harness.core.options import resolve
 from harness.core.types import GameRecord, MatchSpec
 from harness.plugins.hooks import hookimpl
+from harness.ratings.ratings import in_schedule_order
 from harness.schedule.compare import COMPARE
 from harness.schedule.gauntlet import GAUNTLET
 from harness.schedule.knockout import KNOCKOUT
@@ -177,11 +178,26 @@ class Schedule:
         return PluginError(f"The format {self.plan.format} is broken: {what}.")
 
     def outcomes(self, records: Iterable[GameRecord]) -> dict[str, Outcome]:
-        """What the format says of a complete run: its own standing and its note, game by game; {} if it is not."""
+        """What the format says of these records, game by game; {} as long as it says nothing."""
+        if self.format.track is not None:
+            return self._tracked(records)
         if not self.adaptive:
             return {game.name: Outcome() for game in self.plan.games}
         _, ended = self.led_by(records)
         return ended
+
+    def _tracked(self, records: Iterable[GameRecord]) -> dict[str, Outcome]:
+        assert self.format.track is not None
+        try:
+            trackers = {game.name: self.format.track(game, self.plan) for game in self.plan.games}
+            for record in in_schedule_order(records):
+                if record.game in trackers:
+                    trackers[record.game].add(record)
+            return {name: tracker.outcome() for name, tracker in trackers.items()}
+        except ArenaError:
+            raise
+        except Exception as error:
+            raise self._broken(f"{type(error).__name__}: {error}") from error
 
     def led_by(self, records: Iterable[GameRecord]) -> tuple[list[MatchSpec], dict[str, Outcome]]:
         """The matches that these records lead to, those still to be played included, and the outcome if none are."""
