@@ -24,6 +24,8 @@ from harness.output.derived_check import unfit_tables
 from harness.output.details import pairwise_table, seats_table
 from harness.output.fault_text import calls, fault_lines
 from harness.output.match_table import MatchTable
+from harness.output.outcome_files import results_of, write_outcome
+from harness.output.outcome_text import FormatResults
 from harness.output.tables import LeaderboardTables, leaderboard_table, text_of, write_leaderboard
 from harness.output.terminal import at_terminal
 from harness.plugins.registry import Registry
@@ -123,6 +125,17 @@ class Run:
         """What a seat is worth."""
         return LeaderboardTables(seats_table(board) for board in self._boards())
 
+    def outcome(self) -> FormatResults:
+        """What the run's format says itself: a swiss its standing, a knockout its bracket, a gauntlet the differences
+        between its candidates. Of a run that is not complete, what is known so far.
+
+        Examples:
+            >>> run = tournament("el-paso", ["outlaw", "diehard", "random"], players=2, format="swiss", deals=2, seed=7)
+            >>> run.outcome()["el-paso"].standing[0]
+            'outlaw'
+        """
+        return results_of(self._folder, self._registry.formats)
+
     def _boards(self) -> list[Leaderboard]:
         """Fitted once, and again when there are more records."""
         size = (self.folder / GAMES).stat().st_size
@@ -208,7 +221,7 @@ class Run:
         classes or functions are given again, as a list; they can be asked with `isolate="off"` alone.
         """
         found = check_run(self._folder, self._registry, sample)
-        found.problems += unfit_tables(self._folder)
+        found.problems += unfit_tables(self._folder, self._registry.formats)
         if bots:
             registry = installed_here(isolate)
             for bot in () if isinstance(bots, bool) else bots:
@@ -341,6 +354,7 @@ def _play(folder: RunFolder, setup: RunSetup, limits: Mapping[str, Any], workers
             folder, setup, limits, workers, stop, progress.seen, progress.resumed, progress.disqualified
         )  # fmt: skip
     write_leaderboard(folder)
+    write_outcome(folder, setup.schedule)
     if not quiet:
         sys.stderr.writelines(f"{line}\n" for line in fault_lines(progress.faults, calls))
     if not complete:

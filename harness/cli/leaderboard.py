@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from harness.cli.parameter_types import ENTRANT, GAME, RUN
-from harness.cli.shared import note, open_folder, results_option
+from harness.cli.shared import load_plugins, note, open_folder, results_option
 from harness.core.errors import UnknownName
+
+if TYPE_CHECKING:
+    from harness.runs.store import RunFolder
 
 
 @click.command("leaderboard", short_help="Print the leaderboard of a run.")
@@ -24,10 +28,10 @@ from harness.core.errors import UnknownName
 )
 @click.option(
     "--show",
-    type=click.Choice(["leaderboard", "pairs", "seats"]),
+    type=click.Choice(["leaderboard", "pairs", "seats", "format"]),
     default="leaderboard",
     show_default=True,
-    help="Who is better, who finishes ahead of whom, or what a seat is worth.",
+    help="Who is better, who finishes ahead of whom, what a seat is worth, or the format's own result.",
 )
 @click.option(
     "--without", "left_out", type=ENTRANT, multiple=True, metavar="BOT", help="Leave out all matches of this bot."
@@ -53,6 +57,7 @@ def command(
     arena leaderboard my-run -f csv > table.csv
     arena leaderboard my-run --by players
     arena leaderboard my-run --show pairs
+    arena leaderboard my-run --show format
     arena leaderboard my-run --bot skittish | jq .opponents
     """
     from harness.output import render
@@ -67,6 +72,11 @@ def command(
     for name in left_out:
         if name not in entered:
             raise UnknownName("bot of this run", name, entered)
+    if show == "format":
+        if left_out or bot is not None or by != "game":
+            raise click.UsageError("A format's own result is of the whole run: leave out --without, --by and --bot.")
+        click.echo(_format_result(opened, game, table_format))
+        return
     records = (
         record
         for record in opened.records()
@@ -79,3 +89,12 @@ def command(
         click.echo(render(leaderboards(rated), table_format, show))
     for warning in opened.warnings:
         note(f"Warning: {warning}")
+
+
+def _format_result(run: RunFolder, game: str | None, table_format: str) -> str:
+    from harness.output.outcome_files import results_of
+
+    found = results_of(run, load_plugins().formats)
+    for warning in run.warnings:
+        note(f"Warning: {warning}")
+    return found.only(game).text(table_format)

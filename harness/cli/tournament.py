@@ -192,15 +192,19 @@ def _play(
 def _show(run: RunFolder, setup: RunSetup, complete: bool, faults: FaultGroups, asked: dict[str, Any]) -> None:
     from harness.output import text_of
     from harness.output.fault_text import fault_fields
+    from harness.output.outcome_files import write_outcome
+    from harness.output.outcome_text import DATA
     from harness.output.tables import write_leaderboard
 
-    tables = write_leaderboard(run)
+    tables, outcome = write_leaderboard(run), write_outcome(run, setup.schedule)
     if asked["as_json"]:
         data = {table.title: table.rows for table in tables}
         told = {"run": str(run.folder), "complete": complete, **fault_fields(faults), "tables": data}
-        click.echo(json.dumps(told, indent=2))
+        click.echo(json.dumps(told | {"outcome": outcome.fields()}, indent=2))
     else:
         click.echo(text_of(tables, asked["table_format"]))
+        if outcome.has_results and asked["table_format"] not in DATA:
+            click.echo("\n" + outcome.text(asked["table_format"], notes=False))
     for warning in dict.fromkeys(run.warnings):
         if warning not in setup.warnings:  # those were told before
             note(f"Warning: {warning}")
@@ -209,9 +213,9 @@ def _show(run: RunFolder, setup: RunSetup, complete: bool, faults: FaultGroups, 
     if asked["quiet"]:
         return
     note("")
-    for game, outcome in setup.schedule.outcomes(run.records()).items() if complete else ():
-        if outcome.note:
-            note(f"{game}: {outcome.note}")
+    for game, said in outcome.items() if complete else ():
+        if said.note:
+            note(f"{game}: {said.note}")
     tell_faults(run, faults)
     note(f"Records and leaderboard: {run.folder}")
 

@@ -114,7 +114,7 @@ def _check(
 
     with Progress("verify", None) as progress:
         found = check_run(run, registry, sample, progress.step)
-    found.problems += unfit_tables(run)
+    found.problems += unfit_tables(run, registry.formats)
     if not bots:
         return found
     from harness.runs.verify_bots import check_bots

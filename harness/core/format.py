@@ -90,7 +90,7 @@ class ResultTracker(Protocol):
         """Takes in the next record in the order of the schedule; of a run that is not finished some are missing."""
 
     def outcome(self) -> Outcome:
-        """What the format says of the records so far; once all are there, what its rounds end with."""
+        """What the format says of the records so far; with all of them, what the rounds of an adaptive one end with."""
 
 
 Rounds = Generator[list[DuplicateSet], Sequence[GameRecord], Outcome]

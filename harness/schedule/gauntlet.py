@@ -5,6 +5,9 @@ from __future__ import annotations
 from harness.core.chance import Chance
 from harness.core.errors import UsageError
 from harness.core.format import DuplicateSet, Format, GamePlan, Outcome, Plan, Rounds
+from harness.core.types import GameRecord
+from harness.ratings.paired import PairedResults
+from harness.schedule import gauntlet_results
 from harness.schedule.round_robin import TABLES, check_bots, tables_by_deal, tables_per_deal
 
 PLACE = "\0"
@@ -24,6 +27,23 @@ def rounds(game: GamePlan, plan: Plan, luck: Chance) -> Rounds:
                 played.append(DuplicateSet(deal, len(played) + 1, (deal, number), bots))
         yield played
     return Outcome()
+
+
+class GauntletTracker:
+    """Compares the candidates deal by deal, as far as all of them have played the same deals."""
+
+    def __init__(self, game: GamePlan, plan: Plan) -> None:
+        field, candidates = sides(game, plan)
+        self._results = PairedResults(candidates, game.players)
+        self._sets = plan.deals * tables_per_deal(len(field), game.players - 1, plan.whole("tables"), plan.deals)
+
+    def add(self, record: GameRecord) -> None:
+        """Takes in a match."""
+        self._results.add(record)
+
+    def outcome(self) -> Outcome:
+        """Each candidate against the field, and the differences between them."""
+        return gauntlet_results.outcome(self._results, self._sets)
 
 
 def sides(game: GamePlan, plan: Plan) -> tuple[list[str], list[str]]:
@@ -63,4 +83,5 @@ GAUNTLET = Format(
     check=check,
     options=(TABLES,),
     candidates=True,
+    track=GauntletTracker,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -64,3 +65,36 @@ def _sets(
         for place, table in enumerate(tables, 1):
             count += 1
             yield DuplicateSet(number, count, (deal, place), game.seating(table, luck, number, count))
+
+
+class RoundRecords:
+    """The records of one game, put together by rounds: what each bot did in each of them, as far as it was played."""
+
+    def __init__(self) -> None:
+        self.matches: Counter[int] = Counter()
+        """Round -> how many of its matches there are."""
+        self.tallies: dict[int, dict[str, Tally]] = {}
+
+    def add(self, record: GameRecord) -> None:
+        """Takes in a record: its set is named after its round."""
+        number = int(record.set.rsplit("-", 1)[-1].split(".")[0])
+        self.matches[number] += 1
+        played = self.tallies.setdefault(number, {})
+        for name in record.seats:
+            if name not in played:
+                played[name] = Tally(opponents=[other for other in record.seats if other != name])
+        tally([record], played)
+
+
+def amount(points: float) -> str:
+    """Points for people: `12` or `12.5`."""
+    return f"{points:g}" if points < 100_000 else f"{points:.1f}".removesuffix(".0")
+
+
+def still_to_play(number: int, rounds: int, played: int, matches: int) -> str:
+    """What is open in round `number` of so many, when `played` of its `matches` are known."""
+    left = rounds - number + 1
+    text = f"{left} of {rounds} rounds {'is' if left == 1 else 'are'} still to be finished"
+    if played:
+        return f"{text}; {played:,} of {matches:,} matches of round {number} have been played and do not count yet."
+    return f"{text}."

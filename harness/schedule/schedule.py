@@ -14,7 +14,7 @@ from harness.core.format import DuplicateSet, Format, GamePlan, Outcome, Plan, R
 from harness.core.options import resolve
 from harness.core.types import GameRecord, MatchSpec
 from harness.plugins.hooks import hookimpl
-from harness.ratings.ratings import in_schedule_order
+from harness.ratings import in_schedule_order
 from harness.schedule.compare import COMPARE
 from harness.schedule.gauntlet import GAUNTLET
 from harness.schedule.knockout import KNOCKOUT

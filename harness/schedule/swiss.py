@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from itertools import combinations, islice
+from math import fsum
 
 from harness.core.chance import Chance
 from harness.core.format import Format, GamePlan, Outcome, Plan, Rounds
-from harness.core.types import Option
+from harness.core.types import GameRecord, Option
+from harness.schedule import swiss_results
 from harness.schedule.pairing import STEPS, repeats, seat_by_standing
-from harness.schedule.rounds import Tally, play_round
+from harness.schedule.rounds import RoundRecords, Tally, play_round, still_to_play
 
 BYES_TRIED = 40
 """Ways of choosing who sits out that are tried for a round without repeats; fewer in a field above LARGE."""
@@ -21,7 +23,30 @@ def rounds(game: GamePlan, plan: Plan, luck: Chance) -> Rounds:
     for number in range(1, rounds_of(game, plan) + 1):
         played = yield from play_round(number, event.seat(), game, plan, luck)
         event.take(played)
-    return Outcome(tuple(event.standing()))
+    return event.outcome()
+
+
+class SwissTracker:
+    """Follows a swiss by its records alone: what counts are the rounds that are complete."""
+
+    def __init__(self, game: GamePlan, plan: Plan) -> None:
+        self._game, self._plan = game, plan
+        self._records = RoundRecords()
+
+    def add(self, record: GameRecord) -> None:
+        """Takes in a match."""
+        self._records.add(record)
+
+    def outcome(self) -> Outcome:
+        """The standing after the last complete round, and how many are left."""
+        event, rounds = _Event(self._game, Chance(self._plan.seed)), rounds_of(self._game, self._plan)
+        matches = count(self._game, self._plan) // rounds
+        for number in range(1, rounds + 1):
+            played = self._records.matches[number]
+            if played < matches:
+                return event.outcome(still_to_play(number, rounds, played, matches))
+            event.take(self._records.tallies[number])
+        return event.outcome()
 
 
 class _Event:
@@ -30,23 +55,34 @@ class _Event:
     def __init__(self, game: GamePlan, luck: Chance) -> None:
         self.game = game
         # Lots are drawn once: they seed the first round and break ties that nothing else breaks.
-        self.lots = {name: lot for lot, name in enumerate(luck.shuffled(game.entrants, "lots", game.name))}
+        self.lots = {name: lot for lot, name in enumerate(luck.shuffled(game.entrants, "lots", game.name), 1)}
         self.tallies = {name: Tally() for name in game.entrants}
         self.met: dict[frozenset[str], int] = {}
         self.byes = dict.fromkeys(game.entrants, 0)
+        self.played: list[dict[str, Tally]] = []
+        self.standings: list[list[str]] = []
+        """After each round."""
+
+    def outcome(self, still_open: str = "") -> Outcome:
+        """The standing so far, and how it came about."""
+        return swiss_results.outcome(self.standings, self.played, self._decided_by(), self.tallies, still_open)
 
     def standing(self) -> list[str]:
         """Best first: share of points won, then the same of the opponents met, then the lot.
 
         Shares, not sums, so that a round sat out neither helps nor hurts.
         """
+        keys = self._decided_by()
+        return sorted(self.game.entrants, key=lambda name: (-keys[name][0], -keys[name][1], keys[name][2]))
+
+    def _decided_by(self) -> dict[str, tuple[float, float, int]]:
         rates = {name: mine.rate for name, mine in self.tallies.items()}
 
-        def key(name: str) -> tuple[float, float, int]:
+        def of_opponents(name: str) -> float:
             met = self.tallies[name].opponents
-            return -rates[name], -sum([rates[other] for other in met]) / max(1, len(met)), self.lots[name]
+            return fsum(rates[other] for other in met) / max(1, len(met))  # the same in whatever order
 
-        return sorted(self.game.entrants, key=key)
+        return {name: (rates[name], of_opponents(name), self.lots[name]) for name in self.game.entrants}
 
     def seat(self) -> list[list[str]]:
         """The tables of the next round; whoever is left over sits out."""
@@ -91,6 +127,8 @@ class _Event:
                     self.met[pair] = self.met.get(pair, 0) + 1
         for name in self.game.entrants:
             self.byes[name] += name not in played
+        self.played.append(played)
+        self.standings.append(self.standing())
 
 
 def rounds_of(game: GamePlan, plan: Plan) -> int:
@@ -110,4 +148,5 @@ SWISS = Format(
     count,
     adaptive=True,
     options=(Option("rounds", 0, "rounds; 0 is as many as halve the field down to one", kind="int", minimum=0),),
+    track=SwissTracker,
 )

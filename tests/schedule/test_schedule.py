@@ -104,7 +104,8 @@ def test_outcomes_are_found_again_in_the_records(form: str) -> None:
     rounds, ended = play(of(form), even(7, 0.3))
     records = [simulated_record(spec, even(7, 0.3), Chance(1)) for part in rounds for spec in part]
     assert scheduled(of(form)).outcomes(reversed(records)) == ended
-    assert scheduled(of(form)).outcomes(records[:-1]) == {}
+    before = scheduled(of(form)).outcomes(records[:-1])
+    assert before == {} or (before["game"].open and not before["game"].note)
 
 
 def test_a_format_may_make_matches_but_only_of_its_bots() -> None:
