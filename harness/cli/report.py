@@ -31,11 +31,12 @@ def command(run: str, matches: tuple[str, ...], replays: int | None, to: Path | 
     arena report my-run
     arena report my-run --match el-paso-3.1.2 --to el-paso.html
     """
-    from harness.output.pages import installed_games, write_report
+    from harness.output.pages import format_results, installed_games, write_report
 
-    opened = open_folder(results, run)
-    games, problems = installed_games(opened, load_plugins())
-    path = write_report(opened, games, to or opened.folder / "report.html", matches, replays)
-    for warning in [*problems, *opened.warnings]:
+    opened, registry = open_folder(results, run), load_plugins()
+    games, problems = installed_games(opened, registry)
+    outcomes, more = format_results(opened, registry)
+    path = write_report(opened, games, to or opened.folder / "report.html", matches, replays, outcomes)
+    for warning in [*problems, *more, *opened.warnings]:
         note(f"Warning: {warning}")
     click.echo(path)

@@ -94,9 +94,10 @@ class _Tree:
         points = {entry.bot: _points(entry, each) for table in each.tables for entry in table}
         points |= dict.fromkeys(each.byes, "bye")
         name, figure = max(map(len, points)), max(map(len, points.values()))
+        wide = max(len(each.name), name + figure + 3)  # the line to the joint is as long as the header asks for
         lines = [each.name] + [""] * self.places.next_row
         for bot, text in points.items():
-            lines[1 + self.places.rows[number][bot]] = f"{bot:<{name}} {text:>{figure}} ─"
+            lines[1 + self.places.rows[number][bot]] = f"{bot:<{name}} {text:>{figure}} ".ljust(wide, "─")
         return lines
 
     def _joints(self, number: int, each: BracketRound) -> list[str]:

@@ -31,10 +31,11 @@ def outcome(results: PairedResults, sets: int) -> Outcome:
     lines = results.lines()
     if len(lines) == 1:
         [line] = lines
-        opponents = results.against(line.bot)
-        return Outcome((), _alone(line), (_lines(lines), _opponents(line.bot, opponents)), open=still_open)
-    pairs = results.differences()
-    return Outcome((), _verdict(pairs, len(lines)), (_lines(lines), _differences(pairs, lines)), open=still_open)
+        note, more = _alone(line), _opponents(line.bot, results.against(line.bot))
+    else:
+        pairs = results.differences()
+        note, more = _verdict(pairs, len(lines)), _differences(pairs, lines)
+    return Outcome((), "" if still_open else note, (_lines(lines), more), open=still_open)
 
 
 def _lines(lines: Sequence[CandidateLine]) -> ResultTable:
@@ -106,7 +107,8 @@ def _verdict(pairs: Sequence[PairedDifference], candidates: int) -> str:
     beaten = [pair.worse for pair in pairs if pair.better == best and pair.told_apart]
     if len(beaten) == candidates - 1:
         if candidates == 2:
-            return f"{best} is better than {beaten[0]}, by {percent(pairs[0].ahead)} of the table."
+            more = percent(pairs[0].ahead)
+            return f"{best} is better than {beaten[0]}: it finishes ahead of {more} more of the table."
         return f"{best} is the best candidate: told apart from every other."
     if not any(pair.told_apart for pair in pairs):
         return "No candidate is told apart from another: more deals may tell."

@@ -14,7 +14,7 @@ from harness.schedule.rounds import RoundRecords, Tally, play_round, still_to_pl
 
 def rounds(game: GamePlan, plan: Plan, luck: Chance) -> Rounds:
     """A round of tables at a time; the outcome is the order in which bots were beaten, last first."""
-    event = _Event(game, luck)
+    event = _Cup(game, luck)
     while not event.over:
         played = yield from play_round(event.number, event.tables, game, plan, luck)
         event.take(played)
@@ -34,7 +34,7 @@ class KnockoutTracker:
 
     def outcome(self) -> Outcome:
         """The bracket so far, with the tables of the round that is being played."""
-        event, rounds = _Event(self._game, Chance(self._plan.seed)), len(tables_of_rounds(self._game))
+        event, rounds = _Cup(self._game, Chance(self._plan.seed)), len(tables_of_rounds(self._game))
         while not event.over:
             matches = len(event.tables) * self._game.players * self._plan.deals
             played = self._records.matches[event.number]
@@ -45,7 +45,7 @@ class KnockoutTracker:
         return event.outcome()
 
 
-class _Event:
+class _Cup:
     """What a knockout remembers: seeds, byes, who was beaten, and the tables of the round to be played."""
 
     def __init__(self, game: GamePlan, luck: Chance) -> None:
@@ -93,7 +93,8 @@ class _Event:
 
     def _note_round(self, places: list[list[str]], played: Mapping[str, Tally], through: Sequence[str]) -> None:
         tables = [[BracketEntry(name, played[name].points, name in through) for name in table] for table in places]
-        notes = [note for table in tables for note in _ties(table, played)]
+        ties = [tie for table in tables for tie in _ties(table, played)]
+        notes = [f"level on points: {', '.join(ties)}."] if ties else []
         self.done.append(
             BracketRound(self._name(), tables, tuple(self.idle), played[places[0][0]].most, tuple(notes))
         )  # fmt: skip
@@ -124,8 +125,8 @@ def _ties(table: Sequence[BracketEntry], played: Mapping[str, Tally]) -> list[st
     for one, two in pairwise(table):
         if one.through and not two.through and one.points == two.points:
             mine, other = played[one.bot], played[two.bot]
-            by = "faults" if mine.faults != other.faults else "scores" if mine.score != other.score else "seeds"
-            return [f"{one.bot} and {two.bot} were level on points: {by} decided."]
+            by = "fewer faults" if mine.faults < other.faults else "scores" if mine.score != other.score else "seed"
+            return [f"{one.bot} before {two.bot} by {by}"]
     return []
 
 

@@ -66,7 +66,7 @@ def _standing(
         headers,
         rows,
         data,
-        ("points", "share", "opponents"),
+        ("points", "share", "opponents", "after rounds"),
         keys=2,
         legend=STANDING,
     )

@@ -115,3 +115,41 @@ def test_tables_are_filled_in_a_snake() -> None:
     one, two = sets_of(rounds[0]).values()
     assert one == {seeds[0], seeds[3], seeds[4], seeds[7]}
     assert two == {seeds[1], seeds[2], seeds[5], seeds[6]}
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.integers(2, 6), st.integers(0, 40), st.integers(0, 2**48))
+def test_the_bracket_has_every_round_with_who_went_on(seats: int, more: int, seed: int) -> None:
+    bots = seats + more
+    rounds, outcomes = play(plan(bots, seats, "knockout", seed=seed))
+    bracket = outcomes["game"].bracket
+    assert len(bracket) == len(rounds)
+    left = set(names(bots))
+    for each, specs in zip(bracket, rounds, strict=True):
+        tables = [{entry.bot for entry in table} for table in each.tables]
+        assert tables == list(sets_of(specs).values())
+        assert set().union(*tables) | set(each.byes) == left
+        for table in each.tables:
+            assert [entry.points for entry in table] == sorted((entry.points for entry in table), reverse=True)
+            assert sum(entry.points for entry in table) == seats * each.most / 2
+        left = {entry.bot for table in each.tables for entry in table if entry.through} | set(each.byes)
+    assert left == {outcomes["game"].standing[0]}
+    assert bracket[-1].name == "final"
+
+
+def test_what_decided_at_equal_points_is_told() -> None:
+    def all_level(record: GameRecord) -> GameRecord:
+        return replace(record, scores=(0, 0), ranks=(1, 1))
+
+    def level_but_for_scores(record: GameRecord) -> GameRecord:
+        return replace(record, scores=tuple(int(name[3:]) for name in record.seats), ranks=(1, 1))
+
+    def level_but_for_faults(record: GameRecord) -> GameRecord:
+        failed = tuple(Fault(seat, "crash", 1, "") for seat, name in enumerate(record.seats) if name == "bot01")
+        return replace(record, scores=(0, 0), ranks=(1, 1), faults=failed)
+
+    for change, what in ((all_level, "seed"), (level_but_for_scores, "scores"), (level_but_for_faults, "fewer faults")):
+        _, outcomes = play(plan(2, 2, "knockout"), change=change)
+        winner, other = outcomes["game"].standing
+        [final] = outcomes["game"].bracket
+        assert final.notes == (f"level on points: {winner} before {other} by {what}.",)

@@ -1,5 +1,6 @@
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace as replaced
 from itertools import islice
 from typing import Any
 
@@ -12,6 +13,7 @@ from msgspec.structs import replace
 from harness.core.chance import Chance
 from harness.core.errors import PluginError, UnknownName, UsageError
 from harness.core.format import DuplicateSet, Format, GamePlan, Outcome, Plan
+from harness.core.format_results import ResultTable
 from harness.core.types import GameRecord, MatchSpec
 from harness.schedule import FORMATS, Schedule, rotations
 from harness.schedule.simulation import simulated_record
@@ -106,6 +108,42 @@ def test_outcomes_are_found_again_in_the_records(form: str) -> None:
     assert scheduled(of(form)).outcomes(reversed(records)) == ended
     before = scheduled(of(form)).outcomes(records[:-1])
     assert before == {} or (before["game"].open and not before["game"].note)
+
+
+@pytest.mark.parametrize("form", ["swiss", "knockout", "gauntlet"])
+@settings(deadline=None, max_examples=10)
+@given(cut=st.integers(0, 10**6), seed=st.integers(0, 2**48))
+def test_results_so_far_are_those_of_a_run_cut_there_whatever_is_missing(form: str, cut: int, seed: int) -> None:
+    asked = of(form)
+    records = [simulated_record(spec, {}, Chance(1)) for part in play(asked)[0] for spec in part]
+    kept = records[: cut % len(records)]
+    outcome = scheduled(asked).outcomes(kept)["game"]
+    assert outcome.open
+    assert outcome.note == ""
+    # Later matches that workers have finished already change nothing but what is said to be open.
+    early = Chance(seed).shuffled(records[len(kept) + 1 :], "early")[:2]
+    later = scheduled(asked).outcomes([*kept, *early])["game"]
+    assert later.standing == outcome.standing
+
+
+def test_a_broken_tracker_is_its_author_s_mistake() -> None:
+    class Broken:
+        def add(self, record: GameRecord) -> None:
+            raise KeyError("oops")
+
+        def outcome(self) -> Outcome:
+            return Outcome()
+
+    form = replaced(FORMATS["swiss"], name="own", track=lambda _game, _plan: Broken())
+    schedule = Schedule(plan(4, 2, "own"), {"own": form})
+    records = [simulated_record(spec, {}, Chance(1)) for spec in next(schedule.follow(lambda _specs: None))]
+    with pytest.raises(PluginError, match="format own is broken: KeyError"):
+        schedule.outcomes(records)
+
+
+def test_a_table_whose_lines_do_not_fit_its_headers_is_refused() -> None:
+    with pytest.raises(ValueError, match="a line of 1 values under 2 headers"):
+        ResultTable("hill", ("bot", "held"), [("a",)])
 
 
 def test_a_format_may_make_matches_but_only_of_its_bots() -> None:

@@ -1,6 +1,7 @@
 from collections import Counter
 from collections.abc import Iterator
 from itertools import combinations
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 from harness.core.chance import Chance
 from harness.schedule.pairing import repeats, seat_by_standing
 from harness.schedule.rounds import PIECE
+from harness.schedule.swiss_results import _percents
 
 from .support import even, meetings, names, plan, play, scheduled, sets_of, spread
 
@@ -161,3 +163,41 @@ def test_of_bots_with_equal_shares_the_one_with_the_stronger_opponents_stands_fi
     assert len(level) == 4
     assert beaten_or_met == sorted(beaten_or_met, reverse=True)
     assert len(set(beaten_or_met)) > 1
+
+
+def test_the_standing_shows_the_order_and_all_that_decided_it() -> None:
+    asked = plan(7, 3, "swiss", rounds=4, deals=2)
+    rounds, outcomes = play(asked, even(7, 0.3))
+    outcome = outcomes["game"]
+    standing, meetings_table = outcome.tables
+    lines: list[Any] = standing.fields()
+    assert [line["bot"] for line in lines] == list(outcome.standing)
+    assert [line["place"] for line in lines] == list(range(1, 8))
+    keys = [(-line["share"], -line["opponents share"], line["lot"]) for line in lines]
+    assert keys == sorted(keys)
+    assert [line["places"][-1] for line in lines] == list(range(1, 8))
+    assert "byes" in standing.headers
+    # The points of the rounds add up, and who sat out has none.
+    met: list[Any] = meetings_table.fields()
+    for line in lines:
+        mine = [one for one in met if one["bot"] == line["bot"]]
+        assert [one["round"] for one in mine] == [1, 2, 3, 4]
+        assert sum(one["points"] or 0 for one in mine) == line["points"]
+        assert sum(not one["opponents"] for one in mine) == line["byes"]
+    # Who met whom is what was played.
+    for number, specs in enumerate(rounds, 1):
+        tables = set(sets_of(specs).values())
+        told = {
+            frozenset((str(one["bot"]), *one["opponents"]))
+            for one in met
+            if one["round"] == number and one["opponents"]
+        }
+        assert told == tables
+    assert [row[2:].count("bye") for row in meetings_table.rows] == [line["byes"] for line in lines]
+    assert outcome.note.startswith(f"{outcome.standing[0]} stands first after 4 rounds")
+
+
+def test_neighbours_with_nearly_the_same_share_are_shown_with_more_decimals() -> None:
+    assert _percents([0.5, 0.5, 0.25]) == ["50.0%", "50.0%", "25.0%"]
+    assert _percents([0.50004, 0.50001, 0.25]) == ["50.004%", "50.001%", "25.000%"]
+    assert _percents([0.5 + 1e-9, 0.5]) == ["50.0000%", "50.0000%"]

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from harness.core.errors import ArenaError, StoreError, UsageError
+from harness.core.format import Outcome
 from harness.core.game import Game
+from harness.output.outcome_files import results_of
+from harness.output.outcome_text import FormatResults
 from harness.plugins.registry import Registry
 from harness.runs.run_files import write_whole
 from harness.runs.store import RunFolder
 
-__all__ = ["installed_games", "publish", "write_report"]
+__all__ = ["format_results", "installed_games", "publish", "write_report"]
 
 NEEDED = ("jinja2", "markupsafe", "matplotlib")
 
@@ -45,14 +48,30 @@ def installed_games(run: RunFolder, registry: Registry) -> tuple[dict[str, Game[
     return games, problems
 
 
+def format_results(run: RunFolder, registry: Registry) -> tuple[FormatResults, list[str]]:
+    """What the run's format says itself, and a sentence if it cannot be asked: it may not be installed here."""
+    try:
+        return results_of(run, registry.formats), []
+    except StoreError:
+        raise
+    except ArenaError as error:
+        nothing = FormatResults({}, run.info.plan.format)
+        return nothing, [f"The result of the {run.info.plan.format} itself is missed: {error}"]
+
+
 def write_report(
-    run: RunFolder, games: dict[str, Game[Any]], to: Path, asked: Sequence[str] = (), most: int | None = None
+    run: RunFolder,
+    games: dict[str, Game[Any]],
+    to: Path,
+    asked: Sequence[str] = (),
+    most: int | None = None,
+    outcomes: Mapping[str, Outcome] | None = None,
 ) -> Path:
     """Writes the page of a run, with the matches asked for and at most `most` chosen ones in its viewer."""
     with _making_pages():
         from harness.output.pages.report_page import report
 
-        write_whole(to, report(run, games, asked, most).encode())
+        write_whole(to, report(run, games, asked, most, outcomes).encode())
     return to
 
 
@@ -61,4 +80,10 @@ def publish(runs: Sequence[RunFolder], registry: Registry, to: Path) -> list[str
     with _making_pages():
         from harness.output.pages.site import publish_runs
 
-        return publish_runs([(run, *installed_games(run, registry)) for run in runs], to)
+        return publish_runs([_prepared(run, registry) for run in runs], to)
+
+
+def _prepared(run: RunFolder, registry: Registry) -> tuple[RunFolder, dict[str, Game[Any]], FormatResults, list[str]]:
+    games, problems = installed_games(run, registry)
+    results, more = format_results(run, registry)
+    return run, games, results, [*problems, *more]

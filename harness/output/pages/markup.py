@@ -59,4 +59,5 @@ def _environment() -> Environment:
 def fill(template: str, page_script: Script, **values: object) -> str:
     """The page that a template makes of these values."""
     page = _environment().get_template(template)
-    return page.render(style=_trusted(asset("style.css")), script=page_script, version=VERSION, **values)
+    style = asset("style.css") + asset("outcome.css")
+    return page.render(style=_trusted(style), script=page_script, version=VERSION, **values)

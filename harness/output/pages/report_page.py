@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.core.errors import UnknownName
+from harness.core.format import Outcome
 from harness.core.game import Game
 from harness.core.types import GameRecord
 from harness.output.columns import COLUMNS
@@ -15,6 +16,7 @@ from harness.output.pages.display_names import short
 from harness.output.pages.facts import Facts, gather
 from harness.output.pages.figure import Chart
 from harness.output.pages.markup import Script, asset, fill, script
+from harness.output.pages.outcome_part import outcome_parts
 from harness.output.pages.scenes import ASKED, Scene, scenes
 from harness.output.tables import leaderboard_table
 from harness.ratings import Leaderboard, leaderboards
@@ -71,10 +73,17 @@ def _key(value: object) -> str:
     return "" if value is None else str(value)
 
 
-def report(run: RunFolder, games: Games, asked: Sequence[str] = (), most: int | None = None) -> str:
+def report(
+    run: RunFolder,
+    games: Games,
+    asked: Sequence[str] = (),
+    most: int | None = None,
+    outcomes: Mapping[str, Outcome] | None = None,
+) -> str:
     """The page of a run with the matches `asked` for and at most `most` others (all chosen ones if None)."""
     facts = gather(run.records())
-    return render(run, games, facts, leaderboards(facts.rated()), watched(run, games, facts, asked, most))
+    shown = watched(run, games, facts, asked, most)
+    return render(run, games, facts, leaderboards(facts.rated()), shown, outcomes=outcomes)
 
 
 def render(
@@ -85,14 +94,17 @@ def render(
     shown: Sequence[Scene],
     home: str = "",
     links: Mapping[str, str] | None = None,
+    outcomes: Mapping[str, Outcome] | None = None,
 ) -> str:
-    """The page of gathered facts; `links` leads from bots to their pages, `home` to the page above."""
+    """The page of gathered facts; `links` leads from bots to their pages, `home` to the page above, `outcomes` are what
+    the format says of each game."""
     return fill(
         "report.html",
         _viewer(games, shown),
         run=_about(run, facts),
         warnings=[*_remarks(run, facts), *run.warnings],
         boards=[board_part(board, list(charts(board, facts))) for board in boards],
+        outcomes=outcome_parts(outcomes or {}),
         scenes=[_Listed(scene) for scene in shown],
         shown={scene.record.id for scene in shown},
         faults=facts.faults.groups(),
@@ -147,6 +159,7 @@ def _about(run: RunFolder, facts: Facts) -> dict[str, object]:
         "command": info.command,
         "seed": info.plan.seed,
         "format": f"{info.plan.format}, {info.plan.deals} deals",
+        "format_name": info.plan.format,
         "arena": info.arena,
         "games": info.plan.games,
         "limits": info.limits,

@@ -13,6 +13,8 @@ from harness import output
 from harness._version import VERSION
 from harness.core.errors import StoreError
 from harness.core.game import Game
+from harness.output.outcome_files import outcome_files
+from harness.output.outcome_text import FormatResults
 from harness.output.pages import bot_profile
 from harness.output.pages.bot_profile import Published
 from harness.output.pages.display_names import file_name
@@ -26,13 +28,16 @@ from harness.runs.store import RunFolder
 RUNS, BOTS, DATA, SITE = "runs", "bots", "data.json", "site.json"
 
 
-def publish_runs(runs: Sequence[tuple[RunFolder, dict[str, Game[Any]], list[str]]], to: Path) -> list[str]:
-    """Adds each run (with its games and what is wrong with them), then makes the pages of the site anew."""
+def publish_runs(
+    runs: Sequence[tuple[RunFolder, dict[str, Game[Any]], FormatResults, list[str]]], to: Path
+) -> list[str]:
+    """Adds each run (with its games, its format's own result and what is wrong with them), then makes the pages of the
+    site anew."""
     if (to / "index.html").exists() and not (to / SITE).exists():
         raise StoreError(f"{to} holds a site that arena did not make; publish to another folder.")
     problems = []
-    for run, games, troubles in runs:
-        _add(run, games, to)
+    for run, games, results, troubles in runs:
+        _add(run, games, results, to)
         problems += [*troubles, *run.warnings]
     _refresh(to, published(to))
     return problems
@@ -51,7 +56,7 @@ def _read(path: Path) -> Published:
         raise StoreError(f"{path} was not written by 'arena publish': {error}. Take its folder away.") from error
 
 
-def _add(run: RunFolder, games: dict[str, Game[Any]], to: Path) -> None:
+def _add(run: RunFolder, games: dict[str, Game[Any]], results: FormatResults, to: Path) -> None:
     facts = gather(run.records())
     boards = leaderboards(facts.rated())
     about = _published(run, facts, boards, _folder(run, to))
@@ -59,8 +64,10 @@ def _add(run: RunFolder, games: dict[str, Game[Any]], to: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     bots = sorted({bot for board in boards for bot in board.ratings.lines})
     links = {bot: f"../../{BOTS}/{file_name(bot)}.html" for bot in bots}
-    page = render(run, games, facts, boards, watched(run, games, facts, ()), "../../index.html", links)
+    page = render(run, games, facts, boards, watched(run, games, facts, ()), "../../index.html", links, results)
     write_whole(folder / "index.html", page.encode())
+    for name, data in outcome_files(results).items():
+        write_whole(folder / name, data)
     for kind in output.KINDS:
         for ending in ("csv", "json"):
             write_whole(folder / f"{kind}.{ending}", output.render(boards, ending, kind).encode() + b"\n")
