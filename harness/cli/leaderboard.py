@@ -8,7 +8,15 @@ from pathlib import Path
 import click
 
 from harness.cli.parameter_types import ENTRANT, GAME, RUN
-from harness.cli.shared import note, open_folder, results_option
+from harness.cli.shared import (
+    check_table_options,
+    layout,
+    note,
+    open_folder,
+    results_option,
+    score_texts,
+    table_options,
+)
 from harness.core.errors import UnknownName
 
 
@@ -24,16 +32,17 @@ from harness.core.errors import UnknownName
 )
 @click.option(
     "--show",
-    type=click.Choice(["leaderboard", "pairs", "seats"]),
+    type=click.Choice(["leaderboard", "games", "pairs", "surprises", "seats"]),
     default="leaderboard",
     show_default=True,
-    help="Who is better, who finishes ahead of whom, or what a seat is worth.",
+    help="Who is better, the places in all games, who finishes ahead of whom, where that is a surprise, or what a seat "
+    "is worth.",
 )
 @click.option(
     "--without", "left_out", type=ENTRANT, multiple=True, metavar="BOT", help="Leave out all matches of this bot."
 )
 @click.option("--bot", type=ENTRANT, help="Everything about this bot, as JSON.")
-@click.option("--table-format", "-f", default="simple", show_default=True, help="github, csv, json, html, latex ...")
+@table_options
 @results_option
 def command(
     run: str,
@@ -43,6 +52,8 @@ def command(
     left_out: tuple[str, ...],
     bot: str | None,
     table_format: str,
+    wide: bool,
+    columns: tuple[str, ...],
     results: Path,
 ) -> None:
     """Print the leaderboard of a RUN, rebuilt from its records.
@@ -53,12 +64,16 @@ def command(
     arena leaderboard my-run -f csv > table.csv
     arena leaderboard my-run --by players
     arena leaderboard my-run --show pairs
+    arena leaderboard my-run --columns place,bot,wins,mean-score
     arena leaderboard my-run --bot skittish | jq .opponents
     """
-    from harness.output import render
+    from harness.output import KINDS, leaderboard_tables, text_of
     from harness.output.bot_summary import bot_summary
     from harness.ratings import by_game, by_option, by_players, leaderboards, rate_records
 
+    check_table_options(table_format, columns)
+    if columns and show != "leaderboard":
+        raise click.UsageError("--columns chooses among those of the leaderboard; leave out --show.")
     opened = open_folder(results, run)
     known = {plan.name for plan in opened.info.plan.games}
     if game is not None and game not in known:
@@ -76,6 +91,14 @@ def command(
         click.echo(json.dumps(bot_summary(records, bot), indent=2))
     else:
         rated = rate_records(records, {"game": by_game, "players": by_players, "option": by_option}[by])
-        click.echo(render(leaderboards(rated), table_format, show))
+        boards = leaderboards(rated)
+        if show == "leaderboard":
+            over_all = by == "game" and table_format != "csv"
+            tables = leaderboard_tables(boards, columns, score_texts(opened), over_all)
+        else:
+            tables = KINDS[show](boards)
+        if show == "games" and boards and not tables:
+            raise click.UsageError("There is one game only: its leaderboard has the places; leave out --show.")
+        click.echo(text_of(tables, table_format, layout(wide, columns)))
     for warning in opened.warnings:
         note(f"Warning: {warning}")

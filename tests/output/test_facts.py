@@ -7,7 +7,7 @@ from random import Random
 from harness.core.types import Fault
 from harness.output.pages.facts import FORM, gather
 from harness.output.pages.picks import EACH
-from harness.ratings import OVERALL, rate_records
+from harness.ratings import rate_records
 from harness.runs.fault_groups import MOST_GROUPS
 from tests.ratings.simulate import World, record, tournament
 

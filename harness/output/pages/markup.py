@@ -12,7 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from harness._version import VERSION
-from harness.output.pages.display_names import short, visible
+from harness.output.display_names import short, visible
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ from harness.core.errors import UnknownName
 from harness.core.game import Game
 from harness.core.types import GameRecord
 from harness.output.columns import COLUMNS
+from harness.output.display_names import short
 from harness.output.pages.charts import charts
-from harness.output.pages.display_names import short
 from harness.output.pages.facts import Facts, gather
 from harness.output.pages.figure import Chart
 from harness.output.pages.markup import Script, asset, fill, script

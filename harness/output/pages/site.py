@@ -13,12 +13,14 @@ from harness import output
 from harness._version import VERSION
 from harness.core.errors import StoreError
 from harness.core.game import Game
+from harness.output.details import pairwise_table
+from harness.output.display_names import file_name
 from harness.output.pages import bot_profile
 from harness.output.pages.bot_profile import Published
-from harness.output.pages.display_names import file_name
 from harness.output.pages.facts import Facts, gather
 from harness.output.pages.markup import asset, fill, script
 from harness.output.pages.report_page import render, watched
+from harness.output.tables import leaderboard_table
 from harness.ratings import Leaderboard, leaderboards
 from harness.runs.run_files import write_whole
 from harness.runs.store import RunFolder
@@ -95,8 +97,8 @@ def _published(run: RunFolder, facts: Facts, boards: Sequence[Leaderboard], fold
         started=info.started,
         finished=info.finished,
         matches=facts.matches,
-        boards={board.title: output.KINDS["leaderboard"](board).rows for board in boards},
-        pairs={board.title: output.KINDS["pairs"](board).rows for board in boards},
+        boards={board.title: leaderboard_table(board).rows for board in boards},
+        pairs={board.title: pairwise_table(board).rows for board in boards},
         form=form,
     )
 
