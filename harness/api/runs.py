@@ -28,7 +28,6 @@ from harness.output.fault_text import calls, fault_lines
 from harness.output.match_table import MatchTable
 from harness.output.overall_table import overall_tables
 from harness.output.pages import installed_games
-from harness.output.screen import screen
 from harness.output.tables import write_leaderboard
 from harness.output.terminal import at_terminal
 from harness.plugins.registry import Registry
@@ -115,18 +114,16 @@ class Run:
     def leaderboard(self, columns: Sequence[str] = (), wide: bool = False) -> LeaderboardTables:
         """The leaderboards: a table for each game, and one over all if there are several. Shown as wide as the screen,
         or with these `columns`, or `wide`, with all of them; the rows have everything."""
-        return self._shown(columns, wide)
-
-    def table(self, table_format: str = "simple", columns: Sequence[str] = (), wide: bool = False) -> str:
-        """The leaderboards as text: "github", "csv", "json", "html", "latex" and more; "simple" is as they are shown."""
-        layout = screen(wide or bool(columns), more="wide=True")
-        return text_of(self._shown(columns, wide, table_format != "csv"), table_format, layout)
-
-    def _shown(self, columns: Sequence[str], wide: bool, over_all: bool = True) -> LeaderboardTables:
         games, _ = installed_games(self._folder, self._registry)
         scores = {name: game.score_text for name, game in games.items()}
         shown = WideTables if wide or columns else LeaderboardTables
-        return shown(leaderboard_tables(self._boards(), columns, scores, over_all))
+        return shown(leaderboard_tables(self._boards(), columns, scores))
+
+    def table(self, table_format: str = "simple", columns: Sequence[str] = (), wide: bool = False) -> str:
+        """The leaderboards as text: "github", "csv", "json", "html", "latex" and more; "simple" is as shown."""
+        if table_format == "simple":
+            return repr(self.leaderboard(columns, wide))
+        return text_of(leaderboard_tables(self._boards(), columns, over_all=table_format != "csv"), table_format)
 
     def games(self) -> LeaderboardTables:
         """The places of each bot in each game, and the order of those who play them all."""

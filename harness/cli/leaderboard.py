@@ -94,7 +94,8 @@ def command(
         boards = leaderboards(rated)
         if show == "leaderboard":
             over_all = by == "game" and table_format != "csv"
-            tables = leaderboard_tables(boards, columns, score_texts(opened), over_all)
+            scores = score_texts(opened) if table_format == "simple" else {}
+            tables = leaderboard_tables(boards, columns, scores, over_all)
         else:
             tables = KINDS[show](boards)
         if show == "games" and boards and not tables:

@@ -196,14 +196,15 @@ def _show(run: RunFolder, setup: RunSetup, complete: bool, faults: FaultGroups, 
     from harness.output.tables import write_leaderboard
 
     boards = write_leaderboard(run)
-    scores = {name: game.score_text for name, game in setup.roster.games.items()}
-    tables = leaderboard_tables(boards, asked["columns"], scores, asked["table_format"] != "csv")
+    table_format = "json" if asked["as_json"] else asked["table_format"]
+    scores = {name: game.score_text for name, game in setup.roster.games.items()} if table_format == "simple" else {}
+    tables = leaderboard_tables(boards, asked["columns"], scores, table_format != "csv")
     if asked["as_json"]:
         data = {table.title: table.rows for table in tables}
         told = {"run": str(run.folder), "complete": complete, **fault_fields(faults), "tables": data}
         click.echo(json.dumps(told, indent=2))
     else:
-        click.echo(text_of(tables, asked["table_format"], layout(asked["wide"], asked["columns"])))
+        click.echo(text_of(tables, table_format, layout(asked["wide"], asked["columns"])))
     for warning in dict.fromkeys(run.warnings):
         if warning not in setup.warnings:  # those were told before
             note(f"Warning: {warning}")

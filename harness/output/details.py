@@ -69,7 +69,8 @@ def _surprises(board: Leaderboard) -> Iterator[Surprise]:
     evidence = board.ratings.evidence
     pairs = list(combinations(board.standings, 2))
     # Matches of one deal have their luck in common, and two bots meet once in each of its rotations.
-    rotations = max((players for deal in evidence.deals for players, _ in deal.seats), default=1)
+    seats = sum(one.line.matches for one in board.standings)
+    rotations = max(1, round(seats / max(1, board.ratings.matches)))
     for one, other in pairs:
         won, met = evidence.finished_ahead(one.line.number, other.line.number)
         if not met:

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import isfinite
+from statistics import NormalDist
+from typing import Any
 
 from harness.output.display_names import short
 from harness.ratings import LEVEL, Interval, Leaderboard, Overall
 
+POWER = 0.8
+"""How likely it is that so many deals will do as are said to."""
+MOST_TIMES = 20
+"""A run of so many times the deals is nothing to be promised."""
 MOST_NAMED = 3
 """Bots that a sentence names; the others are counted."""
 
@@ -62,7 +68,23 @@ def _winner(board: Leaderboard) -> str:
         told += f", {_short(second.line.bot)} of {share(second.ahead)}"
         if first.sure is not None:
             told += f". That {name} is better than {_short(second.line.bot)} is {sureness(first.sure)} sure"
-    return f"{told}. More deals will tell."
+    return f"{told}. {_more_deals(board)}"
+
+
+def _more_deals(board: Leaderboard) -> str:
+    """How many more deals would tell the first two apart: only where what was seen is enough to say so."""
+    found: Any = getattr(board, "fit", None)
+    first, second = board.standings[:2]
+    seen = found.difference(first.line.number, second.line.number) if found else None
+    pairs = len(board.standings) * (len(board.standings) - 1) / 2
+    if seen is None or not seen.error or seen.value < seen.error:
+        return "More deals will tell."
+    needed = NormalDist().inv_cdf(1 - (1 - LEVEL) / 2 / pairs) + NormalDist().inv_cdf(POWER)
+    times = (needed * seen.error / seen.value) ** 2
+    if times > MOST_TIMES or second.best > 1:
+        return "More deals will tell."
+    many = f"{times:.0f} times as many" if times >= 2 else "twice as many"
+    return f"If the first two differ as much as it looks, about {many} deals will tell them apart."
 
 
 def share(interval: Interval | None) -> str:
