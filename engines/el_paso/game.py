@@ -64,6 +64,10 @@ class ElPaso(Game[ElPasoView]):
         """The event as a sentence."""
         return event_text.event_text(self, event)
 
+    def score_text(self, score: float) -> str:
+        """Scores are gold."""
+        return f"{super().score_text(score)} nuggets"
+
     def rules_text(self) -> str:
         """The rules, as in docs/rules."""
         return bundled("engines.el_paso", "rules.md")

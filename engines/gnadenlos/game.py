@@ -85,6 +85,13 @@ class Gnadenlos(Game[GnadenlosView]):
         """The event as a sentence."""
         return event_text.event_text(self, event)
 
+    def score_text(self, score: float) -> str:
+        """GN-39: fields, then gold; in a mean a gold is a thousandth of a field."""
+        if not isinstance(score, int):
+            return f"{score / 1000:.1f} fields"
+        field, gold = divmod(score, 1000)
+        return f"field {field}, {gold} gold" if score else "lost (0)"
+
     def rules_text(self) -> str:
         """The rules, as in docs/rules."""
         return bundled("engines.gnadenlos", "rules.md")

@@ -63,6 +63,10 @@ class XPasch(Game[XPaschView]):
         """The event as a sentence."""
         return event_text.event_text(self, event)
 
+    def score_text(self, score: float) -> str:
+        """Scores are money."""
+        return f"{super().score_text(score)} euro"
+
     def rules_text(self) -> str:
         """The rules, as in docs/rules."""
         return bundled("engines.x_pasch", "rules.md")

@@ -18,15 +18,19 @@ from harness.executors.isolation import OutsideProcesses
 from harness.executors.jobs import expect_workers
 from harness.match.asked import Asked
 from harness.match.faults import cause_of
+from harness.output import leaderboard_tables
 from harness.output.columns import Fields
 from harness.output.confinement_text import tell_confinement
+from harness.output.data_table import LeaderboardTables, WideTables, text_of
 from harness.output.derived_check import unfit_tables
-from harness.output.details import pairwise_table, seats_table
+from harness.output.details import pairwise_table, seats_table, surprises_table
 from harness.output.fault_text import calls, fault_lines
 from harness.output.match_table import MatchTable
 from harness.output.outcome_files import results_of, write_outcome
 from harness.output.outcome_text import FormatResults
-from harness.output.tables import LeaderboardTables, leaderboard_table, text_of, write_leaderboard
+from harness.output.overall_table import overall_tables
+from harness.output.pages import installed_games
+from harness.output.tables import write_leaderboard
 from harness.output.terminal import at_terminal
 from harness.plugins.registry import Registry
 from harness.ratings import Leaderboard, leaderboards, rate_records
@@ -109,17 +113,31 @@ class Run:
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
-    def leaderboard(self) -> LeaderboardTables:
-        """The leaderboards: a table for each game, and one over all if there are several."""
-        return LeaderboardTables(leaderboard_table(board) for board in self._boards())
+    def leaderboard(self, columns: Sequence[str] = (), wide: bool = False) -> LeaderboardTables:
+        """The leaderboards: a table for each game, and one over all if there are several. Shown as wide as the screen,
+        or with these `columns`, or `wide`, with all of them; the rows have everything."""
+        games, _ = installed_games(self._folder, self._registry)
+        scores = {name: game.score_text for name, game in games.items()}
+        shown = WideTables if wide or columns else LeaderboardTables
+        return shown(leaderboard_tables(self._boards(), columns, scores))
 
-    def table(self, table_format: str = "simple") -> str:
-        """The leaderboards as text: "github", "csv", "json", "html", "latex" and more."""
-        return text_of(self.leaderboard(), table_format)
+    def table(self, table_format: str = "simple", columns: Sequence[str] = (), wide: bool = False) -> str:
+        """The leaderboards as text: "github", "csv", "json", "html", "latex" and more; "simple" is as shown."""
+        if table_format == "simple":
+            return repr(self.leaderboard(columns, wide))
+        return text_of(leaderboard_tables(self._boards(), columns, over_all=table_format != "csv"), table_format)
+
+    def games(self) -> LeaderboardTables:
+        """The places of each bot in each game, and the order of those who play them all."""
+        return LeaderboardTables(overall_tables(self._boards()))
 
     def pairs(self) -> LeaderboardTables:
         """How often each bot finishes ahead of each other."""
         return LeaderboardTables(pairwise_table(board) for board in self._boards())
+
+    def surprises(self) -> LeaderboardTables:
+        """The pairs of bots whose results differ most from what is expected."""
+        return LeaderboardTables(surprises_table(board) for board in self._boards())
 
     def seats(self) -> LeaderboardTables:
         """What a seat is worth."""

@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING
 import click
 
 from harness.cli.parameter_types import ENTRANT, GAME, RUN
-from harness.cli.shared import load_plugins, note, open_folder, results_option
+from harness.cli.shared import (
+    check_table_options,
+    layout,
+    load_plugins,
+    note,
+    open_folder,
+    results_option,
+    score_texts,
+    table_options,
+)
 from harness.core.errors import UnknownName
 
 if TYPE_CHECKING:
@@ -28,16 +37,17 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--show",
-    type=click.Choice(["leaderboard", "pairs", "seats", "format"]),
+    type=click.Choice(["leaderboard", "format", "games", "pairs", "surprises", "seats"]),
     default="leaderboard",
     show_default=True,
-    help="Who is better, who finishes ahead of whom, what a seat is worth, or the format's own result.",
+    help="Who is better, the format's own result, the places in all games, who finishes ahead of whom, where that is a "
+    "surprise, or what a seat is worth.",
 )
 @click.option(
     "--without", "left_out", type=ENTRANT, multiple=True, metavar="BOT", help="Leave out all matches of this bot."
 )
 @click.option("--bot", type=ENTRANT, help="Everything about this bot, as JSON.")
-@click.option("--table-format", "-f", default="simple", show_default=True, help="github, csv, json, html, latex ...")
+@table_options
 @results_option
 def command(
     run: str,
@@ -47,6 +57,8 @@ def command(
     left_out: tuple[str, ...],
     bot: str | None,
     table_format: str,
+    wide: bool,
+    columns: tuple[str, ...],
     results: Path,
 ) -> None:
     """Print the leaderboard of a RUN, rebuilt from its records.
@@ -58,12 +70,16 @@ def command(
     arena leaderboard my-run --by players
     arena leaderboard my-run --show pairs
     arena leaderboard my-run --show format
+    arena leaderboard my-run --columns place,bot,wins,mean-score
     arena leaderboard my-run --bot skittish | jq .opponents
     """
-    from harness.output import render
+    from harness.output import KINDS, leaderboard_tables, text_of
     from harness.output.bot_summary import bot_summary
     from harness.ratings import by_game, by_option, by_players, leaderboards, rate_records
 
+    check_table_options(table_format, columns)
+    if columns and show != "leaderboard":
+        raise click.UsageError("--columns chooses among those of the leaderboard; leave out --show.")
     opened = open_folder(results, run)
     known = {plan.name for plan in opened.info.plan.games}
     if game is not None and game not in known:
@@ -86,7 +102,16 @@ def command(
         click.echo(json.dumps(bot_summary(records, bot), indent=2))
     else:
         rated = rate_records(records, {"game": by_game, "players": by_players, "option": by_option}[by])
-        click.echo(render(leaderboards(rated), table_format, show))
+        boards = leaderboards(rated)
+        if show == "leaderboard":
+            over_all = by == "game" and table_format != "csv"
+            scores = score_texts(opened) if table_format == "simple" else {}
+            tables = leaderboard_tables(boards, columns, scores, over_all)
+        else:
+            tables = KINDS[show](boards)
+        if show == "games" and boards and not tables:
+            raise click.UsageError("There is one game only: its leaderboard has the places; leave out --show.")
+        click.echo(text_of(tables, table_format, layout(wide, columns)))
     for warning in opened.warnings:
         note(f"Warning: {warning}")
 

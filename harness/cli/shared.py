@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 import click
 
+from harness.core.errors import UnknownName
 from harness.core.types import Isolation
 
 if TYPE_CHECKING:
+    from harness.output.columns import ScoreText
+    from harness.output.screen import Layout
     from harness.plugins.registry import Registry
     from harness.runs.fault_groups import FaultGroups
     from harness.runs.store import RunFolder
@@ -126,6 +129,46 @@ def playing_options(command: F) -> F:
     return command
 
 
+def table_options(command: F) -> F:
+    """Adds --table-format, --wide and --columns to a command."""
+    for option in reversed(
+        (
+            click.option(
+                "--table-format", "-f", default="simple", show_default=True, help="github, csv, json, html, latex ..."
+            ),
+            click.option(
+                "--wide", is_flag=True, help="Every column, and names in full. Default: what fits the terminal."
+            ),
+            click.option(
+                "--columns",
+                default="",
+                metavar="A,B,C",
+                callback=lambda _context, _option, text: tuple(name for name in text.split(",") if name.strip()),
+                help="These columns of the leaderboard, in this order.",
+            ),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+def check_table_options(table_format: str, columns: Sequence[str]) -> None:
+    """Refuses formats and columns that do not exist, before anything is played."""
+    from harness.output import FORMATS
+    from harness.output.columns import chosen_columns
+
+    if table_format not in FORMATS:
+        raise UnknownName("table format", table_format, FORMATS)
+    chosen_columns(columns)
+
+
+def layout(wide: bool, columns: Sequence[str] = ()) -> Layout:
+    """How tables are laid out on this terminal: columns that were asked for are all shown."""
+    from harness.output.screen import screen
+
+    return screen(wide or bool(columns))
+
+
 def make_ready(workers: int | None, threads: int | None) -> None:
     """Before any bot is loaded: begins with the workers, or sets the threads of bots that play in this process."""
     import os
@@ -173,6 +216,15 @@ def open_folder(results: Path, name: str) -> RunFolder:
     from harness.runs.store import RunFolder, find
 
     return RunFolder.open(find(results, name))
+
+
+def score_texts(run: RunFolder) -> dict[str, ScoreText]:
+    """Scores in the words of those games of a run that are installed; nothing is said about the others."""
+    from harness.output.pages import installed_games
+    from harness.runs.run_setup import installed
+
+    games, _ = installed_games(run, installed("off"))
+    return {name: game.score_text for name, game in games.items()}
 
 
 def resumed(asked: dict[str, Any]) -> tuple[RunFolder, dict[str, Any]]:

@@ -13,7 +13,9 @@ import click
 
 from harness.cli.parameter_types import BOT, FORMAT, GAME, RUN
 from harness.cli.shared import (
+    check_table_options,
     given,
+    layout,
     load_plugins,
     make_ready,
     note,
@@ -23,6 +25,7 @@ from harness.cli.shared import (
     resumed,
     seed_option,
     strict_option,
+    table_options,
     tell_faults,
 )
 
@@ -97,7 +100,7 @@ REQUESTED = (
     help="Print the schedule's size and balance, and the time it will take by a few trial matches; record nothing.",
 )
 @playing_options
-@click.option("--table-format", "-f", default="simple", show_default=True, help="github, csv, html, latex ...")
+@table_options
 @click.option("--json", "as_json", is_flag=True, help="Print the leaderboard as JSON.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress and no notes.")
 @strict_option
@@ -118,11 +121,9 @@ def command(**asked: Any) -> None:
     arena tournament --config league.toml --deals 2
     arena tournament --resume results/first
     """
-    from harness.output import FORMATS
     from harness.runs.run_setup import create_run, seeded
 
-    if asked["table_format"] not in FORMATS:
-        raise click.UsageError(f"Unknown table format {asked['table_format']!r}; choose from: {', '.join(FORMATS)}.")
+    check_table_options(asked["table_format"], asked["columns"])
     if asked["resume"]:
         make_ready(asked["workers"], asked["threads"])
         run, setup, limits = _resume(asked)
@@ -190,21 +191,24 @@ def _play(
 
 
 def _show(run: RunFolder, setup: RunSetup, complete: bool, faults: FaultGroups, asked: dict[str, Any]) -> None:
-    from harness.output import text_of
+    from harness.output import leaderboard_tables, text_of
     from harness.output.fault_text import fault_fields
     from harness.output.outcome_files import write_outcome
     from harness.output.outcome_text import DATA
     from harness.output.tables import write_leaderboard
 
-    tables, outcome = write_leaderboard(run), write_outcome(run, setup.schedule)
+    boards, outcome = write_leaderboard(run), write_outcome(run, setup.schedule)
+    table_format = "json" if asked["as_json"] else asked["table_format"]
+    scores = {name: game.score_text for name, game in setup.roster.games.items()} if table_format == "simple" else {}
+    tables = leaderboard_tables(boards, asked["columns"], scores, table_format != "csv")
     if asked["as_json"]:
         data = {table.title: table.rows for table in tables}
         told = {"run": str(run.folder), "complete": complete, **fault_fields(faults), "tables": data}
         click.echo(json.dumps(told | {"outcome": outcome.fields()}, indent=2))
     else:
-        click.echo(text_of(tables, asked["table_format"]))
-        if outcome.has_results and asked["table_format"] not in DATA:
-            click.echo("\n" + outcome.text(asked["table_format"], notes=False))
+        click.echo(text_of(tables, table_format, layout(asked["wide"], asked["columns"])))
+        if outcome.has_results and table_format not in DATA:
+            click.echo("\n" + outcome.text(table_format, notes=False))
     for warning in dict.fromkeys(run.warnings):
         if warning not in setup.warnings:  # those were told before
             note(f"Warning: {warning}")

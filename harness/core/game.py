@@ -198,6 +198,11 @@ class Game(ABC, Generic[V]):
         facts = ", ".join(f"{key} {value}" for key, value in event.data.items())
         return f"{event.kind}: {facts}" if facts else event.kind
 
+    def score_text(self, score: float) -> str:
+        """A score in the game's words, as `"12 nuggets"`: an int is the score of one match, a float a mean of several,
+        or how far it may be off."""
+        return f"{score:,}" if isinstance(score, int) else f"{score:,.1f}"
+
     def rules_text(self) -> str:
         """The rules as a page of Markdown in which each numbered rule is a list item; "" if the game brings none."""
         return ""

@@ -5,14 +5,18 @@ To add a column, add it to COLUMNS; `python -m tests.docs.make` brings it into d
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import isfinite
 
+from harness.core.errors import UnknownName
+from harness.output.durations import duration
 from harness.ratings import LEVEL, Interval, Standing
 
 Fields = dict[str, object]
 """Values for programs, by name."""
+ScoreText = Callable[[float], str]
+"""A score in a game's words."""
 NOTHING = "-"
 
 
@@ -32,6 +36,10 @@ class Column:
     """Whether it holds words, which are aligned to the left."""
     sort_by: str = ""
     """The field that a page sorts by; by default the one called like the column."""
+    joins: int = 0
+    """0: always shown. Others join where there is room, the lowest number first."""
+    alarm: bool = False
+    """Shown on a screen only if there is something to show, and then loudly."""
 
 
 def percent(interval: Interval | None) -> str:
@@ -63,9 +71,36 @@ def _sure(chance: float | None) -> str:
     return ">99.9%" if chance > 0.999 else f"{chance:.1%}" if chance > 0.99 else f"{chance:.0%}"
 
 
-def _milliseconds(standing: Standing) -> float | None:
+def letters(groups: Sequence[str]) -> str:
+    """`"ac"`, `"b-f"`, `"a,c-f"`: the letters of groups, runs of them in short."""
+    runs: list[list[str]] = []
+    for letter in groups:
+        if runs and _number(letter) == _number(runs[-1][-1]) + 1:
+            runs[-1].append(letter)
+        else:
+            runs.append([letter])
+    parts = [part for run in runs for part in ([f"{run[0]}-{run[-1]}"] if len(run) > 2 else run)]
+    return ("" if all(len(part) == 1 for part in parts) else ",").join(parts)
+
+
+def _number(letter: str) -> int:
+    """`a` is 1, `z` is 26, `aa` is 27."""
+    number = 0
+    for one in letter:
+        number = 26 * number + ord(one) - ord("a") + 1
+    return number
+
+
+def places(best: int | None, worst: int | None) -> str:
+    """`"1-3"`: the places that are not ruled out."""
+    if best is None or worst is None:
+        return NOTHING
+    return f"{best}-{worst}" if best < worst else str(best)
+
+
+def _seconds(standing: Standing) -> float | None:
     line = standing.line
-    return 1000 * line.time / line.decisions if line.decisions else None
+    return line.time / line.decisions if line.decisions else None
 
 
 COLUMNS = (
@@ -78,60 +113,90 @@ COLUMNS = (
     Column(
         "may be",
         "the places that are not ruled out. All of them together hold the true places in 95 of 100 runs",
-        lambda s: f"{s.best}-{s.worst}" if s.best < s.worst else str(s.best),
+        lambda s: places(s.best, s.worst),
         lambda s: {"best place": s.best, "worst place": s.worst},
         legend="may be: the places that are not ruled out.",
         sort_by="best place",
     ),
     Column(
         "group",
-        "letters: two bots that share one are not told apart",
-        lambda s: "".join(s.groups),
+        "letters: two bots that share one are not told apart, two that share none are. `b-e` is b, c, d and e",
+        lambda s: letters(s.groups),
         lambda s: {"groups": list(s.groups)},
-        legend="Bots that share a letter are not told apart.",
+        legend="group: bots that share a letter are not told apart.",
         word=True,
+        sort_by="place",
+        joins=1,
     ),
     Column("bot", "its name, with its options", lambda s: s.line.bot, lambda s: {"bot": s.line.bot}, word=True),
     Column(
         "rating",
-        "mu - 3 sigma: a cautious TrueSkill figure. The table is sorted by it; the claims are in the other columns",
+        "mu - 3 sigma: TrueSkill's cautious figure, as in other leagues. No claim is made from it",
         lambda s: f"{s.line.rating:.2f}",
         lambda s: {"rating": round(s.line.rating, 3)},
-    ),
-    Column(
-        "mu ± sigma",
-        "TrueSkill's belief about the skill",
-        lambda s: f"{s.line.mu:.2f} ± {s.line.sigma:.2f}",
-        lambda s: {"mu": round(s.line.mu, 3), "sigma": round(s.line.sigma, 3)},
-        legend=f"± is a {LEVEL:.0%} interval over deals, except sigma.",
-        sort_by="mu",
-    ),
-    Column("matches", "how many it played", lambda s: str(s.line.matches), lambda s: {"matches": s.line.matches}),
-    Column(
-        "wins",
-        "the share of them it won; a win shared by two counts one half",
-        lambda s: f"{s.line.wins / s.line.matches:.1%}",
-        lambda s: {"wins": round(s.line.wins / s.line.matches, 4)},
+        legend="rating: TrueSkill.",
     ),
     Column(
         "ahead",
-        "the share of the others at its table that it finishes ahead of (a tie is one half), with a 95% interval. "
-        "50% is average, whatever the number of players",
+        "the share of its opponents that it finishes ahead of (a tie is one half), with a 95% interval: what the table "
+        "is sorted by. 50% is average, whatever the number of players",
         lambda s: percent(s.ahead),
         lambda s: interval_fields("ahead", s.ahead, 4),
-        legend="ahead: share of the table finished ahead of.",
+        legend=f"ahead: share of opponents that it finishes ahead of; ± {LEVEL:.0%} interval.",
+    ),
+    Column("matches", "how many it played", lambda s: str(s.line.matches), lambda s: {"matches": s.line.matches}),
+    Column(
+        "faults",
+        "matches in which it failed; those that it lost without playing, being disqualified, are not among them",
+        lambda s: str(s.line.faults),
+        lambda s: {"faults": s.line.faults},
+        alarm=True,
+    ),
+    Column(
+        "sure",
+        "how sure we are that this bot is better than the one below, looking at these two alone",
+        lambda s: _sure(s.sure),
+        lambda s: {"sure": None if s.sure is None else round(s.sure, 4)},
+        legend="sure: that it is better than the next line.",
+        joins=2,
+    ),
+    Column(
+        "wins",
+        "the share of its matches it won; a win shared by two counts one half",
+        lambda s: f"{s.line.wins / s.line.matches:.1%}",
+        lambda s: {"wins": round(s.line.wins / s.line.matches, 4)},
+        joins=3,
     ),
     Column(
         "mean rank",
         "its mean place at a table",
         lambda s: f"{s.line.rank_sum / s.line.matches:.2f}",
         lambda s: {"mean rank": round(s.line.rank_sum / s.line.matches, 3)},
+        joins=6,
     ),
     Column(
         "mean score",
-        "its mean score with a 95% interval; none over several games, whose points cannot be added",
+        "its mean score with a 95% interval, in the game's own words where the game is installed",
         lambda s: number(s.score),
         lambda s: interval_fields("mean score", s.score, 2),
+        joins=4,
+    ),
+    Column(
+        "time",
+        "its mean time to think about a decision; `ms/decision` in CSV and JSON",
+        lambda s: NOTHING if (seconds := _seconds(s)) is None else duration(seconds),
+        lambda s: {"ms/decision": round(1000 * (_seconds(s) or 0.0), 4)},
+        legend="time: for a decision.",
+        sort_by="ms/decision",
+        joins=5,
+    ),
+    Column(
+        "mu ± sigma",
+        "TrueSkill's belief about the skill; sigma is no interval",
+        lambda s: f"{s.line.mu:.2f} ± {s.line.sigma:.2f}",
+        lambda s: {"mu": round(s.line.mu, 3), "sigma": round(s.line.sigma, 3)},
+        sort_by="mu",
+        joins=8,
     ),
     Column(
         "PL",
@@ -140,24 +205,33 @@ COLUMNS = (
         lambda s: {"strength": round(s.strength, 1) + 0.0, "strength place": s.strength_place},
         legend="PL: Plackett-Luce, in Elo points.",
         sort_by="strength",
-    ),
-    Column(
-        "sure",
-        "how sure we are that this bot is better than the one below, looking at these two alone",
-        lambda s: _sure(s.sure),
-        lambda s: {"sure": None if s.sure is None else round(s.sure, 4)},
-        legend="sure: how sure it is better than the next line.",
-    ),
-    Column(
-        "ms/decision",
-        "its mean time to think, in milliseconds",
-        lambda s: NOTHING if (ms := _milliseconds(s)) is None else f"{ms:.3f}",
-        lambda s: {"ms/decision": round(_milliseconds(s) or 0.0, 4)},
-    ),
-    Column(
-        "faults",
-        "matches in which it failed; those that it lost without playing, being disqualified, are not among them",
-        lambda s: str(s.line.faults),
-        lambda s: {"faults": s.line.faults},
+        joins=7,
     ),
 )
+
+
+BY_NAME = {column.name.split(" ±")[0].replace(" ", "-"): column for column in COLUMNS}
+"""As they are typed: `may-be`, `mean-score`, `mu`."""
+
+
+def chosen_columns(names: Sequence[str]) -> tuple[Column, ...]:
+    """The columns of these names, in this order; all if none is named."""
+    found = []
+    for name in names:
+        typed = name.strip().split(" ±")[0].replace(" ", "-")
+        if typed not in BY_NAME:
+            raise UnknownName("column", name, BY_NAME)
+        found.append(BY_NAME[typed])
+    return tuple(found) or COLUMNS
+
+
+def in_words(interval: Interval | None, score_text: ScoreText) -> str:
+    """A mean score with its interval in the game's words: the unit, if it is the same, once."""
+    if interval is None:
+        return NOTHING
+    value, _, unit = score_text(float(interval.value)).partition(" ")
+    if not isfinite(interval.high):
+        return f"{value} {unit}".rstrip()
+    reach, _, its_unit = score_text(float(interval.reach)).partition(" ")
+    both = f"{value} ± {reach}" if unit == its_unit else f"{value} {unit} ± {reach}"
+    return f"{both} {its_unit}".rstrip()

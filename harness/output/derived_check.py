@@ -9,7 +9,7 @@ from harness._version import VERSION
 from harness.core.errors import ArenaError, StoreError
 from harness.core.format import Format
 from harness.output import outcome_files
-from harness.output.tables import leaderboard_files, leaderboard_table
+from harness.output.tables import leaderboard_files
 from harness.plugins.loading import shown
 from harness.ratings import leaderboards, rate_records
 from harness.runs.run_files import digest_of_file
@@ -20,13 +20,13 @@ def unfit_tables(run: RunFolder, formats: Mapping[str, Format]) -> list[str]:
     """A sentence for each table beside the records that is not theirs, to the byte: numbers are rounded when they
     are written, and added up in the order of the schedule. One that is not there is no harm."""
     try:
-        tables = [leaderboard_table(board) for board in leaderboards(rate_records(run.records()))]
+        boards = leaderboards(rate_records(run.records()))
     except StoreError:
         return []  # what is wrong with the records is told elsewhere
     other = run.info.arena != VERSION
     why = f" (or arena {shown(run.info.arena)} wrote it otherwise than {VERSION} does)" if other else ""
     found = []
-    for name, rebuilt in {**leaderboard_files(tables), **_outcome(run, formats)}.items():
+    for name, rebuilt in {**leaderboard_files(boards), **_outcome(run, formats)}.items():
         try:
             there = digest_of_file(run.folder / name)
         except StoreError as error:

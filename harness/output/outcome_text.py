@@ -14,7 +14,7 @@ from harness.core.format import Outcome
 from harness.core.format_results import BracketRound, ResultTable, ShownValue
 from harness.output.bracket_text import bracket_text
 from harness.output.columns import NOTHING, Fields
-from harness.output.tables import FORMATS, DataTable, text_of
+from harness.output.data_table import FORMATS, DataTable, text_of
 
 NARROW = 80
 WIDE = 160
@@ -185,7 +185,7 @@ def data_table(game: str, table: ResultTable) -> DataTable:
         [[shown(value) for value in row] for row in table.rows],
         list(table.notes),
         table.legend,
-        frozenset(words),
+        words=frozenset(words),
     )
 
 

@@ -84,7 +84,7 @@ def test_names_filter_the_tables(chromium, page):
         "const field = document.querySelector('input[data-filter]'); field.value = 'FAIL';"
         "field.dispatchEvent(new Event('input'))"
     )
-    assert chromium.texts("#board-1 table.sortable td.word") == ["failing"]
+    assert chromium.texts("#board-1 table.sortable td.bot") == ["failing"]
     chromium.js(
         "const field = document.querySelector('input[data-filter]'); field.value = 'zzz';"
         "field.dispatchEvent(new Event('input'))"

@@ -7,7 +7,7 @@ from random import Random
 from harness.core.types import Fault
 from harness.output.pages.facts import FORM, gather
 from harness.output.pages.picks import EACH
-from harness.ratings import OVERALL, rate_records
+from harness.ratings import rate_records
 from harness.runs.fault_groups import MOST_GROUPS
 from tests.ratings.simulate import World, record, tournament
 
@@ -23,11 +23,10 @@ def test_the_books_are_those_of_the_leaderboard():
     assert facts.matches == len(records) == facts.curves["sim"].to(facts.rated()["sim"])[-1][0]
 
 
-def test_several_games_have_a_curve_over_all():
+def test_each_game_has_a_curve():
     facts = gather([record("ab", (1, 2), game="one"), record("ab", (1, 2), index=1, game="two")])
-    assert set(facts.curves) == {"one", "two", OVERALL}
+    assert set(facts.curves) == {"one", "two"}
     assert ("two", "a") in facts.scores
-    assert (OVERALL, "a") not in facts.scores
 
 
 def test_the_closest_matches_are_chosen():

@@ -9,8 +9,8 @@ import re
 import pytest
 from msgspec.structs import replace
 
+from harness.output.display_names import file_name
 from harness.output.pages import publish
-from harness.output.pages.display_names import file_name
 from harness.plugins.registry import Registry
 from tests.output.support import NASTY, recorded
 from tests.output.test_report_page import Reader

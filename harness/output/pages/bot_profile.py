@@ -31,6 +31,10 @@ class Published(Struct, frozen=True):
     pairs: dict[str, list[Row]]
     form: dict[str, dict[str, list[tuple[int, int]]]]
     """Game -> bot -> rank and number of players of its latest matches."""
+    summaries: dict[str, list[str]] = {}
+    """What each leaderboard says, in sentences; "overall" over several games."""
+    overall: list[Row] = []
+    """A line for each bot over several games."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from harness.output import DataTable
 from harness.output.columns import percent
 from harness.output.details import pairwise_table, seats_table
-from harness.output.pages.display_names import short
+from harness.output.display_names import short
 from harness.output.pages.facts import Facts
 from harness.output.pages.figure import COLOURS, FAINT, INK, Chart, draw
 from harness.ratings import Leaderboard, Ratings, Standing

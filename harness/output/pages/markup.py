@@ -12,7 +12,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from harness._version import VERSION
-from harness.output.pages.display_names import short, visible
+from harness.output.columns import letters
+from harness.output.display_names import short, visible
+from harness.output.durations import duration
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +54,8 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"visible": visible, "short": short, "trusted": _trusted}
+    environment.filters |= {"visible": visible, "short": short, "trusted": _trusted, "duration": duration}
+    environment.filters |= {"letters": letters}
     return environment
 
 

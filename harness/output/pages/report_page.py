@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,9 +10,11 @@ from harness.core.errors import UnknownName
 from harness.core.format import Outcome
 from harness.core.game import Game
 from harness.core.types import GameRecord
-from harness.output.columns import COLUMNS
+from harness.output.columns import COLUMNS, NOTHING, ScoreText
+from harness.output.data_table import DataTable
+from harness.output.display_names import short
+from harness.output.overall_table import overall_tables
 from harness.output.pages.charts import charts
-from harness.output.pages.display_names import short
 from harness.output.pages.facts import Facts, gather
 from harness.output.pages.figure import Chart
 from harness.output.pages.markup import Script, asset, fill, script
@@ -23,15 +25,19 @@ from harness.ratings import Leaderboard, leaderboards
 from harness.runs.store import RunFolder
 
 Games = Mapping[str, Game[Any]]
+QUIET = ("0", "", NOTHING)
+"""What an alarm says when nothing is wrong."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One cell of a leaderboard: what is read, and what it is sorted by."""
+    """One cell of a leaderboard: what is read, what it is sorted by, and its CSS classes."""
 
     text: str
     key: str
-    word: bool
+    kind: str
+    link: bool = False
+    """Whether it names the bot."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +46,6 @@ class Entry:
 
     bot: str
     cells: list[Cell]
-    group: str
-    """CSS classes: where a group of equals begins, and every other group."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,24 +53,53 @@ class BoardPart:
     """One leaderboard's part of the page."""
 
     title: str
-    headers: Sequence[str]
-    words: frozenset[str]
+    headers: Sequence[tuple[str, str]]
+    """With their CSS classes."""
     lines: list[Entry]
+    summary: Sequence[str]
     notes: Sequence[str]
     charts: Sequence[Chart] = ()
 
 
-def board_part(board: Leaderboard, drawn: Sequence[Chart] = ()) -> BoardPart:
+def board_part(board: Leaderboard, drawn: Sequence[Chart] = (), score_text: ScoreText | None = None) -> BoardPart:
     """A leaderboard for a page."""
-    table = leaderboard_table(board)
-    lines = []
-    for row, cells in zip(table.rows, table.cells, strict=True):
-        entries = [
-            Cell(text, _key(row.get(column.sort_by or column.name)), column.word)
-            for column, text in zip(COLUMNS, cells, strict=True)
-        ]
-        lines.append(Entry(str(row["bot"]), entries, ""))
-    return BoardPart(board.title, table.headers, table.words, lines, [*table.notes, table.legend], drawn)
+    keys = {column.name: column.sort_by or column.name for column in COLUMNS}
+    return table_part(leaderboard_table(board, score_text=score_text), keys, drawn)
+
+
+def table_part(table: DataTable, keys: Mapping[str, str], drawn: Sequence[Chart] = ()) -> BoardPart:
+    """A table for a page; `keys` has the fields that columns are sorted by. Alarms are there if something is wrong."""
+    shown = [
+        place
+        for place, header in enumerate(table.headers)
+        if header not in table.alarms or any(row[place] not in QUIET for row in table.cells)
+    ]
+
+    def kind(header: str, text: str = "") -> str:
+        alarm = header in table.alarms and text not in QUIET
+        classes = (("word", header in table.words), ("bot", header == "bot"), ("alarm", alarm))
+        return " ".join(name for name, fits in classes if fits)
+
+    lines = [
+        Entry(
+            str(row["bot"]),
+            [
+                Cell(
+                    cells[place],
+                    _key(row.get(keys.get(header := table.headers[place], header), cells[place])),
+                    kind(header, cells[place]),
+                    header == "bot",
+                )
+                for place in shown
+            ],
+        )
+        for row, cells in zip(table.rows, table.cells, strict=True)
+    ]
+    headers = [table.headers[place] for place in shown]
+    told = [text for header, text in table.legends.items() if header in headers]
+    legend = " ".join([*told, table.legend]).strip()
+    titles = [(header.upper() if header in table.alarms else header, kind(header)) for header in headers]
+    return BoardPart(table.title, titles, lines, table.summary, [*table.notes, legend], drawn)
 
 
 def _key(value: object) -> str:
@@ -103,15 +136,21 @@ def render(
         _viewer(games, shown),
         run=_about(run, facts),
         warnings=[*_remarks(run, facts), *run.warnings],
-        boards=[board_part(board, list(charts(board, facts))) for board in boards],
+        boards=[*_board_parts(boards, facts, games), *(table_part(one, {}) for one in overall_tables(boards))],
         outcomes=outcome_parts(outcomes or {}),
-        scenes=[_Listed(scene) for scene in shown],
+        scenes=[_Listed(scene, games.get(scene.record.game)) for scene in shown],
         shown={scene.record.id for scene in shown},
         faults=facts.faults.groups(),
         fault_counts=facts.faults,
         home=home,
         links=links or {},
     )
+
+
+def _board_parts(boards: Sequence[Leaderboard], facts: Facts, games: Games) -> Iterator[BoardPart]:
+    for board in boards:
+        game = games.get(board.title)
+        yield board_part(board, list(charts(board, facts)), game.score_text if game else None)
 
 
 def watched(run: RunFolder, games: Games, facts: Facts, asked: Sequence[str], most: int | None = None) -> list[Scene]:
@@ -130,15 +169,16 @@ def watched(run: RunFolder, games: Games, facts: Facts, asked: Sequence[str], mo
 class _Listed:
     """A scene as the list of matches names it."""
 
-    def __init__(self, scene: Scene) -> None:
+    def __init__(self, scene: Scene, game: Game[Any] | None) -> None:
         self.record, self.reason = scene.record, scene.reason
         self.packed, self.trouble = scene.packed, scene.trouble
-        self.result = _result(scene.record)
+        self.result = _result(scene.record, game)
 
 
-def _result(record: GameRecord) -> str:
+def _result(record: GameRecord, game: Game[Any] | None) -> str:
+    text = game.score_text if game else str
     order = sorted(range(len(record.seats)), key=lambda seat: (record.ranks[seat], seat))
-    return ", ".join(f"{short(record.seats[seat])} {record.scores[seat]}" for seat in order)
+    return ", ".join(f"{short(record.seats[seat])} {text(record.scores[seat])}" for seat in order)
 
 
 def _viewer(games: Games, shown: Sequence[Scene]) -> Script:

@@ -13,14 +13,17 @@ from harness import output
 from harness._version import VERSION
 from harness.core.errors import StoreError
 from harness.core.game import Game
+from harness.output.details import pairwise_table
+from harness.output.display_names import file_name
 from harness.output.outcome_files import outcome_files
 from harness.output.outcome_text import FormatResults
+from harness.output.overall_table import overall_tables
 from harness.output.pages import bot_profile
 from harness.output.pages.bot_profile import Published
-from harness.output.pages.display_names import file_name
 from harness.output.pages.facts import Facts, gather
 from harness.output.pages.markup import asset, fill, script
 from harness.output.pages.report_page import render, watched
+from harness.output.tables import leaderboard_table
 from harness.ratings import Leaderboard, leaderboards
 from harness.runs.run_files import write_whole
 from harness.runs.store import RunFolder
@@ -102,9 +105,11 @@ def _published(run: RunFolder, facts: Facts, boards: Sequence[Leaderboard], fold
         started=info.started,
         finished=info.finished,
         matches=facts.matches,
-        boards={board.title: output.KINDS["leaderboard"](board).rows for board in boards},
-        pairs={board.title: output.KINDS["pairs"](board).rows for board in boards},
+        boards={board.title: leaderboard_table(board).rows for board in boards},
+        pairs={board.title: pairwise_table(board).rows for board in boards},
         form=form,
+        summaries={table.title: table.summary for table in (*map(leaderboard_table, boards), *overall_tables(boards))},
+        overall=[row for table in overall_tables(boards) for row in table.rows],
     )
 
 
@@ -118,7 +123,8 @@ def _refresh(to: Path, runs: Sequence[Published]) -> None:
         page = fill("bot.html", script(), bot=bot, told=told, files=files)
         write_whole(to / BOTS / f"{files[bot]}.html", page.encode())
     newest = bot_profile.newest_boards(runs)
-    page = fill("index.html", script(asset("page.js")), runs=runs, newest=newest, bots=bots, files=files)
+    matrix = next((run for run in runs if run.overall), None)
+    page = fill("index.html", script(asset("page.js")), runs=runs, newest=newest, matrix=matrix, bots=bots, files=files)
     write_whole(to / SITE, _json({"arena": VERSION, "runs": [_summary(run) for run in runs], "bots": files}))
     write_whole(to / "index.html", page.encode())
 
