@@ -13,6 +13,7 @@ Method: Waudby-Smith and Ramdas, Estimating means of bounded random variables by
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from itertools import repeat
 from math import exp, log
 from operator import mul
@@ -59,10 +60,8 @@ class Bets:
         return self._lowest(self.counts, needed), 1 - self._lowest(mirrored, needed)
 
     def _wealth(self, counts: Mapping[float, int], mean: float) -> float:
-        growths = [
-            sum([count * log(1 + fraction * (value / mean - 1)) for value, count in counts.items()])
-            for fraction in FRACTIONS
-        ]
+        by_value = [(count, _growths(value, mean)) for value, count in counts.items()]
+        growths = [sum([count * growth[each] for count, growth in by_value]) for each in range(len(FRACTIONS))]
         best = max(growths)
         parts = zip(self.purses, growths, strict=True)
         return best + log(sum([purse * exp(growth - best) for purse, growth in parts]))
@@ -74,6 +73,12 @@ class Bets:
             middle = (low + high) / 2
             low, high = (middle, high) if self._wealth(counts, middle) >= needed else (low, middle)
         return low
+
+
+@lru_cache(maxsize=1024)  # there are few values, and few means are asked about after each of them
+def _growths(value: float, mean: float) -> tuple[float, ...]:
+    """The logarithm of what each gambler's wealth is multiplied by, if the next value is this."""
+    return tuple([log(1 + fraction * (value / mean - 1)) for fraction in FRACTIONS])
 
 
 def enough(level: float) -> float:

@@ -52,20 +52,17 @@ def count(game: GamePlan, plan: Plan) -> int | None:
 def check(game: GamePlan, plan: Plan) -> None:
     """Refuses anything but two candidates, with everybody at one table."""
     question = Question.of(game, plan)
-    if not SequentialTest(question).room:
-        raise UsageError(
-            "A deal that is played twice takes 2 matches: --most (in a tournament --deals) must allow them."
-        )
-    if question.seats == game.players:
-        return
-    if question.way == "gauntlet":
+    if question.seats != game.players and question.way == "gauntlet":
         raise UsageError(
             f"A gauntlet of {game.name} seats one of the two candidates with {len(question.company)} others at a "
             f"table, not {game.players}."
         )
-    raise UsageError(
-        f"A comparison of {game.name} seats all its {len(game.entrants)} bots at one table, not {game.players}."
-    )
+    if question.seats != game.players:
+        raise UsageError(
+            f"A comparison of {game.name} seats all its {len(game.entrants)} bots at one table, not {game.players}."
+        )
+    if not SequentialTest(question).room:
+        raise UsageError("A deal that is played twice takes 2 matches: --most (of a tournament --deals) must be 2.")
 
 
 COMPARE = Format(

@@ -120,14 +120,15 @@ EQUALS = {
 # --- betting -------------------------------------------------------------------------------------
 
 
-def test_wealth_of_one_gambler_multiplies_by_what_was_staked(monkeypatch):
-    monkeypatch.setattr("harness.ratings.betting.FRACTIONS", (0.5,))
-    bets = Bets((1.0,))
+@pytest.mark.parametrize("gambler", [0, 9])
+def test_wealth_of_one_gambler_multiplies_by_what_was_staked(gambler):
+    bets = Bets(tuple(float(each == gambler) for each in range(10)))
     for value in (1.0, 1.0, 0.0):
         bets.add(value)
-    # At m = 1/2 a stake of one half wins a half with a 1 and loses a half with a 0.
-    assert bets.above(0.5) == pytest.approx(log(1.5 * 1.5 * 0.5))
-    assert bets.below(0.5) == pytest.approx(log(0.5 * 0.5 * 1.5))
+    # At m = 1/2 a stake of one half would win a half with a 1 and lose a half with a 0.
+    won, lost = 1 + FRACTIONS[gambler], 1 - FRACTIONS[gambler]
+    assert bets.above(0.5) == pytest.approx(log(won * won * lost))
+    assert bets.below(0.5) == pytest.approx(log(lost * lost * won))
 
 
 @pytest.mark.parametrize("purses", [CAREFUL_PURSES, EVEN_PURSES])
