@@ -197,4 +197,4 @@ def _data(verdict: Verdict, run: RunFolder) -> dict[str, object]:
     data: dict[str, object] = msgspec.to_builtins(verdict)
     gains = {"saved_ahead": verdict.ahead_gain, "saved_score": verdict.score_gain}
     saved = {name: gain and gain.saved for name, gain in gains.items()}
-    return {**data, "elo": verdict.elo, **saved, "run": str(run.folder)}
+    return {**data, "sentence": verdict.sentence, "elo": verdict.elo, **saved, "run": str(run.folder)}

@@ -19,7 +19,7 @@ Sums = tuple[int, float, float]
 """How many units, their distances from one half, and the squares of these."""
 
 
-class Rule(Protocol):
+class AnswerRule(Protocol):
     """Takes in values, and says what they answer."""
 
     def add(self, unit: Unit, value: float) -> None:
@@ -165,6 +165,6 @@ class IndifferenceRule:
         return number + count, total + count * away, squares + count * away**2
 
 
-def rule_for(question: Question, bets: Bets) -> Rule:
+def rule_for(question: Question, bets: Bets) -> AnswerRule:
     """The rule that answers a question."""
     return IndifferenceRule(question.indifference) if question.indifference else BettingRule(bets, question)
