@@ -17,9 +17,10 @@ from harness.output.confinement_text import tell_confinement
 from harness.output.fault_text import calls, fault_lines
 from harness.output.tables import write_leaderboard
 from harness.output.terminal import at_terminal
-from harness.output.verdict_text import verdict_sentences
-from harness.ratings.comparison import MARGIN, MOST_SETS, Verdict
-from harness.runs.questions import create_comparison, reopen_comparison, verdicts
+from harness.output.verdict_text import announcement, verdict_sentences
+from harness.ratings.comparison import Verdict
+from harness.ratings.question import MARGIN, MOST_MATCHES, Question
+from harness.runs.questions import create_comparison, question_settings, reopen_comparison, verdicts
 from harness.runs.request import BotLike, RunRequest
 from harness.runs.run_setup import seeded
 from harness.runs.tournament import play_run
@@ -30,7 +31,7 @@ MORE = {
 }  # fmt: skip
 """Fields of RunRequest that count in a comparison too."""
 
-NOTHING_YET = "No set is finished yet: there is nothing to compare."
+NOTHING_YET = "Nothing is finished yet: there is nothing to compare."
 
 
 class Comparison(Sequence[Verdict]):
@@ -76,7 +77,8 @@ def compare(
     seed: int | None = None,
     most: int | None = None,
     margin: float | None = None,
-    own_deals: bool = False,
+    indifference: float | None = None,
+    way: str | None = None,
     thorough: bool = False,
     workers: int | None = None,
     resume: str | Path | None = None,
@@ -84,12 +86,15 @@ def compare(
     quiet: bool = False,
     **fields: Any,
 ) -> Comparison:
-    """Plays duplicate sets until it is known whether one bot is better than the other, or `most` (2,000) of them.
+    """Plays until it is known whether one bot is better than the other, or `most` matches (6,000).
 
-    `bots` are the others at the table; house bots fill it where a game needs more. The answer is "better", "worse",
-    "equal" (within `margin`, 0.03) or "unknown", and wrong in at most 5 of 100 comparisons. The matches are kept as a
-    run. `resume` continues it, also with more sets (`most`, `thorough`); give bots that are classes or functions again.
-    `fields` are `move_time`, `game_time`, `memory`, `isolate`, `name`, `results` and `strict`, as in RunRequest.
+    `bots` are the others at the table; house bots fill it where a game needs more. `way` is "pairs" (each deal twice,
+    with the two bots' seats exchanged), "own-deals" (each match has its own), "auto" (the better one of these, by a
+    pilot), or "gauntlet" (the two take turns against the others, without meeting). The answer is "better", "worse",
+    "equal" (within `margin`, 0.03) or "unknown", and wrong in at most 5 of 100 comparisons. With `indifference` the
+    question is only whether there is a difference of at least that. The matches are kept as a run. `resume` continues
+    it, also with more matches (`most`, `thorough`); give bots that are classes or functions again. `fields` are
+    `move_time`, `game_time`, `memory`, `isolate`, `name`, `results` and `strict`, as in RunRequest.
 
     Examples:
         >>> found = compare("outlaw", "random", games="el-paso", seed=7, workers=0)
@@ -99,9 +104,12 @@ def compare(
     unknown = sorted(fields.keys() - MORE)
     if unknown:
         raise UnknownName("field of a comparison", unknown[0], MORE)
-    limit, near = MOST_SETS if most is None else most, MARGIN if margin is None else margin
+    limit, near = MOST_MATCHES if most is None else most, MARGIN if margin is None else margin
     if type(limit) is not int or limit < 1 or not 0 <= near < 0.5:
-        raise UsageError(f"There is at least 1 set, and a margin from 0 to below 0.5; not {most!r} and {margin!r}.")
+        raise UsageError(f"There is at least 1 match, and a margin from 0 to below 0.5; not {most!r} and {margin!r}.")
+    if indifference is not None and not 0 < indifference < 0.5:
+        raise UsageError(f"An indifference lies between 0 and 0.5; {indifference!r} does not.")
+    settings = question_settings(margin, indifference, way, thorough)
     request = RunRequest(
         games=(games,) if isinstance(games, str) else tuple(games),
         bots=(bots,) if isinstance(bots, str) else tuple(bots),
@@ -114,7 +122,8 @@ def compare(
     expect_workers(workers)
     registry = installed_here(request.isolate, request.strict)
     if resume is not None:
-        fixed = {"games": games, "options": options, "seed": seed, "margin": margin, "own_deals": own_deals}
+        fixed = {"games": games, "options": options, "seed": seed, "margin": margin}
+        fixed |= {"indifference": indifference, "way": way}
         given = [name for name, value in fixed.items() if value is not None and value is not False and value != ()]
         given += [name for name in fields if name not in ("isolate", "results", "strict")]
         again = [bot for bot in (one, other, *request.bots) if bot is not None]
@@ -125,11 +134,15 @@ def compare(
         raise UsageError("Which two bots? Name both: compare(one, other).")
     else:
         request = seeded(request)
-        command = called("compare", request, one=one, other=other, margin=near, own_deals=own_deals, thorough=thorough)
-        settings: dict[str, Value] = {"margin": near, "own-deals": own_deals, "thorough": thorough}
+        typed = {"margin": margin, "indifference": indifference, "way": way, "thorough": thorough}
+        command = called(
+            "compare", request, one=one, other=other, **{name: said for name, said in typed.items() if said}
+        )
         folder, setup = create_comparison(one, other, request, registry, command, settings)
         limits = request.limits
     tell_confinement(setup.entrants, limits["isolate"], quiet, folder)
+    for game in () if quiet else setup.plan.games:
+        sys.stderr.writelines(f"{line}\n" for line in announcement(Question.of(game, setup.plan)))
     with at_terminal("matches", setup.schedule.count(), quiet, workers, softly=True) as (stop, progress):
         complete = play_run(folder, setup, limits, workers, stop, progress.seen, progress.resumed)
     write_leaderboard(folder)

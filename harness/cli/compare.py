@@ -38,7 +38,7 @@ REQUESTED = (
 """Options that are fields of a RunRequest."""
 FIXED = {
     "one": "the bots", "company": "--bot", "games": "--game", "options": "--option", "seed": "--seed",
-    "margin": "--margin", "own_deals": "--own-deals", "name": "--name",
+    "margin": "--margin", "indifference": "--indifference", "way": "--way", "name": "--name",
 }  # fmt: skip
 """What a comparison is: a resumed one has it already."""
 
@@ -59,20 +59,30 @@ FIXED = {
 )
 @options_option
 @seed_option
-@click.option("--most", type=click.IntRange(min=1), help="Give up after so many duplicate sets. Default: 2000.")
+@click.option("--most", type=click.IntRange(min=1), help="Give up after so many matches. Default: 6000.")
 @click.option(
     "--margin",
     type=click.FloatRange(min=0, max=0.5, max_open=True),
     help="A share of finishing ahead this near to one half is no difference. Default: 0.03.",
 )
-@click.option("--own-deals", is_flag=True, help="A deal of its own for each match of a set, instead of one for all.")
-@click.option("--thorough", is_flag=True, help="Play on to --most sets when the answer is known: a narrower interval.")
+@click.option(
+    "--indifference",
+    type=click.FloatRange(min=0, max=0.5, min_open=True, max_open=True),
+    help="Ask only whether there is a difference of at least this: needs fewer matches for bots that are nearly equal.",
+)
+@click.option(
+    "--way",
+    type=click.Choice(["auto", "pairs", "own-deals", "gauntlet"]),
+    help="Play each deal twice with the seats of the two exchanged, have a deal for each match, or let the two take "
+    "turns against the others without meeting. Default: auto, the better one of the first two, by a pilot.",
+)
+@click.option("--thorough", is_flag=True, help="Play on to --most when the answer is known: a narrower interval.")
 @click.option("--name", help="Name of the folder that keeps the matches. Default: the time.")
 @click.option(
     "--resume",
     type=RUN,
     metavar="RUN",
-    help="Continue the comparison in this folder; --most and --thorough let it have more sets.",
+    help="Continue the comparison in this folder; --most and --thorough let it have more matches.",
 )
 @click.option("--force", is_flag=True, help="With --resume: go on although bots or rules have changed.")
 @playing_options
@@ -83,18 +93,21 @@ FIXED = {
 def command(**asked: Any) -> None:
     """Find out whether ONE bot is better than the OTHER: which of them finishes ahead when both sit at a table?
 
-    Duplicate sets are played (one deal, everybody in every seat) until the answer is known. It may be looked at after
-    every set and is still wrong in at most 5 of 100 comparisons: see docs/ratings.md. The matches are kept as a run
-    under results/; Ctrl-C loses nothing, --resume goes on.
+    They play until the answer is known, and not longer: deals twice with the seats of the two exchanged, or each match
+    with a deal of its own, whichever tells more. The answer is wrong in at most 5 of 100 comparisons: see
+    docs/ratings.md. The matches are kept as a run under results/; Ctrl-C loses nothing, --resume goes on.
 
     \b
     arena compare skittish:stars=3 skittish --game el-paso
     arena compare my_bot.py diehard --bot random --bot skittish
+    arena compare my_bot.py diehard --bot random --way gauntlet
     arena compare --resume results/mine --most 4000
     """
     from harness.output.confinement_text import tell_confinement
     from harness.output.tables import write_leaderboard
     from harness.output.terminal import at_terminal
+    from harness.output.verdict_text import announcement
+    from harness.ratings.question import Question
     from harness.runs.questions import verdicts
     from harness.runs.tournament import play_run
 
@@ -103,6 +116,9 @@ def command(**asked: Any) -> None:
     for warning in setup.warnings:
         note(f"Warning: {warning}")
     tell_confinement(setup.entrants, limits["isolate"], asked["quiet"], run)
+    for game in () if asked["quiet"] else setup.plan.games:
+        for line in announcement(Question.of(game, setup.plan)):
+            note(line)
     with at_terminal("matches", setup.schedule.count(), asked["quiet"], asked["workers"]) as (stop, progress):
         complete = play_run(run, setup, limits, asked["workers"], stop, progress.seen, progress.resumed)
     write_leaderboard(run)
@@ -113,8 +129,8 @@ def command(**asked: Any) -> None:
 
 
 def _create(asked: dict[str, Any]) -> tuple[RunFolder, RunSetup, dict[str, Any]]:
-    from harness.ratings.comparison import MARGIN, MOST_SETS
-    from harness.runs.questions import create_comparison
+    from harness.ratings.question import MOST_MATCHES
+    from harness.runs.questions import create_comparison, question_settings
     from harness.runs.request import RunRequest
     from harness.runs.run_setup import seeded
 
@@ -122,7 +138,7 @@ def _create(asked: dict[str, Any]) -> tuple[RunFolder, RunSetup, dict[str, Any]]
         raise click.UsageError("Which two bots? Name both: arena compare ONE OTHER; 'arena bots' lists them.")
     asked_for = RunRequest(
         bots=asked["company"],
-        deals=asked["most"] or MOST_SETS,
+        deals=asked["most"] or MOST_MATCHES,
         results=str(asked["results"]),
         **given(asked, *REQUESTED),
     )
@@ -134,11 +150,7 @@ def _create(asked: dict[str, Any]) -> tuple[RunFolder, RunSetup, dict[str, Any]]
         request,
         load_plugins(request.strict, request.isolate),
         join(["arena", *sys.argv[1:], *drawn]),
-        {
-            "margin": MARGIN if asked["margin"] is None else asked["margin"],
-            "own-deals": asked["own_deals"],
-            "thorough": asked["thorough"],
-        },
+        question_settings(asked["margin"], asked["indifference"], asked["way"], asked["thorough"]),
     )
     return run, setup, request.limits
 
@@ -160,7 +172,9 @@ def _resume(asked: dict[str, Any]) -> tuple[RunFolder, RunSetup, dict[str, Any]]
 
 def _show(run: RunFolder, found: list[Verdict], complete: bool, faults: FaultGroups, asked: dict[str, Any]) -> None:
     from harness.output.verdict_text import verdict_sentences
+    from harness.runs.questions import counted
 
+    plan = run.info.plan
     if asked["as_json"]:
         click.echo(json.dumps([_data(verdict, run) for verdict in found], indent=2))
     for verdict in found if not asked["as_json"] else ():
@@ -168,18 +182,19 @@ def _show(run: RunFolder, found: list[Verdict], complete: bool, faults: FaultGro
     for warning in dict.fromkeys(run.warnings):
         note(f"Warning: {warning}")
     if not found:
-        note("No set is finished yet: there is nothing to compare.")
+        note("Nothing is finished yet: there is nothing to compare.")
     if not complete:
         note(f"Not complete. Continue with: arena compare --resume {run.folder}")
     if asked["quiet"]:
         return
     tell_faults(run, faults)
     if complete and any(verdict.answer == "unknown" for verdict in found):
-        note(f"More sets: arena compare --resume {run.folder} --most {2 * run.info.plan.deals}")
+        note(f"More {counted(plan)}: arena compare --resume {run.folder} --most {2 * plan.deals}")
     note(f"Records and leaderboard: {run.folder}")
 
 
 def _data(verdict: Verdict, run: RunFolder) -> dict[str, object]:
     data: dict[str, object] = msgspec.to_builtins(verdict)
-    saved = {"saved_ahead": verdict.ahead_gain.saved, "saved_score": verdict.score_gain.saved}
-    return {**data, "elo": verdict.elo, **saved, "run": str(run.folder)}
+    gains = {"saved_ahead": verdict.ahead_gain, "saved_score": verdict.score_gain}
+    saved = {name: gain and gain.saved for name, gain in gains.items()}
+    return {**data, "sentence": verdict.sentence, "elo": verdict.elo, **saved, "run": str(run.folder)}

@@ -32,7 +32,7 @@ class Plan(Struct, frozen=True):
 
     games: tuple[GamePlan, ...]
     deals: int
-    """Deals of the run; in swiss and knockout deals of every round, in a comparison the most that are played."""
+    """Deals of the run; in swiss and knockout deals of every round, in a comparison the most matches."""
     seed: int
     format: str = "round-robin"
     settings: dict[str, Value] = {}

@@ -9,13 +9,14 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from harness.core.errors import UsageError
+from harness.core.errors import UnknownName, UsageError
 from harness.core.format import Plan
 from harness.core.types import GameRecord, Value
 from harness.plugins.entrants import Entrant
 from harness.plugins.house_bots import house_bots
 from harness.plugins.registry import Registry
-from harness.ratings.comparison import Question, SequentialTest, Verdict
+from harness.ratings.comparison import SequentialTest, Verdict
+from harness.ratings.question import FORMER, MARGIN, OFFERED, Question
 from harness.runs.request import BotLike, RunRequest
 from harness.runs.run_setup import RunSetup, info_for, prepare, reopen, run_folder
 from harness.runs.store import RunFolder
@@ -23,13 +24,29 @@ from harness.schedule import Schedule
 from harness.schedule.compare import COMPARE
 
 
+def question_settings(
+    margin: float | None, indifference: float | None, way: str | None, thorough: bool
+) -> dict[str, Value]:
+    """The options of the format `compare` for what was asked; None is the default."""
+    if margin is not None and indifference is not None:
+        raise UsageError("A margin or an indifference, not both: they are different questions; see docs/ratings.md.")
+    if way is not None and way not in OFFERED:
+        raise UnknownName("way to compare", way, OFFERED)
+    return {
+        "margin": MARGIN if margin is None else margin,
+        "indifference": 0.0 if indifference is None else indifference,
+        "way": way or "auto",
+        "thorough": thorough,
+    }
+
+
 def create_comparison(
     one: BotLike, other: BotLike, request: RunRequest, registry: Registry, command: str, settings: dict[str, Value]
 ) -> tuple[RunFolder, RunSetup]:
     """A new run folder for a comparison, and what is needed to play it.
 
-    The request's bots are the others at the table, its deals the most that are played; `settings` are options of the
-    format `compare`.
+    The request's bots are the others at the table, its deals the most matches that are played; `settings` are options
+    of the format `compare`.
     """
     setup = prepare_comparison(one, other, request, registry, settings)
     folder = run_folder(Path(request.results), request.name)
@@ -42,10 +59,11 @@ def prepare_comparison(
     """Each game that both bots play, at a table with the request's bots and as many house bots as it lacks."""
     entered = _entered(registry, one, other, request.bots)
     games = _games(registry, request.games, entered[:2])
+    absent_one = 1 if settings.get("way") == "gauntlet" else 0  # the two take turns at one place
     fillers = {}
     for name in games:
         there = [entrant.name for entrant in entered if entrant.plays(name)]
-        lacking = max(0, registry.game(name).min_players - len(there))
+        lacking = max(0, registry.game(name).min_players + absent_one - len(there))
         fillers[name] = house_bots(registry, name, lacking, {entrant.name for entrant in entered})
     house = tuple(dict.fromkeys(bot for bots in fillers.values() for bot in bots))
     bots = (one, other, *request.bots, *house)
@@ -57,9 +75,10 @@ def prepare_comparison(
         absent = {named[bot] for bot in house if bot not in fillers[plan.name]}
         table = tuple(name for name in plan.entrants if name not in absent)
         game = setup.games[plan.name]
-        if len(table) > game.max_players:
-            raise UsageError(f"{game.title} is for at most {game.max_players} players, not {len(table)}.")
-        plans.append(replace(plan, players=len(table), entrants=table))
+        players = len(table) - absent_one
+        if players > game.max_players:
+            raise UsageError(f"{game.title} is for at most {game.max_players} players, not {players}.")
+        plans.append(replace(plan, players=players, entrants=table))
     asked = replace(
         setup.plan, games=tuple(plans), format=COMPARE.name, settings=settings, candidates=(names[0], names[1])
     )
@@ -88,16 +107,17 @@ def _games(registry: Registry, asked: Iterable[str], pair: list[Entrant]) -> lis
 def reopen_comparison(
     run: RunFolder, registry: Registry, force: bool = False, most: int | None = None, thorough: bool = False
 ) -> RunSetup:
-    """A comparison to be continued: as it was asked for, or with more sets.
+    """A comparison to be continued: as it was asked for, or with more matches.
 
     That may be decided after seeing the results: the test holds whenever one looks and however one decides to go on, as
-    long as the sets go on where they were. So nothing else of the question can be changed.
+    long as the matches go on where they were. So nothing else of the question can be changed.
     """
     plan = run.info.plan
     if plan.format != COMPARE.name:
         raise UsageError(f"{run.folder} is no comparison; continue it with: arena tournament --resume {run.folder}")
     if most is not None and most < plan.deals:
-        raise UsageError(f"{run.folder} goes up to {plan.deals:,} sets; with --most it can have more, not {most:,}.")
+        what = counted(plan)
+        raise UsageError(f"{run.folder} goes up to {plan.deals:,} {what}; with --most it can have more, not {most:,}.")
     setup = reopen(run, registry, force)
     settings = plan.settings | ({"thorough": True} if thorough else {})
     asked = replace(plan, deals=plan.deals if most is None else most, settings=settings)
@@ -107,18 +127,23 @@ def reopen_comparison(
     return replaced(setup, schedule=Schedule(asked, registry.formats))
 
 
+def counted(plan: Plan) -> str:
+    """What --most counts in a comparison: matches, but sets in one that an earlier arena began."""
+    return "sets" if plan.settings["way"] in FORMER else "matches"
+
+
 def verdicts(plan: Plan, records: Iterable[GameRecord]) -> list[Verdict]:
-    """What the records of a comparison say, game by game; of one that is not complete, its first whole sets."""
+    """What the records of a comparison say, game by game; of one that is not complete, its first whole units."""
     known = sorted((replace(record, actions=()) for record in records), key=lambda record: record.index)
     found = []
     for game in plan.games:
         test = SequentialTest(Question.of(game, plan))
-        sets = groupby((record for record in known if record.game == game.name), key=lambda record: record.set)
-        for number, (name, played) in enumerate(sets, 1):
+        units = groupby((record for record in known if record.game == game.name), key=lambda record: record.set)
+        for number, (name, played) in enumerate(units, 1):
             matches = list(played)
-            if name != f"{game.name}-{number}" or len(matches) < test.question.set_size:
-                break  # somebody stopped the run in the middle of a set
+            if name != f"{game.name}-{number}" or len(matches) < test.question.size(test.unit):
+                break  # somebody stopped the run in the middle of a unit
             test.add(matches)
-        if test.sets:
+        if test.matches:
             found.append(test.verdict())
     return found

@@ -344,7 +344,17 @@ def _read_info(data: bytes) -> RunInfo:
         plan, raw = raw["plan"], {**raw, "layout": UNSUMMED}
         kept = {name: plan.get(name.replace("-", "_")) for name in FORMER_SETTINGS}
         raw["plan"] = {**plan, "settings": {name: value for name, value in kept.items() if value}}
-    return msgspec.convert(raw, RunInfo)
+    return _with_way(msgspec.convert(raw, RunInfo))
+
+
+def _with_way(info: RunInfo) -> RunInfo:
+    """A comparison of the time when there was but one way to play it, under the name that this way has now."""
+    settings = dict(info.plan.settings)
+    if info.plan.format != "compare" or "way" in settings:
+        return info
+    settings["way"] = "sets-own-deals" if settings.pop("own-deals", False) else "sets"
+    changed = msgspec.structs.replace(info.plan, settings=settings)
+    return msgspec.structs.replace(info, plan=changed)
 
 
 FORMER_SETTINGS = ("tables", "rounds", "until-separated", "max-matches")

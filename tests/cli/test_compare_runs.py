@@ -18,7 +18,7 @@ from tests.support.cli import arena
 from tests.support.waiting import PATIENCE, wait_for
 
 CLOSE = ("compare", "skittish:stars=4", "skittish:stars=5", "--game", "el-paso", "--bot", "random", "--workers", 0)
-"""Not told apart by less than 9 sets, which are of six matches: no bots are."""
+"""Not told apart by less than 9 matches: no bots are."""
 
 SLOW = """
 from time import sleep
@@ -47,19 +47,19 @@ def records(name):
 def test_a_comparison_is_a_run_like_any_other():
     said = arena("compare", "diehard", "random", "--game", "el-paso", "--name", "duel")
     assert "Records and leaderboard: results/duel" in said.stderr
-    assert "9 sets, 18 matches" in said.stdout
-    assert len(records("duel")) == 18
-    assert "18" in arena("leaderboard", "duel").stdout
-    assert "diehard" in arena("replay", "duel", "el-paso-1.2").stdout
+    assert "9 matches with deals of their own" in said.stdout
+    assert len(records("duel")) == 9
+    assert "9" in arena("leaderboard", "duel").stdout
+    assert "diehard" in arena("replay", "duel", "el-paso-2.1").stdout
     arena("report", "duel")
     found = arena("verify", "duel")
-    assert "18" in found.output
+    assert "9 records, 9 played again" in found.output
     assert Path("results/duel/leaderboard.md").exists()
     again = arena("tournament", "--resume", "duel")  # there is nothing left to do
     assert "el-paso: diehard is better than random." in again.stderr
     info = RunFolder.open(Path("results/duel")).info
     assert info.finished
-    assert (info.plan.format, info.plan.candidates, info.plan.deals) == ("compare", ("diehard", "random"), 2000)
+    assert (info.plan.format, info.plan.candidates, info.plan.deals) == ("compare", ("diehard", "random"), 6000)
 
 
 def test_the_run_is_named_in_the_data_and_its_seed_in_the_command():
@@ -68,13 +68,17 @@ def test_the_run_is_named_in_the_data_and_its_seed_in_the_command():
     assert info.command.endswith(f"--seed {verdict['question']['seed']}")
 
 
-def test_more_sets_are_the_sets_that_more_would_have_had_from_the_start():
-    first = arena(*CLOSE, "--most", 3, "--name", "a").stdout
-    assert "not told apart by 3 sets; --most allows more." in first
+@pytest.mark.parametrize(
+    ("more", "played"),
+    [((), 3), (("--way", "pairs"), 2), (("--way", "gauntlet"), 2), (("--indifference", 0.1), 3)],
+)
+def test_more_matches_are_those_that_more_would_have_had_from_the_start(more, played):
+    first = arena(*CLOSE, *more, "--most", 3, "--name", "a").stdout
+    assert f"not told apart by {played} match" in first
     assert arena("compare", "--resume", "a").stdout == first
-    more = arena("compare", "--resume", "results/a", "--most", 7, "--workers", 1).stdout
-    assert more == arena(*CLOSE, "--most", 7, "--name", "b").stdout
-    assert len(records("a")) == 42
+    longer = arena("compare", "--resume", "results/a", "--most", 7, "--workers", 1).stdout
+    assert longer == arena(*CLOSE, *more, "--most", 7, "--name", "b").stdout
+    assert len(records("a")) == 3 * played - 2 * (played == 3)
     arena("verify", "a", "b")
 
 
@@ -82,7 +86,7 @@ def test_a_known_answer_can_have_a_narrower_interval():
     asked = ("compare", "outlaw", "random", "--game", "el-paso", "--most", 20, "--workers", 0, "--json")
     [quick] = json.loads(arena(*asked, "--name", "a").stdout)
     [thorough] = json.loads(arena("compare", "--resume", "a", "--thorough", "--json").stdout)
-    assert (quick["sets"], thorough["sets"]) == (9, 20)
+    assert (quick["matches"], thorough["matches"]) == (9, 20)
     assert quick["answer"] == thorough["answer"] == "better"
     assert thorough["low"] > quick["low"]
     arena(*asked, "--thorough", "--name", "b")
@@ -103,9 +107,9 @@ def test_several_games_go_on_with_more_too_and_house_bots_sit_where_they_are_nee
 def test_house_bots_fill_only_what_is_lacking():
     company = ("--bot", "hustler", "--bot", "random")
     said = arena("compare", "founder", "raider", *company, "--game", "x-pasch", "--most", 1, "--workers", 0).stdout
-    assert "x-pasch (founder, raider, hustler, random): 1 sets, 8 matches" in said
+    assert "x-pasch (founder, raider, hustler, random): 1 match with" in said
     filled = arena("compare", "founder", "raider", "--game", "x-pasch", "--most", 1, "--workers", 0).stdout
-    assert "x-pasch (founder, raider, hustler): 1 sets, 6 matches" in filled
+    assert "x-pasch (founder, raider, hustler): 1 match with" in filled
 
 
 def test_ctrl_c_loses_nothing_and_says_how_to_go_on():
@@ -140,7 +144,7 @@ def test_ctrl_c_loses_nothing_and_says_how_to_go_on():
         (("--resume", "b"), "Runs in results: a, t."),
         (("--resume", "a", "--most", 1), "it can have more, not 1"),
         (("--resume", "a", "diehard", "random"), "leave out the bots"),
-        (("--resume", "a", "--margin", 0, "--own-deals", "--game", "el-paso"), "--game, --margin, --own-deals"),
+        (("--resume", "a", "--margin", 0, "--way", "pairs", "--game", "el-paso"), "--game, --margin, --way"),
         (("--resume", "a", "--move-time", 3), "begun with --move-time 0.0"),
         (("--resume", "t"), "is no comparison; continue it with: arena tournament --resume"),
         (("diehard", "random", "--game", "el-paso", "--name", "a"), "holds a run already"),
@@ -160,17 +164,39 @@ def test_bots_that_have_changed_are_not_taken_for_what_they_were():
     assert RunFolder.open(Path("results/a")).info.plan.deals == 2
 
 
+@pytest.mark.parametrize("own_deals", [False, True])
+def test_a_comparison_by_sets_that_an_earlier_arena_began_is_what_it_was(own_deals):
+    way = "compare:way=sets-own-deals" if own_deals else "compare:way=sets"
+    table = ("skittish:stars=4", "skittish:stars=5", "random")
+    bots = [word for name in table for word in ("--bot", name)]
+    asked = ("tournament", "--format", way, "--candidate", table[0], "--candidate", table[1], *bots, "--players", 3)
+    for name, sets in (("a", 2), ("b", 3)):
+        arena(*asked, "--game", "el-paso", "--seed", 1, "--deals", sets, "--name", name, "--workers", 0)
+    path = Path("results/a/run.json")
+    info = json.loads(path.read_bytes())
+    info["plan"]["settings"] = {"margin": 0.03, "own-deals": own_deals, "thorough": False}
+    path.write_text(json.dumps(info, indent=2))
+    arena("verify", "a")
+    said = arena("compare", "--resume", "a", "--workers", 0)
+    assert "12 matches (2 sets)" in said.stdout
+    assert "More sets: arena compare --resume results/a --most 4" in said.stderr
+    assert "goes up to 2 sets" in arena("compare", "--resume", "a", "--most", 1, code=2).stderr
+    arena("compare", "--resume", "a", "--most", 3, "--workers", 0)
+    assert len({record.seed for record in records("a")}) == (18 if own_deals else 3)
+    arena("verify", "a", "b")
+
+
 # --- from Python ---------------------------------------------------------------------------------
 
 
 def test_a_comparison_from_python_has_its_run_and_goes_on():
     short = harness.compare(First, "random", games="el-paso", bots=["skittish"], most=2, workers=0, name="a")
-    assert len(short.run) == 12
+    assert len(short.run) == 2
     assert short.run.complete
     assert short.run.verify().problems == []
     assert short.run.replay("el-paso-1.1").bots
     more = harness.compare(First, resume="a", most=3, workers=0)
-    assert (more[0].sets, len(more.run)) == (3, 18)
+    assert (more[0].matches, len(more.run)) == (3, 3)
     whole = harness.compare(First, "random", games="el-paso", bots=["skittish"], most=3, workers=0, name="b")
     assert whole[0] == more[0]
     assert harness.open_run("b").info.command.startswith("harness.compare(one=First, other='random', ")
@@ -178,7 +204,15 @@ def test_a_comparison_from_python_has_its_run_and_goes_on():
 
 def test_resuming_from_python_takes_nothing_else():
     harness.compare("diehard", "random", games="el-paso", most=2, workers=0, name="a")
-    for fields in ({"games": "el-paso"}, {"margin": 0.1}, {"seed": 3}, {"move_time": 4}, {"one": "diehard"}):
+    for fields in (
+        {"games": "el-paso"},
+        {"margin": 0.1},
+        {"way": "pairs"},
+        {"indifference": 0.1},
+        {"seed": 3},
+        {"move_time": 4},
+        {"one": "diehard"},
+    ):
         with pytest.raises(harness.UsageError, match="leave out"):
             harness.compare(resume="a", **fields)
     with pytest.raises(harness.UsageError, match="Which two bots"):

@@ -9,11 +9,11 @@ from random import Random
 import pytest
 
 from harness.ratings import leaderboard, rate_records
-from harness.ratings.betting import enough
-from harness.ratings.comparison import Question, duplicate_set
 from harness.ratings.leaderboard import ELO
 from harness.ratings.plackett_luce import fit
+from harness.ratings.question import Question
 from harness.ratings.significance import confidence
+from harness.ratings.units import matches_of
 from tests.ratings.simulate import World, record, tournament
 
 
@@ -41,10 +41,6 @@ def test_a_bot_alone_needs_no_note():
     assert leaderboard(rate_records([record("a", (1,)), record("a", (2,), index=1)])["sim"]).notes == []
 
 
-def test_wealth_of_forty_refutes_at_95_percent():
-    assert enough(0.95) == pytest.approx(log(40))
-
-
 def test_two_deals_are_the_fewest_that_say_something():
     one, two = (rate_records(tournament(World((0.0, 1.0), 2), deals, Random(1)))["sim"] for deals in (1, 2))
     assert leaderboard(one).standings[0].sure is None
@@ -52,7 +48,7 @@ def test_two_deals_are_the_fewest_that_say_something():
 
 
 def test_matches_of_a_set_are_counted_from_one():
-    first = next(duplicate_set(Question(one="a", other="b", game="sim", settings={}), 1))
+    first = next(matches_of(Question(one="a", other="b", game="sim", settings={}), "pair", 1, 0))
     assert (first.id, first.set, first.index) == ("sim-1.1", "sim-1", 0)
 
 

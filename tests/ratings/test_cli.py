@@ -82,25 +82,61 @@ def test_compare_gives_a_verdict():
     shown = arena("compare", "diehard", "random", "--game", "el-paso").stdout
     assert "diehard is better than random." in shown
     assert "95% interval" in shown
+    assert "wrong in at most 5 of 100 comparisons" in shown
     (verdict,) = json.loads(arena("compare", "random", "diehard", "--game", "el-paso", "--json").stdout)
     assert verdict["answer"] == "worse"
     assert verdict["high"] < 0.5
-    assert verdict["matches"] == 2 * verdict["sets"]
+    assert verdict["matches"] == verdict["units"]["match"]
+
+
+def test_compare_tells_what_will_be_played_before_it_is():
+    asked = ("compare", "outlaw", "diehard", "--bot", "random", "--game", "el-paso", "--most", 2, "--workers", 0)
+    told = {
+        (): "a pilot of 16 matches with deals of their own, and 24 deals played twice",
+        ("--way", "pairs"): "about 3,300 if the two are equal, about 950 if one finishes ahead in 55%, about 240 if",
+        ("--way", "own-deals"): "each match has a deal of its own",
+        ("--way", "gauntlet"): "about 950 if they are 10 points apart",
+        ("--indifference", 0.04): "about 1,400 if the two are equal, about 760 if one",
+        ("--margin", 0): "without end if the two are equal, about 950",
+        ("--way", "auto"): "fewer where sharing deals takes luck out; --most stops at 2.",
+    }
+    for more, said in told.items():
+        assert said in arena(*asked, *more).stderr
+    assert arena(*asked, "--quiet").stderr == ""
 
 
 def test_compare_with_company_is_repeatable_and_tells_what_shared_deals_are_worth():
-    asked = ("compare", "skittish", "skittish:stars=3", "--bot", "random", "--game", "el-paso")
-    once = arena(*asked, "--thorough", "--most", 50, "--seed", 3).stdout
-    assert "50 sets, 300 matches" in once
-    assert "variance of finishing ahead" in once
-    assert arena(*asked, "--thorough", "--most", 50, "--seed", 3).stdout == once
-    own = arena(*asked, "--thorough", "--most", 50, "--own-deals").stdout
+    asked = ("compare", "skittish", "skittish:stars=3", "--bot", "random", "--game", "el-paso", "--seed", 3)
+    once = arena(*asked, "--thorough", "--most", 200, "--way", "pairs").stdout
+    assert "el-paso (skittish, skittish:stars=3, random): 200 matches (100 pairs with seats exchanged)" in once
+    assert "Shared deals" in once
+    assert arena(*asked, "--thorough", "--most", 200, "--way", "pairs").stdout == once
+    own = arena(*asked, "--thorough", "--most", 50, "--way", "own-deals").stdout
+    assert "50 matches with deals of their own" in own
     assert "Shared deals" not in own
+    auto = arena(*asked, "--thorough", "--most", 100).stdout
+    assert "In the pilot " in auto
+    assert "of 24 pairs were split" in auto
+
+
+def test_compare_by_a_gauntlet_says_against_whom():
+    asked = ("compare", "outlaw", "random", "--game", "el-paso", "--bot", "diehard", "--bot", "skittish", "--seed", 1)
+    shown = arena(*asked, "--way", "gauntlet").stdout
+    assert "outlaw does better than random against diehard, skittish." in shown
+    assert "of the others at the table, random of " in shown
+    assert "deals that each played in turn" in shown
+    assert "Elo" not in shown
+
+
+def test_compare_with_an_indifference_says_what_was_asked():
+    shown = arena("compare", "outlaw", "random", "--game", "el-paso", "--indifference", 0.1, "--seed", 1).stdout
+    assert "outlaw is better than random." in shown
+    assert "a difference of 10 points or more, or none?" in shown
 
 
 def test_compare_gives_up_at_its_cap():
     shown = arena("compare", "skittish:stars=4", "skittish:stars=5", "--game", "el-paso", "--most", 2).stdout
-    assert "not told apart by 2 sets" in shown
+    assert "not told apart by 2 matches" in shown
 
 
 @pytest.mark.parametrize(
@@ -112,6 +148,8 @@ def test_compare_gives_up_at_its_cap():
         (("skittish", "diehard", "--game", "x-pasch"), "X-Pasch"),
         (("skittish", "diehard", *(f"--bot=skittish:stars={n}" for n in (1, 3, 4, 5))), "at most 5 players"),
         (("skittish", "diehard", "--option", "edition=xx"), "edition"),
+        (("skittish", "diehard", "--margin", 0.1, "--indifference", 0.1), "not both"),
+        (("skittish", "diehard", "--way", "sets"), "--way"),
     ],
 )
 def test_compare_refuses_what_cannot_be(args, said):

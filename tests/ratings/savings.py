@@ -1,0 +1,154 @@
+"""How many matches a comparison takes, against whole duplicate sets as earlier arenas played them: with real bots.
+
+python -m tests.ratings.savings                40 seeds of three pairs a game: matches of either way, and the verdicts
+python -m tests.ratings.savings --equal        100 comparisons of a bot with itself for each game: wrong answers
+python -m tests.ratings.savings --gain         what sharing deals is worth, for bots that are alike or not
+python -m tests.ratings.savings --simulated    400 comparisons of simulated bots at two seats
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from statistics import mean, median
+
+import click
+
+from harness.core.types import GameRecord, MatchSpec
+from harness.match.referee import play
+from harness.plugins.registry import Registry
+from harness.ratings.comparison import Verdict
+from harness.ratings.question import Question
+from harness.runs.questions import prepare_comparison, question_settings, verdicts
+from harness.runs.request import RunRequest
+from harness.runs.run_setup import installed
+from tests.ratings.test_compare import EDGE_55, thurstone, unit_by_unit
+
+PAIRS = {
+    "el-paso": [
+        ("skittish:stars=3", "skittish", "diehard", "random"),
+        ("diehard", "skittish:stars=3", "outlaw", "random"),
+        ("outlaw", "skittish:stars=3", "diehard"),
+    ],
+    "gnadenlos": [
+        ("broker", "miser", "debtor", "random"),
+        ("broker", "debtor", "random"),
+        ("debtor", "random", "miser"),
+    ],
+    "x-pasch": [
+        ("tycoon", "founder", "random"),
+        ("hustler", "founder", "raider", "random"),
+        ("tycoon", "hustler", "random"),
+    ],
+}
+EQUAL = {
+    "el-paso": ("one=skittish", "other=skittish", "diehard", "random"),
+    "gnadenlos": ("one=debtor", "other=debtor", "miser", "random"),
+    "x-pasch": ("one=hustler", "other=hustler", "raider", "random"),
+}
+GAIN = {
+    "el-paso": [
+        ("skittish:stars=3", "skittish"),
+        ("skittish:stars=3", "skittish", "random", "diehard"),
+        ("one=skittish", "other=skittish", "random", "diehard"),
+    ],
+    "gnadenlos": [("debtor", "miser", "random"), ("one=debtor", "other=debtor", "random")],
+    "x-pasch": [
+        ("tycoon", "hustler", "random"),
+        ("one=tycoon", "other=tycoon", "random"),
+        ("founder", "raider", "random"),
+    ],
+}
+SIMULATED = {
+    "equal": lambda seed: thurstone(0.0, seed),
+    "equal, but each deal suits one bot or the other": lambda seed: thurstone(0.0, seed, taste=0.7),
+    "equal, but the cards of a seat decide": lambda seed: thurstone(0.0, seed, cards=1.5),
+    "A finishes ahead in 55%": lambda seed: thurstone(EDGE_55, seed),
+    "55%, and deals suit one bot or the other": lambda seed: thurstone(EDGE_55 * 1.22, seed, taste=0.7),
+}
+
+
+def compared(
+    registry: Registry, game: str, table: Sequence[str], seed: int, way: str, most: int, thorough: bool = False
+) -> Verdict:
+    """The verdict on the first two at this table, played in this process."""
+    one, other, *company = table
+    settings = {**question_settings(0.0 if thorough else None, None, None, thorough), "way": way}
+    deals = most // (2 * len(table)) if way == "sets" else most
+    request = RunRequest(games=(game,), bots=tuple(company), seed=seed, deals=deals)
+    setup = prepare_comparison(one, other, request, registry, settings)
+    records: list[GameRecord] = []
+
+    def results(asked: Sequence[MatchSpec]) -> list[GameRecord]:
+        played = [play(spec, setup.games[game], setup.roster.seats(spec)) for spec in asked]
+        records.extend(played)
+        return played
+
+    for _ in setup.schedule.follow(results):
+        pass
+    [verdict] = verdicts(setup.plan, records)
+    return verdict
+
+
+@click.command()
+@click.option("--seeds", type=int)
+@click.option("--first", default=1001)
+@click.option("--game", "games", multiple=True)
+@click.option("--most", type=int)
+@click.option("--way", default="auto")
+@click.option("--equal", "what", flag_value="equal")
+@click.option("--gain", "what", flag_value="gain")
+@click.option("--simulated", "what", flag_value="simulated")
+def main(seeds: int | None, first: int, games: Sequence[str], most: int | None, way: str, what: str | None) -> None:
+    """Plays and prints."""
+    registry = installed()
+    if what == "simulated":
+        _simulate(range(first, first + (seeds or 400)), way, most or 6000)
+        return
+    for game in games or PAIRS:
+        if what == "equal":
+            _equal(registry, game, range(first, first + (seeds or 100)), way, most or 600)
+        elif what == "gain":
+            _gain(registry, game, range(first, first + (seeds or 2)), most or 800)
+        else:
+            _save(registry, game, range(first, first + (seeds or 40)), way, most or 6000)
+
+
+def _save(registry: Registry, game: str, seeds: range, way: str, most: int) -> None:
+    for table in PAIRS[game]:
+        by_sets, now = ([compared(registry, game, table, seed, each, most) for seed in seeds] for each in ("sets", way))
+        before, after = (median(one.matches for one in found) for found in (by_sets, now))
+        said = [dict(Counter(one.answer for one in found)) for found in (by_sets, now)]
+        chosen = dict(Counter(one.pilot.chosen if one.pilot else "none needed" for one in now))
+        click.echo(
+            f"{game} {' '.join(table)}: {before:.0f} by sets {said[0]}, {after:.0f} {said[1]}, "
+            f"{before / after:.2f} times fewer; pilot {chosen}"
+        )
+
+
+def _equal(registry: Registry, game: str, seeds: range, way: str, most: int) -> None:
+    found = [compared(registry, game, EQUAL[game], seed, way, most) for seed in seeds]
+    said = dict(Counter(one.answer for one in found))
+    click.echo(f"{game} {' '.join(EQUAL[game])}: {said}, {sum(one.matches for one in found):,} matches")
+
+
+def _gain(registry: Registry, game: str, seeds: range, most: int) -> None:
+    for table in GAIN[game]:
+        told = []
+        for seed in seeds:
+            gain = compared(registry, game, table, seed, "pairs", most, thorough=True).ahead_gain
+            assert gain
+            told.append(f"{gain.shared:.4f} for {gain.unshared:.4f} ({gain.saved:+.0%})")
+        click.echo(f"{game} {' '.join(table)}: {', '.join(told)}")
+
+
+def _simulate(seeds: range, way: str, most: int) -> None:
+    for truth, bots in SIMULATED.items():
+        questions = [Question("a", "b", "sim", {}, seed=seed, most=most, way=way) for seed in seeds]
+        found = [unit_by_unit(question, bots(question.seed)) for question in questions]
+        said = dict(Counter(one.answer for one in found))
+        click.echo(f"{truth}: {said}, {mean(one.matches for one in found):,.0f} matches on average")
+
+
+if __name__ == "__main__":
+    main()
