@@ -21,10 +21,13 @@ from harness.core.format_results import BracketEntry, BracketRound, ResultTable
 from harness.output import FORMATS
 from harness.output.bracket_text import bracket_text, is_tree
 from harness.output.outcome_text import NOT_DRAWN, FormatResults
-from harness.output.pages import format_results, installed_games, write_report
+from harness.output.pages import format_results
+from harness.output.pages.markup import _environment
+from harness.output.pages.outcome_part import outcome_parts
 from harness.plugins.registry import load
 from harness.runs.store import RunFolder
 from harness.schedule.simulation import simulated_record
+from tests.output.browser import browser
 from tests.output.support import NASTY
 from tests.schedule.support import even, names, plan, play, scheduled
 from tests.support.cli import arena
@@ -62,7 +65,7 @@ def widest(text: str) -> int:
 
 
 @pytest.mark.parametrize(("form", "bots", "seats"), [
-    ("swiss", 4, 2), ("swiss", 24, 4), ("swiss", 100, 4), ("swiss", 23, 6),
+    ("swiss", 4, 2), ("swiss", 24, 4), ("swiss", 100, 4), ("swiss", 13, 6),
     ("knockout", 4, 2), ("knockout", 8, 2), ("knockout", 23, 4), ("knockout", 100, 2), ("knockout", 100, 4),
 ])  # fmt: skip
 def test_it_fits_eighty_columns(form, bots, seats):
@@ -268,22 +271,31 @@ def test_records_of_other_tables_are_told_and_harm_no_other_page():
 # Pages
 
 
-@pytest.mark.parametrize(("form", "players"), [("swiss", 2), ("knockout", 2), ("knockout", 4)])
-def test_the_page_has_it_and_no_name_gets_out_of_its_place(form, players):
-    run_of(form, "--players", players)
-    folder, registry = RunFolder.open(FOLDER), load()
-    outcomes, problems = format_results(folder, registry)
-    assert problems == []
-    page = write_report(folder, {}, Path("page.html"), outcomes=outcomes).read_text()
+def part_of_page(form: str, told: dict[str, Outcome]) -> str:
+    module = _environment().get_template("outcome.html").module
+    return "".join(module.format_result(part, form, {}) for part in outcome_parts(told).values())  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(("form", "seats"), [("swiss", 2), ("knockout", 2), ("knockout", 4)])
+def test_pages_have_it_and_no_name_gets_out_of_its_place(form, seats):
+    told = results(form, 6, seats)
+    page = part_of_page(form, dict(told))
     assert f"What the {form} says" in page
-    assert ('class="bracket tree"' in page) == (form == "knockout" and players == 2)
-    assert ('class="bracket rounds"' in page) == (form == "knockout" and players == 4)
-    renamed = dict(zip(("o1", "o2", "d1", "d2", "s1", "random"), NASTY, strict=True))
-    hostile = {game: _renamed(outcome, renamed) for game, outcome in outcomes.items()}
-    page = write_report(folder, {}, Path("page.html"), outcomes=hostile).read_text()
-    assert "<script>alert" not in page
-    assert "<img" not in page
-    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
+    assert told["game"].note in page
+    assert all(bot in page for bot in names(6))
+    assert ('class="bracket tree"' in page) == (form == "knockout" and seats == 2)
+    assert ('class="bracket rounds"' in page) == (form == "knockout" and seats == 4)
+    renamed = dict(zip(names(6), NASTY, strict=True))
+    hostile = part_of_page(form, {game: _renamed(outcome, renamed) for game, outcome in told.items()})
+    assert "<script>alert" not in hostile
+    assert "<img" not in hostile
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in hostile
+
+
+def test_pages_of_an_unfinished_run_say_what_is_open():
+    page = part_of_page("knockout", dict(results("knockout", 8, 2, cut=18)))
+    assert "Still open: 2 of 3 rounds" in page
+    assert page.count(">?</div>") == 2
 
 
 def _renamed(outcome: Outcome, new: dict[str, str]) -> Outcome:
@@ -300,7 +312,23 @@ def _renamed(outcome: Outcome, new: dict[str, str]) -> Outcome:
         )
         for each in outcome.bracket
     )
-    return Outcome(note=new["o1"], tables=tables, bracket=bracket)
+    return Outcome(note=new["bot00"], tables=tables, bracket=bracket)
+
+
+def test_a_bracket_scrolls_alone_on_a_phone():
+    with browser() as page:
+        run_of("knockout", "--players", 2, bots=[f"a-bot-with-a-long-name-{number}=random" for number in range(9)])
+        arena("report", "a", "--replays", 0)
+        page.open((FOLDER / "report.html").resolve(), width=390)
+        assert page.js("return document.documentElement.scrollWidth") <= 390
+        inner, outer = page.js(
+            "const b = document.querySelector('.bracket'); return [b.scrollWidth, b.parentNode.clientWidth]"
+        )
+        assert inner > outer
+        # The winner of the first table stands beside it, in the next column.
+        names, lines = page.texts(".bracket .entry"), page.js("return document.querySelectorAll('.joint').length")
+        assert lines == 8
+        assert len(names) == 9 + 5 + 3 + 2 + 1
 
 
 def test_a_site_has_it_with_links_to_the_bots():
@@ -311,12 +339,10 @@ def test_a_site_has_it_with_links_to_the_bots():
     assert json.loads(Path("site/runs/a/outcome.json").read_text()) == json.loads((FOLDER / "outcome.json").read_text())
 
 
-def test_a_format_that_is_not_installed_is_told_and_the_rest_is_there():
+def test_a_format_that_is_not_installed_is_told():
     run_of("swiss", "--players", 2)
-    folder, registry = RunFolder.open(FOLDER), load()
+    registry = load()
     registry.formats.pop("swiss")
-    outcomes, problems = format_results(folder, registry)
+    outcomes, problems = format_results(RunFolder.open(FOLDER), registry)
+    assert len(outcomes) == 0
     assert "The result of the swiss itself is missed: " in problems[0]
-    games, _ = installed_games(folder, registry)
-    page = write_report(folder, games, Path("page.html"), outcomes=outcomes).read_text()
-    assert "What the swiss says" not in page
