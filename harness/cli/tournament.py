@@ -101,7 +101,7 @@ REQUESTED = (
 )
 @playing_options
 @table_options
-@click.option("--json", "as_json", is_flag=True, help="Print the leaderboard as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print leaderboard and outcome as JSON.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress and no notes.")
 @strict_option
 @results_option

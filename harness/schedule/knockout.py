@@ -38,7 +38,8 @@ class KnockoutTracker:
         while not event.over:
             matches = len(event.tables) * self._game.players * self._plan.deals
             played = self._records.matches[event.number]
-            known = self._records.tallies.get(event.number, {})
+            seated = [name for table in event.tables for name in table]
+            known = self._records.of(event.number, self._game.name, seated, every=played == matches)
             if played < matches:
                 return event.outcome(known, still_to_play(event.number, rounds, played, matches))
             event.take(known)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
 from harness.core.chance import Chance
+from harness.core.errors import StoreError
 from harness.core.format import DuplicateSet, GamePlan, Plan
 from harness.core.types import GameRecord
 
@@ -84,6 +85,17 @@ class RoundRecords:
             if name not in played:
                 played[name] = Tally(opponents=[other for other in record.seats if other != name])
         tally([record], played)
+
+    def of(self, number: int, game: str, bots: Collection[str], every: bool = False) -> dict[str, Tally]:
+        """What these bots did in a round; StoreError if others played there than the rounds before lead to, or not
+        `every` one of them."""
+        played = self.tallies.get(number, {})
+        if not played.keys() <= set(bots) or (every and len(played) < len(bots)):
+            raise StoreError(
+                f"Round {number} of {game} has records of others than those who should play there: 'arena verify' says "
+                "which records are not the run's."
+            )
+        return played
 
 
 def amount(points: float) -> str:

@@ -205,7 +205,8 @@ class Schedule:
         specs: list[MatchSpec] = []
 
         def results(asked: Sequence[MatchSpec]) -> list[GameRecord] | None:
-            return [known[spec.id] for spec in asked] if all(spec.id in known for spec in asked) else None
+            found = [known[spec.id] for spec in asked if spec.id in known and known[spec.id].seats == spec.seats]
+            return found if len(found) == len(asked) else None  # records of other bots lead nowhere
 
         going = self.follow(results)
         while True:

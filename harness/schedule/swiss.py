@@ -45,7 +45,7 @@ class SwissTracker:
             played = self._records.matches[number]
             if played < matches:
                 return event.outcome(still_to_play(number, rounds, played, matches))
-            event.take(self._records.tallies[number])
+            event.take(self._records.of(number, self._game.name, self._game.entrants))
         return event.outcome()
 
 

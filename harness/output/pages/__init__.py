@@ -52,8 +52,6 @@ def format_results(run: RunFolder, registry: Registry) -> tuple[FormatResults, l
     """What the run's format says itself, and a sentence if it cannot be asked: it may not be installed here."""
     try:
         return results_of(run, registry.formats), []
-    except StoreError:
-        raise
     except ArenaError as error:
         nothing = FormatResults({}, run.info.plan.format)
         return nothing, [f"The result of the {run.info.plan.format} itself is missed: {error}"]
