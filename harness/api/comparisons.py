@@ -130,7 +130,7 @@ def compare(
         folder, setup = create_comparison(one, other, request, registry, command, settings)
         limits = request.limits
     tell_confinement(setup.entrants, limits["isolate"], quiet, folder)
-    with at_terminal("matches", setup.schedule.count(), quiet, workers, softly=True) as (stop, progress):
+    with at_terminal("matches", setup.schedule, quiet, workers, softly=True) as (stop, progress):
         complete = play_run(folder, setup, limits, workers, stop, progress.seen, progress.resumed)
     write_leaderboard(folder)
     if not quiet:

@@ -103,7 +103,7 @@ def command(**asked: Any) -> None:
     for warning in setup.warnings:
         note(f"Warning: {warning}")
     tell_confinement(setup.entrants, limits["isolate"], asked["quiet"], run)
-    with at_terminal("matches", setup.schedule.count(), asked["quiet"], asked["workers"]) as (stop, progress):
+    with at_terminal("matches", setup.schedule, asked["quiet"], asked["workers"]) as (stop, progress):
         complete = play_run(run, setup, limits, asked["workers"], stop, progress.seen, progress.resumed)
     write_leaderboard(run)
     found = verdicts(setup.plan, run.records())

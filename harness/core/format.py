@@ -95,3 +95,5 @@ class Format:
     """What can be set in its name, as in `swiss:rounds=5`."""
     candidates: bool = False
     """Whether it is about some of the bots, its candidates."""
+    stages: Callable[[GamePlan, Plan], int | None] = lambda _game, _plan: None
+    """Rounds of one game, if it is adaptive and they are known beforehand."""

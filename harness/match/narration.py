@@ -154,7 +154,10 @@ class Narration:
         by_rank = sorted(range(len(record.seats)), key=record.ranks.__getitem__)
         lines = [
             f"Ended: {record.ending}",
-            *(f"  {record.ranks[seat]}. {record.seats[seat]} (seat {seat}): {record.scores[seat]}" for seat in by_rank),
+            *(
+                f"  {record.ranks[seat]}. {record.seats[seat]} (seat {seat}): {self.game.score_text(record.scores[seat])}"
+                for seat in by_rank
+            ),
         ]
         for fault in record.faults:
             lines.append(f"Fault of {self.names[fault.seat]} at decision {fault.decision}: {fault.kind}")

@@ -49,12 +49,22 @@ def _placed(bots: list[str] | tuple[str, ...], played: dict[str, Tally], seeds: 
 
 def count(game: GamePlan, plan: Plan) -> int:
     """Exact: how many go on does not depend on who."""
+    return sum(_tables(game)) * game.players * plan.deals
+
+
+def stages(game: GamePlan, _plan: Plan) -> int:
+    """Rounds down to the final."""
+    return len(_tables(game))
+
+
+def _tables(game: GamePlan) -> list[int]:
+    """How many tables each round has."""
     left, seats = len(game.entrants), game.players
-    tables = 1
+    tables = []
     while left > seats:
-        tables += left // seats
+        tables.append(left // seats)
         left = max(left % seats + left // seats * (seats // 2), seats)
-    return tables * seats * plan.deals
+    return [*tables, 1]
 
 
 KNOCKOUT = Format(
@@ -63,4 +73,5 @@ KNOCKOUT = Format(
     rounds,
     count,
     adaptive=True,
+    stages=stages,
 )

@@ -109,5 +109,6 @@ SWISS = Format(
     rounds,
     count,
     adaptive=True,
+    stages=rounds_of,
     options=(Option("rounds", 0, "rounds; 0 is as many as halve the field down to one", kind="int", minimum=0),),
 )
