@@ -23,6 +23,8 @@ MOST_COUNTED = 20_000
 """A schedule of up to so many matches is gone through to count who plays how often."""
 ENOUGH = 20
 """Matches after which the time until the first one, in which workers start, no longer counts."""
+UNSEEN = 0.25
+"""The part of the matches in which nothing is said while some bot has not been seen."""
 RECENT = 0.3
 """The latest part of the time counts twice: machines get busy and free again."""
 
@@ -41,7 +43,7 @@ class Outlook:
     matches: Mapping[str, int] = field(default_factory=dict)
     """Matches of each game."""
     seats: Mapping[Seat, float] = field(default_factory=dict)
-    """How often each bot sits down in each game; empty if the results decide."""
+    """How often each bot sits down in each game; where results decide, or there are too many to count, on average."""
     rounds: Mapping[str, int | None] = field(default_factory=dict)
     """Rounds of each game in which rounds depend on results; None if nobody knows how many."""
 
@@ -56,7 +58,7 @@ class Outlook:
         seats: dict[Seat, float] = {}
         if not chosen.adaptive and total is not None and total <= MOST_COUNTED:
             seats = dict(Counter((spec.game, bot) for spec in schedule.matches() for bot in spec.seats))
-        elif not chosen.adaptive:
+        else:
             for game in plan.games:
                 share = matches.get(game.name, 0) * game.players / len(game.entrants)
                 seats |= {(game.name, bot): share for bot in game.entrants}
@@ -95,8 +97,11 @@ class TimeLeft:
 
     def seconds(self, now: float) -> float | None:
         """Seconds until the end; None if nothing can be said."""
-        if not self._work or self.outlook.total is None:
+        total = self.outlook.total
+        if not self._work or total is None:
             return None
+        if self._matches.total() < UNSEEN * total and not self.outlook.seats.keys() <= self._costs.keys():
+            return None  # whoever has not played yet may be the one that thinks for long
         work = self._work_left()
         start, done = self._first if self._first and self._seen >= ENOUGH else (self._began, 0.0)
         pace = (self._work - done) / max(now - start, 1e-9)

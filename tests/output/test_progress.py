@@ -63,6 +63,16 @@ def test_the_time_left_knows_that_games_and_bots_differ():
     assert left.seconds(now) == pytest.approx(20 * 1.0 + 40 * 0.1, rel=0.1)
 
 
+def test_nothing_is_said_before_every_bot_was_seen():
+    """The bots that think for long are the last to finish a match."""
+    left = TimeLeft(Outlook(100, matches={"sim": 100}, seats={("sim", bot): 67 for bot in "abc"}), 0.0)
+    for index in range(20):
+        left.add(match("sim", "ab", 0.01, index), 1.0 + index / 100)
+    assert left.seconds(2.0) is None
+    left.add(match("sim", "bc", 1.0, 20), 10.0)
+    assert left.seconds(10.0) > 40
+
+
 def test_what_was_played_before_says_nothing_about_the_pace():
     left = TimeLeft(Outlook(100, matches={"sim": 100}), 0.0)
     for index in range(50):
