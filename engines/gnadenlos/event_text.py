@@ -220,9 +220,9 @@ def _ending(_game: Gnadenlos, data: Data) -> str:
     return f"The game is ending: {_CAUSES[data['cause']]}."
 
 
-def _over(_game: Gnadenlos, data: Data) -> str:
-    final = ", ".join(f"seat {seat} {score}" for seat, score in enumerate(data["scores"]))
-    return f"The game is over: {_CAUSES[data['ending']]}. Scores (1000 a field and 1 a gold): {final}."
+def _over(game: Gnadenlos, data: Data) -> str:
+    final = ", ".join(f"seat {seat} {game.score_text(score)}" for seat, score in enumerate(data["scores"]))
+    return f"The game is over: {_CAUSES[data['ending']]}. Scores: {final}."
 
 
 _TELLERS: dict[str, Callable[[Gnadenlos, Data], str]] = {

@@ -89,8 +89,8 @@ class Gnadenlos(Game[GnadenlosView]):
         """GN-39: fields, then gold; in a mean a gold is a thousandth of a field."""
         if not isinstance(score, int):
             return f"{score / 1000:.1f} fields"
-        field, gold = divmod(score, 1000)
-        return f"field {field}, {gold} gold" if score else "lost (0)"
+        fields, gold = divmod(score, 1000)
+        return f"{fields} fields and {gold} gold" if score else "0 (three vultures)"
 
     def rules_text(self) -> str:
         """The rules, as in docs/rules."""

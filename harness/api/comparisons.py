@@ -143,7 +143,7 @@ def compare(
     tell_confinement(setup.entrants, limits["isolate"], quiet, folder)
     for game in () if quiet else setup.plan.games:
         sys.stderr.writelines(f"{line}\n" for line in announcement(Question.of(game, setup.plan)))
-    with at_terminal("matches", setup.schedule.count(), quiet, workers, softly=True) as (stop, progress):
+    with at_terminal("matches", setup.schedule, quiet, workers, softly=True) as (stop, progress):
         complete = play_run(folder, setup, limits, workers, stop, progress.seen, progress.resumed)
     write_leaderboard(folder)
     if not quiet:

@@ -19,7 +19,7 @@ from harness.executors.jobs import expect_workers
 from harness.match.asked import Asked
 from harness.match.faults import cause_of
 from harness.output import leaderboard_tables
-from harness.output.columns import Fields
+from harness.output.columns import Fields, ScoreText
 from harness.output.confinement_text import tell_confinement
 from harness.output.data_table import LeaderboardTables, WideTables, text_of
 from harness.output.derived_check import unfit_tables
@@ -116,10 +116,8 @@ class Run:
     def leaderboard(self, columns: Sequence[str] = (), wide: bool = False) -> LeaderboardTables:
         """The leaderboards: a table for each game, and one over all if there are several. Shown as wide as the screen,
         or with these `columns`, or `wide`, with all of them; the rows have everything."""
-        games, _ = installed_games(self._folder, self._registry)
-        scores = {name: game.score_text for name, game in games.items()}
         shown = WideTables if wide or columns else LeaderboardTables
-        return shown(leaderboard_tables(self._boards(), columns, scores))
+        return shown(leaderboard_tables(self._boards(), columns, self._score_texts()))
 
     def table(self, table_format: str = "simple", columns: Sequence[str] = (), wide: bool = False) -> str:
         """The leaderboards as text: "github", "csv", "json", "html", "latex" and more; "simple" is as shown."""
@@ -153,6 +151,10 @@ class Run:
             'outlaw'
         """
         return results_of(self._folder, self._registry.formats)
+
+    def _score_texts(self) -> dict[str, ScoreText]:
+        games, _ = installed_games(self._folder, self._registry)
+        return {name: game.score_text for name, game in games.items()}
 
     def _boards(self) -> list[Leaderboard]:
         """Fitted once, and again when there are more records."""
@@ -214,7 +216,7 @@ class Run:
         unknown = sorted(set(asked) - set(MatchQuery.__struct_fields__))
         if unknown:
             raise UnknownName("condition for matches", unknown[0], MatchQuery.__struct_fields__)
-        return MatchTable(find_matches(self._folder, MatchQuery(bot=bot, **asked)))
+        return MatchTable(find_matches(self._folder, MatchQuery(bot=bot, **asked)), self._score_texts())
 
     def replay(self, match: str | int) -> Match:
         """A match by its id, or by its place in the schedule: to be read and stepped through."""
@@ -367,7 +369,7 @@ def reopened(
 
 def _play(folder: RunFolder, setup: RunSetup, limits: Mapping[str, Any], workers: int | None, quiet: bool) -> None:
     tell_confinement(setup.entrants, limits["isolate"], quiet, folder)
-    with at_terminal("matches", setup.schedule.count(), quiet, workers, softly=True) as (stop, progress):
+    with at_terminal("matches", setup.schedule, quiet, workers, softly=True) as (stop, progress):
         complete = play_run(
             folder, setup, limits, workers, stop, progress.seen, progress.resumed, progress.disqualified
         )  # fmt: skip

@@ -119,7 +119,7 @@ def command(**asked: Any) -> None:
     for game in () if asked["quiet"] else setup.plan.games:
         for line in announcement(Question.of(game, setup.plan)):
             note(line)
-    with at_terminal("matches", setup.schedule.count(), asked["quiet"], asked["workers"]) as (stop, progress):
+    with at_terminal("matches", setup.schedule, asked["quiet"], asked["workers"]) as (stop, progress):
         complete = play_run(run, setup, limits, asked["workers"], stop, progress.seen, progress.resumed)
     write_leaderboard(run)
     found = verdicts(setup.plan, run.records())

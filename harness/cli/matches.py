@@ -10,7 +10,7 @@ import click
 import msgspec
 
 from harness.cli.parameter_types import ENTRANT, GAME, RUN
-from harness.cli.shared import note, open_folder, results_option
+from harness.cli.shared import note, open_folder, results_option, score_texts
 from harness.runs.match_list import SORTS, FoundMatches, MatchQuery, find_matches
 
 SHOWN = 20
@@ -64,7 +64,7 @@ def command(run: str, as_json: bool, limit: int | None, sort: str | None, result
     if as_json:
         _print_json(found)
     elif found:
-        click.echo(MatchTable(found).text())
+        click.echo(MatchTable(found, score_texts(opened)).text())
     for warning in dict.fromkeys(opened.warnings):
         note(f"Warning: {warning}")
     if left_out := remark(len(found), found.total):

@@ -183,7 +183,7 @@ def _play(
     from harness.runs.tournament import play_run
 
     tell_confinement(setup.entrants, limits["isolate"], quiet, run)
-    with at_terminal("matches", setup.schedule.count(), quiet, workers) as (stop, progress):
+    with at_terminal("matches", setup.schedule, quiet, workers) as (stop, progress):
         complete = play_run(
             run, setup, limits, workers, stop, progress.seen, progress.resumed, progress.disqualified
         )  # fmt: skip
@@ -228,7 +228,7 @@ def _dry_run(setup: RunSetup, request: RunRequest) -> None:
     from harness.executors.jobs import default_workers, isolated
     from harness.match.breakpoints import no_breakpoints
     from harness.output.confinement_text import tell_confinement
-    from harness.output.terminal import clock
+    from harness.output.durations import about, duration
     from harness.runs.estimate import seconds_per_match
     from harness.schedule.balance import report, text
 
@@ -239,7 +239,7 @@ def _dry_run(setup: RunSetup, request: RunRequest) -> None:
     with redirect_stdout(sys.stderr), no_breakpoints():
         each = seconds_per_match(setup.schedule, isolated(setup.roster, request.limits))
     workers = max(1, default_workers() if request.workers is None else request.workers)
-    line = f"A match takes about {1000 * each:.3g} ms"
+    line = f"A match takes about {duration(each)}"
     if total is not None:
-        line += f"; all of them about {clock(total * each / workers)} with {workers} workers"
+        line += f"; all of them about {about(total * each / workers)} with {workers} workers"
     click.echo(line + ".")

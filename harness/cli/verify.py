@@ -109,10 +109,11 @@ def _check(
     run: RunFolder, registry: Registry, sample: int | None, bots: bool, isolate: str, workers: int | None
 ) -> Findings:
     from harness.output.derived_check import unfit_tables
-    from harness.output.terminal import Progress, at_terminal
+    from harness.output.progress import Progress
+    from harness.output.terminal import at_terminal
     from harness.runs.verify import check_run
 
-    with Progress("verify", None) as progress:
+    with Progress("verify") as progress:
         found = check_run(run, registry, sample, progress.step)
     found.problems += unfit_tables(run, registry.formats)
     if not bots:

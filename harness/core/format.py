@@ -120,3 +120,5 @@ class Format:
     track: Callable[[GamePlan, Plan], ResultTracker] | None = None
     """Follows the records of one game, for results of a run that is not finished, or of a format that is not adaptive.
     Without it the outcome is what the rounds end with, once they have."""
+    stages: Callable[[GamePlan, Plan], int | None] = lambda _game, _plan: None
+    """Rounds of one game, if it is adaptive and they are known beforehand."""

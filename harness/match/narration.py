@@ -152,9 +152,10 @@ class Narration:
         """How the match ended, the winner first, and what went wrong."""
         record = self.record
         by_rank = sorted(range(len(record.seats)), key=record.ranks.__getitem__)
+        scores = [self.game.score_text(score) for score in record.scores]
         lines = [
             f"Ended: {record.ending}",
-            *(f"  {record.ranks[seat]}. {record.seats[seat]} (seat {seat}): {record.scores[seat]}" for seat in by_rank),
+            *(f"  {record.ranks[seat]}. {record.seats[seat]} (seat {seat}): {scores[seat]}" for seat in by_rank),
         ]
         for fault in record.faults:
             lines.append(f"Fault of {self.names[fault.seat]} at decision {fault.decision}: {fault.kind}")

@@ -130,19 +130,19 @@ COLUMNS = (
     ),
     Column("bot", "its name, with its options", lambda s: s.line.bot, lambda s: {"bot": s.line.bot}, word=True),
     Column(
-        "rating",
-        "mu - 3 sigma: TrueSkill's cautious figure, as in other leagues. No claim is made from it",
-        lambda s: f"{s.line.rating:.2f}",
-        lambda s: {"rating": round(s.line.rating, 3)},
-        legend="rating: TrueSkill.",
-    ),
-    Column(
         "ahead",
         "the share of its opponents that it finishes ahead of (a tie is one half), with a 95% interval: what the table "
         "is sorted by. 50% is average, whatever the number of players",
         lambda s: percent(s.ahead),
         lambda s: interval_fields("ahead", s.ahead, 4),
         legend=f"ahead: share of opponents that it finishes ahead of; ± {LEVEL:.0%} interval.",
+    ),
+    Column(
+        "rating",
+        "mu - 3 sigma: TrueSkill's cautious figure, as in other leagues. No claim is made from it",
+        lambda s: f"{s.line.rating:.2f}",
+        lambda s: {"rating": round(s.line.rating, 3)},
+        legend="rating: TrueSkill.",
     ),
     Column("matches", "how many it played", lambda s: str(s.line.matches), lambda s: {"matches": s.line.matches}),
     Column(

@@ -26,7 +26,7 @@ def about(seconds: float) -> str:
     """The same for what is only estimated: no more digits than can be meant."""
     if seconds < 10:
         return "a few seconds"
-    if seconds < 50:
+    if seconds < 55:
         return f"{_rounded(seconds, 10)} s"
     if seconds < 10 * MINUTE:
         whole = _rounded(seconds, 10)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import shutil
 import textwrap
+from collections.abc import Mapping
 
 from tabulate import tabulate
 
+from harness.output.columns import ScoreText
+from harness.output.screen import screen_width
 from harness.runs.match_list import FoundMatches, MatchLine
 
 HEADERS = ("match", "seats and scores", "what happened", "decisions")
 TIE = "\N{NO-BREAK SPACE}"
 """Keeps a score beside its bot."""
+NUMBER_AND_UNIT = 2
 NARROWEST = 16
 """Characters of a column that is wrapped, at least."""
 
@@ -20,11 +23,12 @@ class MatchTable(tuple[MatchLine, ...]):
     """Matches that were asked for: shown as a table. `total` is how many fit, also those past the limit."""
 
     total: int
+    scores: Mapping[str, ScoreText]
 
-    def __new__(cls, found: FoundMatches) -> MatchTable:
-        """The table of what was found."""
+    def __new__(cls, found: FoundMatches, scores: Mapping[str, ScoreText] | None = None) -> MatchTable:
+        """The table of what was found, with scores in the words of those games that are given."""
         table = super().__new__(cls, found)
-        table.total = found.total
+        table.total, table.scores = found.total, scores or {}
         return table
 
     def __repr__(self) -> str:
@@ -32,12 +36,19 @@ class MatchTable(tuple[MatchLine, ...]):
         return self.text() + (f"\n\n{more}" if more else "")
 
     def _repr_html_(self) -> str:
-        return str(tabulate([_cells(line) for line in self], HEADERS, tablefmt="html", disable_numparse=True))
+        return str(
+            tabulate(
+                [_cells(line, self.scores.get(line.game, str)) for line in self],
+                HEADERS,
+                tablefmt="html",
+                disable_numparse=True,
+            )
+        )
 
     def text(self) -> str:
         """The table, as wide as the terminal, or 80 columns where there is none."""
-        cells = [_cells(line) for line in self]
-        seats, happened = _widths(cells, shutil.get_terminal_size((80, 24)).columns)
+        cells = [_cells(line, self.scores.get(line.game, str)) for line in self]
+        seats, happened = _widths(cells, screen_width())
         rows = [(match, _wrap(sat, seats), _wrap(said, happened), count) for match, sat, said, count in cells]
         align = ("left", "left", "left", "right")
         return str(tabulate(rows, HEADERS, disable_numparse=True, colalign=align if rows else None))
@@ -50,13 +61,14 @@ def remark(shown: int, total: int) -> str:
     return f"{total - shown:,} more of {total:,} are beyond the limit." if shown < total else ""
 
 
-def _cells(line: MatchLine) -> tuple[str, str, str, str]:
-    seats = ", ".join(f"{bot}{TIE}{score}" for bot, score in zip(line.seats, line.scores, strict=True))
-    return line.match, seats, what_happened(line), str(line.decisions)
+def _cells(line: MatchLine, score_text: ScoreText) -> tuple[str, str, str, str]:
+    told = (score_text(score).replace(" ", TIE) for score in line.scores)
+    seats = ", ".join(f"{bot}{TIE}{score}" for bot, score in zip(line.seats, told, strict=True))
+    return line.match, seats, what_happened(line, score_text), str(line.decisions)
 
 
-def what_happened(line: MatchLine) -> str:
-    """Who won by how much, and who failed."""
+def what_happened(line: MatchLine, score_text: ScoreText = str) -> str:
+    """Who won by how much, and who failed. Where a score has several parts there is no single margin."""
     winners = line.winners
     if len(winners) == len(line.seats):
         told = "shared by all" if len(winners) > 1 else "played alone"
@@ -66,8 +78,8 @@ def what_happened(line: MatchLine) -> str:
         told = f"{winners[0]} won"
         failed = {fault.seat for fault in line.faults}
         fair = sorted((score for seat, score in enumerate(line.scores) if seat not in failed), reverse=True)
-        if len(fair) > 1:
-            told += f" by {fair[0] - fair[1]}"
+        if len(fair) > 1 and len((margin := score_text(fair[0] - fair[1])).split()) <= NUMBER_AND_UNIT:
+            told += f" by {margin}"
     for fault in line.faults:
         told += f"; {fault.bot} "
         told += "disqualified" if fault.kind == "disqualified" else f"failed at {fault.decision}: {fault.cause}"

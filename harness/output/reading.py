@@ -32,13 +32,10 @@ def overall_summary(overall: Overall) -> list[str]:
     if len(ranked) > 1:
         first, second = ranked[:2]
         open_to = [line.bot for line in ranked[1:] if line.best == 1]
-        told = f"{_short(first.bot)} did best over all games"
-        told += f", but {_listed(open_to)} may be as good or better" if open_to else ""
-        how = f": it finishes ahead of {share(first.ahead)} of its opponents, the mean of the games"
-        gap = _gap(first.ahead, second.ahead, second.bot)
-        sentences.append(f"{told}{how}{gap}.")
-    failed = [(line.bot, line.faults, line.matches) for line in overall.lines if line.faults]
-    return [*sentences, *faults_sentence(failed)]
+        told = f"{_short(first.bot)} did best of the {len(ranked):,} bots that play every game: on average it finishes "
+        told += f"ahead of {share(first.ahead)} of its opponents{_gap(first.ahead, second.ahead, second.bot)}."
+        sentences.append(told + (f" But {_listed(open_to)} may be as good or better." if open_to else ""))
+    return sentences
 
 
 def faults_sentence(failed: Sequence[tuple[str, int, int]]) -> list[str]:

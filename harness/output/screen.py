@@ -30,8 +30,19 @@ def screen(wide: bool = False, more: str = "--wide") -> Layout:
 
 
 def screen_width() -> int:
-    """Columns of the terminal; COLUMNS in the environment counts before it."""
+    """Columns of the terminal that stdout is; COLUMNS in the environment counts before it."""
     return max(NARROWEST, shutil.get_terminal_size((COLUMNS, 24)).columns)
+
+
+def progress_width() -> int:
+    """The same for stderr."""
+    asked = os.environ.get("COLUMNS", "")
+    if asked.isdecimal() and int(asked):
+        return int(asked)
+    try:
+        return os.get_terminal_size(sys.stderr.fileno()).columns or COLUMNS
+    except (OSError, ValueError, AttributeError):
+        return COLUMNS
 
 
 def colourful() -> bool:

@@ -1,138 +1,20 @@
-"""The person at the terminal: progress on stderr, Ctrl-C, and breakpoint() in bots that play in this process."""
+"""The person at the terminal: Ctrl-C, and breakpoint() in bots that play in this process, with progress on stderr."""
 
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from time import monotonic
-from types import FrameType, TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from types import FrameType
+from typing import Any, Self
 
 from harness.match.bot_stdout import exchanged
-from harness.runs.fault_groups import FaultGroups
-
-if TYPE_CHECKING:
-    from harness.core.types import GameRecord
-
-TERMINAL_EVERY = 0.2
-PLAIN_EVERY = 15.0
-FIRST_AFTER = 1.0
-TOP = 3
-
-
-class Progress:
-    """Counts steps and shows them on stderr: one line that renews itself on a terminal, one now and then elsewhere.
-
-    It says nothing of what is over in a second.
-    """
-
-    def __init__(self, what: str, total: int | None, quiet: bool = False) -> None:
-        self.what, self.total, self.quiet = what, total, quiet
-        self.done = self.skipped = 0
-        self.faults = FaultGroups()
-        self.points: dict[str, list[float]] = {}
-        self.terminal = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
-        self.began = monotonic()
-        self.due = self.began + (FIRST_AFTER if self.terminal else PLAIN_EVERY)
-        self.shown = False
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
-    ) -> None:
-        self.clear()
-
-    def clear(self) -> None:
-        """Takes the line away, for somebody else who writes to the terminal."""
-        if self.shown and self.terminal:
-            sys.stderr.write("\r\x1b[K")
-            sys.stderr.flush()
-
-    def step(self) -> None:
-        """One more is done."""
-        self.done += 1
-        if not self.quiet and (self.done & 7) == 0 and monotonic() >= self.due:
-            self._show()
-
-    def seen(self, record: GameRecord) -> None:
-        """A match is done: counts its faults, and who finished ahead of how many."""
-        if record.faults:
-            self._failed(record)
-        if not self.quiet:
-            others = len(record.seats) - 1
-            for name, rank in zip(record.seats, record.ranks, strict=True):
-                mine = self.points.setdefault(name, [0.0, 0.0])
-                mine[0] += others + 1 - rank
-                mine[1] += others
-            if monotonic() >= self.due:
-                self.done += 1
-                self._show()
-                return
-        self.done += 1
-
-    def _failed(self, record: GameRecord) -> None:
-        known = len(self.faults.by_bot)
-        self.faults.add(record)
-        if len(self.faults.by_bot) > known:  # that another bot fails is news: no waiting for the next line
-            self.due = min(self.due, self.began + FIRST_AFTER)
-
-    def disqualified(self, bot: str, why: str) -> None:
-        """A bot is out: says so at once."""
-        self.faults.disqualified[bot] = why
-        if not self.quiet:
-            self.clear()
-            sys.stderr.write(f"{bot} is {why}.\n")
-            sys.stderr.flush()
-
-    def resumed(self) -> None:
-        """What is done so far was done before: it says nothing about the rate."""
-        self.skipped, self.began = self.done, monotonic()
-
-    def _show(self) -> None:
-        now = monotonic()
-        rate = (self.done - self.skipped) / max(now - self.began, 1e-9)
-        text = f"{self.what}: {self.done:,}"
-        if self.total:
-            left = (self.total - self.done) / rate if rate else 0.0
-            text += f" of {self.total:,} ({self.done / self.total:.0%}), {rate:,.0f}/s, {clock(left)} left"
-        else:
-            text += f", {rate:,.0f}/s"
-        if self.faults.total:
-            text += f", {self._failing()}"
-        if self.points:
-            text += f" | {self._top()}"
-        if self.terminal:
-            sys.stderr.write(f"\r\x1b[K{text[: shutil.get_terminal_size().columns - 1]}")
-        else:
-            sys.stderr.write(text + "\n")
-        sys.stderr.flush()
-        self.shown = True
-        self.due = now + (TERMINAL_EVERY if self.terminal else PLAIN_EVERY)
-
-    def _failing(self) -> str:
-        """`"3 faults: sprinter 3"`: who fails most often so far."""
-        most = [f"{bot} {count:,}" for bot, count in self.faults.by_bot.most_common(TOP)]
-        total, more = self.faults.total, ", ..." if len(self.faults.by_bot) > TOP else ""
-        return f"{total:,} fault{'' if total == 1 else 's'}: {', '.join(most)}{more}"
-
-    def _top(self) -> str:
-        """The bots that have finished ahead of most opponents so far."""
-        shares = sorted(((won / most, name) for name, (won, most) in self.points.items() if most), reverse=True)
-        return ", ".join(f"{name} {share:.0%}" for share, name in shares[:TOP])
-
-
-def clock(seconds: float) -> str:
-    """`1:02:03` or `2:03`."""
-    minutes, rest = divmod(int(seconds + 0.5), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+from harness.output.progress import Progress
+from harness.output.time_left import Outlook
+from harness.schedule import Schedule
 
 
 class StopSignal:
@@ -235,14 +117,15 @@ class Debugger:
 
 @contextmanager
 def at_terminal(
-    what: str, total: int | None, quiet: bool, workers: int | None, softly: bool = False
+    what: str, ahead: Schedule | int | None, quiet: bool, workers: int | None, softly: bool = False
 ) -> Iterator[tuple[StopSignal, Progress]]:
-    """Progress, Ctrl-C and breakpoint() while bots play. What they print in this process, if they play there, goes to
-    stderr: stdout is for results."""
+    """Progress, Ctrl-C and breakpoint() while bots play what is `ahead`. What they print in this process,
+    if they play there, goes to stderr: stdout is for results."""
+    outlook = Outlook.of(ahead) if isinstance(ahead, Schedule) else Outlook(ahead)
     here = workers == 0 or not hasattr(os, "fork")
     with (
         StopSignal(softly) as stop,
-        Progress(what, total, quiet) as progress,
+        Progress(what, outlook, quiet) as progress,
         Debugger(progress.clear, stop.abandon),
         exchanged(sys.stderr) if here else nullcontext(),
     ):

@@ -146,6 +146,11 @@ def count(game: GamePlan, plan: Plan) -> int:
     return sum(tables_of_rounds(game)) * game.players * plan.deals
 
 
+def stages(game: GamePlan, _plan: Plan) -> int:
+    """Rounds down to the final."""
+    return len(list(tables_of_rounds(game)))
+
+
 KNOCKOUT = Format(
     "knockout",
     "tables of which the best half goes on, down to a final",
@@ -153,4 +158,5 @@ KNOCKOUT = Format(
     count,
     adaptive=True,
     track=KnockoutTracker,
+    stages=stages,
 )

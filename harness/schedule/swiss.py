@@ -147,6 +147,7 @@ SWISS = Format(
     rounds,
     count,
     adaptive=True,
+    stages=rounds_of,
     options=(Option("rounds", 0, "rounds; 0 is as many as halve the field down to one", kind="int", minimum=0),),
     track=SwissTracker,
 )

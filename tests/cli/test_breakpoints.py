@@ -161,7 +161,7 @@ def test_what_is_set_is_taken_back():
 
 
 def test_a_line_of_progress_makes_way(capsys, monkeypatch):
-    from harness.output.terminal import Progress
+    from harness.output.progress import Progress
 
     with Progress("matches", 100) as progress:
         progress.terminal, progress.due = True, 0.0

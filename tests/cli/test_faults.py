@@ -11,7 +11,7 @@ import pytest
 import harness
 from harness.core.types import Fault
 from harness.output.fault_text import IN_FULL, commands, fault_lines
-from harness.output.terminal import Progress
+from harness.output.progress import Progress
 from harness.runs.fault_groups import FaultGroups
 from harness.runs.store import LOGS
 from tests.ratings.simulate import record

@@ -29,7 +29,7 @@ def test_a_match_printed_has_every_decision_in_order_and_the_scores(name):
     numbers = [int(line[:4]) for line in lines if line[:4].strip().isdigit() and line[4:6] == "  "]
     assert numbers == list(range(len(record.actions)))
     for seat, score in enumerate(record.scores):
-        assert f"random (seat {seat}): {score}" in console.said
+        assert f"random (seat {seat}): {game(name).score_text(score)}" in console.said
 
 
 @pytest.mark.parametrize("name", GAMES)

@@ -77,7 +77,12 @@ def table_part(table: DataTable, keys: Mapping[str, str], drawn: Sequence[Chart]
 
     def kind(header: str, text: str = "") -> str:
         alarm = header in table.alarms and text not in QUIET
-        classes = (("word", header in table.words), ("bot", header == "bot"), ("alarm", alarm))
+        classes = (
+            ("word", header in table.words),
+            ("bot", header == "bot"),
+            ("group", header == "group"),
+            ("alarm", alarm),
+        )
         return " ".join(name for name, fits in classes if fits)
 
     lines = [
