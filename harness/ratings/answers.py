@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import log, sqrt
+from math import sqrt
 from typing import Protocol
 
 from harness.ratings.betting import Bets, enough, enough_on_one_side
 from harness.ratings.intervals import LEVEL
 from harness.ratings.question import Answer, Question, Unit
 
-ERROR = 1 - LEVEL
 _STEPS = 12
 """Halvings in the search for a mean: it errs on the side of fewer units at once."""
 _THIRDS = 30
@@ -88,8 +87,7 @@ class IndifferenceRule:
     of unit by itself, about one half and with one imaginary unit won: so a lucky start does not look like certainty.
     """
 
-    ACCEPT = log((1 - ERROR) / (ERROR / 2))
-    REFUSE = -log((1 - ERROR / 2) / ERROR)
+    ACCEPT, REFUSE = enough(LEVEL), -enough_on_one_side(LEVEL)
 
     def __init__(self, indifference: float) -> None:
         self._least = indifference

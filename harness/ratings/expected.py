@@ -12,7 +12,7 @@ VARIANCE = 0.25
 """Of finishing ahead in a match without ties, between bots that are nearly equal."""
 EQUAL, DIFFERENT = 12.0, 9.5
 """Matches, times the square of what is to be told apart, over the variance: what bets need on average."""
-EQUAL_BY_BOUNDS = 8.8
+EQUAL_BY_BOUNDS = 9.7
 """The same for bounds, which are told beforehand what to tell apart."""
 
 

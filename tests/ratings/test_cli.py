@@ -96,7 +96,7 @@ def test_compare_tells_what_will_be_played_before_it_is():
         ("--way", "pairs"): "about 3,300 if the two are equal, about 950 if one finishes ahead in 55%, about 240 if",
         ("--way", "own-deals"): "each match has a deal of its own",
         ("--way", "gauntlet"): "about 950 if they are 10 points apart",
-        ("--indifference", 0.04): "about 1,400 if the two are equal, about 760 if one",
+        ("--indifference", 0.04): "about 1,500 if the two are equal, about 770 if one",
         ("--margin", 0): "without end if the two are equal, about 950",
         ("--way", "auto"): "fewer where sharing deals takes luck out; --most stops at 2.",
     }
