@@ -13,6 +13,7 @@ from harness.core.types import MatchSpec
 from harness.match.referee import play
 from harness.plugins.registry import load
 from harness.ratings import Ratings
+from harness.ratings.question import MARGIN, MOST_MATCHES, OFFERED
 from tests.support.cli import arena
 from tests.support.forgery import bent
 
@@ -87,6 +88,13 @@ def test_compare_gives_a_verdict():
     assert verdict["answer"] == "worse"
     assert verdict["high"] < 0.5
     assert verdict["matches"] == verdict["units"]["match"]
+
+
+def test_the_help_of_compare_names_the_defaults_that_there_are():
+    said = " ".join(arena("compare", "--help").stdout.split())
+    assert f"so many matches. Default: {MOST_MATCHES}." in said
+    assert f"no difference. Default: {MARGIN}." in said
+    assert f"--way [{'|'.join(OFFERED)}]" in said
 
 
 def test_compare_tells_what_will_be_played_before_it_is():
