@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import log, sqrt
+from math import sqrt
 from typing import Protocol
 
 from harness.ratings.betting import Bets, enough, enough_on_one_side
 from harness.ratings.intervals import LEVEL
 from harness.ratings.question import Answer, Question, Unit
 
-ERROR = 1 - LEVEL
 _STEPS = 12
 """Halvings in the search for a mean: it errs on the side of fewer units at once."""
 _THIRDS = 30
@@ -88,11 +87,9 @@ class IndifferenceRule:
     of unit by itself, about one half and with one imaginary unit won: so a lucky start does not look like certainty.
     """
 
-    ACCEPT = log((1 - ERROR) / (ERROR / 2))
-    REFUSE = -log((1 - ERROR / 2) / ERROR)
-
     def __init__(self, indifference: float) -> None:
         self._least = indifference
+        self._accept, self._refuse = enough(LEVEL), -enough_on_one_side(LEVEL)
         self._sums: dict[Unit, Sums] = {}
 
     def add(self, unit: Unit, value: float) -> None:
@@ -109,11 +106,11 @@ class IndifferenceRule:
     def answer(self) -> Answer:
         """What is known by now."""
         above, below = (sum(self._ratio(side, sums) for sums in self._sums.values()) for side in (1, -1))
-        if above >= self.ACCEPT:
+        if above >= self._accept:
             return "better"
-        if below >= self.ACCEPT:
+        if below >= self._accept:
             return "worse"
-        return "equal" if max(above, below) <= self.REFUSE else "unknown"
+        return "equal" if max(above, below) <= self._refuse else "unknown"
 
     def answerable(self, unit: Unit, count: int) -> bool:
         """Whether so many more units could bring an answer, if all of them went the best way for it."""
@@ -121,7 +118,7 @@ class IndifferenceRule:
         rest = [others for kind, others in self._sums.items() if kind != unit]
         for side in (1, -1):
             further = self._followed(sums, side * self._best(sums, side, count), count)
-            if sum(self._ratio(side, each) for each in [*rest, further]) >= self.ACCEPT:
+            if sum(self._ratio(side, each) for each in [*rest, further]) >= self._accept:
                 return True
         return self._may_be_equal(sums, rest, count)
 
@@ -129,21 +126,19 @@ class IndifferenceRule:
         """Whether so many more units, all of the same value, could bring both ratios down."""
         # Both together depend on the number of units and on their variance only: at best it does not grow.
         level = self._followed(sums, 0.0, count)
-        if sum(self._ratio(side, each) for side in (1, -1) for each in [*rest, level]) > 2 * self.REFUSE:
+        if sum(self._ratio(side, each) for side in (1, -1) for each in [*rest, level]) > 2 * self._refuse:
             return False
         # What a ratio lacks is, times the variance, a convex function of that value: so the larger of both is, too.
         number, total, squares = self._followed(sums, 0.0, count)
         lacking = [
-            (sum(self._ratio(side, each) for each in rest) - self.REFUSE) / (self._least * (number + 1))
+            (sum(self._ratio(side, each) for each in rest) - self._refuse) / (self._least * (number + 1))
             for side in (1, -1)
         ]
 
         def worse(away: float) -> float:
-            spread = squares + 0.25 + count * away**2
+            least, most = squares + 0.25 + count * away**2, squares + count  # the latter where it would not be convex
             return max(
-                side * (total + count * away)
-                - number * self._least / 2
-                + lack * (spread if lack > 0 else squares + count)
+                side * (total + count * away) - number * self._least / 2 + lack * (least if lack > 0 else most)
                 for side, lack in zip((1, -1), lacking, strict=True)
             )
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from math import inf
 
-from harness.ratings.answers import IndifferenceRule
+from harness.ratings.betting import enough
+from harness.ratings.intervals import LEVEL
 from harness.ratings.question import Question
 
 DIFFERENCES = (0.05, 0.1)
@@ -12,7 +13,7 @@ VARIANCE = 0.25
 """Of finishing ahead in a match without ties, between bots that are nearly equal."""
 EQUAL, DIFFERENT = 12.0, 9.5
 """Matches, times the square of what is to be told apart, over the variance: what bets need on average."""
-EQUAL_BY_BOUNDS = 8.8
+EQUAL_BY_BOUNDS = 9.7
 """The same for bounds, which are told beforehand what to tell apart."""
 
 
@@ -27,7 +28,7 @@ def matches_if_ahead(question: Question, difference: float) -> float:
     much, which must be more than what makes no difference."""
     least = question.indifference
     if least:
-        return IndifferenceRule.ACCEPT * VARIANCE / (least * (difference - least / 2))
+        return enough(LEVEL) * VARIANCE / (least * (difference - least / 2))
     return DIFFERENT * VARIANCE / difference**2
 
 

@@ -13,6 +13,7 @@ from harness.core.types import MatchSpec
 from harness.match.referee import play
 from harness.plugins.registry import load
 from harness.ratings import Ratings
+from harness.ratings.question import MARGIN, MOST_MATCHES, OFFERED
 from tests.support.cli import arena
 from tests.support.forgery import bent
 
@@ -89,6 +90,13 @@ def test_compare_gives_a_verdict():
     assert verdict["matches"] == verdict["units"]["match"]
 
 
+def test_the_help_of_compare_names_the_defaults_that_there_are():
+    said = " ".join(arena("compare", "--help").stdout.split())
+    assert f"so many matches. Default: {MOST_MATCHES}." in said
+    assert f"no difference. Default: {MARGIN}." in said
+    assert f"--way [{'|'.join(OFFERED)}]" in said
+
+
 def test_compare_tells_what_will_be_played_before_it_is():
     asked = ("compare", "outlaw", "diehard", "--bot", "random", "--game", "el-paso", "--most", 2, "--workers", 0)
     told = {
@@ -96,7 +104,7 @@ def test_compare_tells_what_will_be_played_before_it_is():
         ("--way", "pairs"): "about 3,300 if the two are equal, about 950 if one finishes ahead in 55%, about 240 if",
         ("--way", "own-deals"): "each match has a deal of its own",
         ("--way", "gauntlet"): "about 950 if they are 10 points apart",
-        ("--indifference", 0.04): "about 1,400 if the two are equal, about 760 if one",
+        ("--indifference", 0.04): "about 1,500 if the two are equal, about 770 if one",
         ("--margin", 0): "without end if the two are equal, about 950",
         ("--way", "auto"): "fewer where sharing deals takes luck out; --most stops at 2.",
     }

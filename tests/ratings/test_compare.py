@@ -526,7 +526,7 @@ def test_the_matches_to_expect_are_those_that_simulations_take(asks, runs, slack
 def test_expectations_are_round_numbers_and_grow_as_the_margin_shrinks():
     assert [rounded(matches_if_equal(asked(margin=margin))) for margin in (0.03, 0.06)] == [3300, 830]
     assert rounded(matches_if_ahead(DUEL, 0.05)) == 950
-    assert rounded(matches_if_equal(asked(indifference=0.03))) == 2400
+    assert rounded(matches_if_equal(asked(indifference=0.03))) == 2700
     assert rounded(7.4) == 7
 
 
