@@ -95,3 +95,5 @@ class Format:
     """What can be set in its name, as in `swiss:rounds=5`."""
     candidates: bool = False
     """Whether it is about some of the bots, its candidates."""
+    anytime: bool = False
+    """Whether results decide who meets whom or when it ends, so that only claims that hold at any time may be made."""

@@ -70,4 +70,5 @@ COMPARE = Format(
         Option("thorough", False, "play on to the last deal when the answer is known", kind="bool"),
     ),
     candidates=True,
+    anytime=True,
 )
