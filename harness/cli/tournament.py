@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 
 FIXED = {
     "games": "game", "bots": "bot", "options": "option", "players": "players", "deals": "deals", "seed": "seed",
-    "format": "format", "candidates": "candidate", "until_separated": "until-separated", "name": "name",
-    "config": "config",
+    "format": "format", "candidates": "candidate", "goal": "goal", "until_separated": "until-separated",
+    "name": "name", "config": "config",
 }  # fmt: skip
 """What a run is: a resumed one has it already."""
 REQUESTED = (
@@ -76,13 +76,18 @@ REQUESTED = (
     type=BOT,
     multiple=True,
     metavar="BOT",
-    help="Whom a gauntlet or compare is about; may be repeated.",
+    help="Whom a gauntlet, compare or a ladder for newcomers is about; may be repeated.",
+)
+@click.option(
+    "--goal",
+    metavar="GOAL",
+    help="What a ladder finds out: best, order (default), or newcomer, the place of each --candidate.",
 )
 @click.option(
     "--until-separated",
     type=float,
     metavar="P",
-    help="A ladder stops when neighbours are told apart with this probability.",
+    help="A ladder stops when its goal is reached with this probability, however often one looks.",
 )
 @click.option("--max-faults", type=click.IntRange(min=1), help="Disqualify a bot after so many faults. Default: never.")
 @click.option("--name", help="Name of the run's folder. Default: the time.")
@@ -117,7 +122,8 @@ def command(**asked: Any) -> None:
     arena tournament --game el-paso --option edition=nl --players 3
     arena tournament --bot skittish --bot skittish:stars=3 --bot my_bot.py
     arena tournament --bot v1=old/my_bot.py --bot v2=my_bot.py --bot @rivals.txt
-    arena tournament --format ladder --until-separated 0.95
+    arena tournament --format ladder --goal best --until-separated 0.95
+    arena tournament --format ladder --goal newcomer --candidate my_bot.py
     arena tournament --config league.toml --deals 2
     arena tournament --resume results/first
     """
@@ -156,10 +162,11 @@ def _request(asked: dict[str, Any]) -> RunRequest:
     source = click.get_current_context().get_parameter_source("results")
     if source is not click.core.ParameterSource.DEFAULT or "results" not in fields:
         fields["results"] = str(asked["results"])
-    if asked["until_separated"] is not None:
-        with_options = fields.get("format", "round-robin")
-        joint = "," if ":" in with_options else ":"
-        fields["format"] = f"{with_options}{joint}until-separated={asked['until_separated']:g}"
+    for option in ("goal", "until_separated"):
+        if asked[option] is not None:
+            with_options = fields.get("format", "round-robin")
+            joint = "," if ":" in with_options else ":"
+            fields["format"] = f"{with_options}{joint}{option.replace('_', '-')}={asked[option]}"
     return RunRequest(**fields)
 
 

@@ -122,3 +122,5 @@ class Format:
     Without it the outcome is what the rounds end with, once they have."""
     stages: Callable[[GamePlan, Plan], int | None] = lambda _game, _plan: None
     """Rounds of one game, if it is adaptive and they are known beforehand."""
+    anytime: bool = False
+    """Whether results decide who meets whom or when it ends, so that only claims that hold at any time may be made."""

@@ -1,7 +1,7 @@
 """Ratings that mean something: TrueSkill, a Plackett-Luce cross-check, intervals over deals, bands of equals."""
 
 from harness.ratings.intervals import LEVEL, Interval
-from harness.ratings.leaderboard import Leaderboard, Standing, certainty, leaderboard, leaderboards
+from harness.ratings.leaderboard import Leaderboard, Standing, leaderboard, leaderboards
 from harness.ratings.overall import Overall, OverallLine, overall
 from harness.ratings.ratings import (
     BotRating,
@@ -27,7 +27,6 @@ __all__ = [
     "by_game",
     "by_option",
     "by_players",
-    "certainty",
     "in_schedule_order",
     "leaderboard",
     "leaderboards",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import log
 
@@ -115,15 +115,3 @@ def _notes(lines: Sequence[BotRating], strengths: Strengths, by_strength: Sequen
         if line.disqualified
     ]
     return notes
-
-
-def certainty(ratings: Ratings) -> Callable[[str, str], float | None]:
-    """A function that says how sure it is that one bot is better than another; None where nothing can be said."""
-    strengths = fit(ratings.evidence.deals, len(ratings.lines))
-
-    def better(one: str, other: str) -> float | None:
-        if one not in ratings.lines or other not in ratings.lines:
-            return None
-        return confidence(strengths, ratings.lines[one].number, ratings.lines[other].number)
-
-    return better

@@ -93,4 +93,5 @@ COMPARE = Format(
         Option("thorough", False, "play on to the last match when the answer is known", kind="bool"),
     ),
     candidates=True,
+    anytime=True,
 )

@@ -1,93 +1,159 @@
-"""Ladder: seats the tables whose results would tell most about the order, until it is clear or matches run out."""
+"""Ladder: seats the tables that serve its goal best by the results so far, until it is reached or matches run out."""
 
 from __future__ import annotations
 
-from collections import Counter
-from heapq import heapify, heappop, heappush
-from itertools import combinations
+from collections.abc import Sequence
+from itertools import pairwise
+from random import Random
 
 from harness.core.chance import Chance
 from harness.core.errors import UsageError
 from harness.core.format import DuplicateSet, Format, GamePlan, Outcome, Plan, Rounds
-from harness.core.types import Option
+from harness.core.types import GameRecord, Option
+from harness.ratings.anytime import AnytimeClaims, Claim, EvenRounds
+from harness.ratings.intervals import LEVEL
+from harness.ratings.joint_beliefs import JointBeliefs
+from harness.schedule.gauntlet import sides
+from harness.schedule.goals import around, by_lot, contenders
 from harness.schedule.round_robin import MOST_TABLES_ASKED
-from harness.schedule.stopping import RepeatedLooks, SkillBeliefs, matches_of_round_robin
 
-MOST_TIMES = 5
-"""How many times as many matches the estimate of a round-robin goes."""
+MOST_BOTS = 200
+"""How all strengths vary together is worked out for each round."""
 
 
 def rounds(game: GamePlan, plan: Plan, luck: Chance) -> Rounds:
-    """A few tables at a time, each with a deal of its own; the outcome says how many matches were saved."""
-    skills, wanted = SkillBeliefs(game.entrants), plan.number("until-separated")
-    most, seats = count(game, plan), game.players
-    looks = RepeatedLooks(wanted, len(game.entrants))
+    """A few tables at a time, each with a deal of its own; the outcome says what is known and what is open."""
+    knowledge, most, seats = Knowledge(game, plan), count(game, plan), game.players
     played = number = deal = 0
     while most is None or played + seats <= most:
-        room = tables_per_round(game, plan) if most is None else (most - played) // seats
+        room = tables_per_round(game, plan)
+        if most is not None:
+            room = min(room, (most - played) // seats)
         number += 1
         tables: list[DuplicateSet] = []
-        for table in most_telling(skills, seats, min(room, tables_per_round(game, plan)), luck, game.name, number):
+        for table in knowledge.tables(room, luck.rng("ladder", game.name, number)):
             deal += 1
-            tables.append(
-                DuplicateSet(number, len(tables) + 1, (deal,), game.seating(table, luck, number, len(tables) + 1))
-            )
+            place = len(tables) + 1
+            tables.append(DuplicateSet(number, place, (deal,), game.seating(table, luck, number, place)))
         for record in (yield tables):
-            skills.add(record)
+            knowledge.add(record)
             played += 1
-        if wanted and looks.due(played) and not skills.undecided(looks.level()):
+        if plan.number("until-separated") and knowledge.reached:
             break
-    return Outcome(tuple(skills.order()), _note(skills, played, looks.level(), game, plan))
+    return Outcome(tuple(knowledge.order()), knowledge.sentence(played))
 
 
-def most_telling(
-    skills: SkillBeliefs, seats: int, tables: int, luck: Chance, game: str, number: int
-) -> list[list[str]]:
-    """The tables of a round: the pair whose meeting would tell most, and those who add most to it, and so on.
+class Knowledge:
+    """What a ladder knows of its bots: beliefs, by which it seats them, and claims, by which it ends."""
 
-    Two bots that sit already in this round count half, then a third, ...: part of their news is spent.
-    """
-    names = luck.shuffled(skills.names, "ladder", game, number)  # lots decide between equals
-    worth = {frozenset(pair): skills.worth(*pair) for pair in combinations(names, 2)}
-    sits: Counter[str] = Counter()
-    queue = [(-worth[frozenset(pair)], place, pair) for place, pair in enumerate(combinations(names, 2))]
-    heapify(queue)
+    def __init__(self, game: GamePlan, plan: Plan) -> None:
+        self.claims = AnytimeClaims.of(game, plan)
+        self.level = plan.number("until-separated") or LEVEL
+        self.goal, self.candidates = str(plan.settings["goal"]), sides(game, plan)[1]
+        self._names, self._seats = game.entrants, game.players
+        self._numbers = {name: number for number, name in enumerate(self._names)}
+        self._beliefs = JointBeliefs(len(self._names))
+        self._told: set[Claim] = set()
+        self._looked = True
 
-    def left(one: str, two: str) -> float:
-        return worth[frozenset((one, two))] / (1 + (sits[one] + sits[two]) / 2)
+    def add(self, record: GameRecord) -> None:
+        """Learns from one match."""
+        self.see(record.seats, record.ranks, record.set, record.seed)
 
-    found: list[list[str]] = []
-    while len(found) < tables:
-        value, place, pair = heappop(queue)
-        heappush(queue, (-left(*pair), place, pair))
-        if -value > left(*pair):
-            continue  # one of the two has sat down since it was queued
-        table: list[str] = list(pair)
-        while len(table) < seats:
-            waiting = (name for name in names if name not in table)
-            table.append(max(waiting, key=lambda name: sum([left(name, other) for other in table])))
-        sits.update(table)
-        found.append(table)
-    return found
+    def see(self, seats: Sequence[str], ranks: tuple[int, ...], set_: str, seed: int) -> None:
+        """Learns from a match of these bots."""
+        self.claims.see(seats, ranks, set_, seed)
+        self._looked = False
+
+    def _look(self) -> None:
+        """Brings beliefs up to date, between two deals."""
+        if self._looked:
+            return
+        self._looked = True
+        self._told = self.claims.claims(self.level)
+        numbers = self._numbers
+        met = {(numbers[one], numbers[other]): sets for (one, other), sets in self.claims.meetings.items()}
+        self._beliefs.learn(met, self._seats)
+
+    def tables(self, count: int, luck: Random) -> list[list[str]]:
+        """The tables of a round."""
+        self._look()
+        numbers, claims = self._numbers, self.claims
+        if isinstance(claims, EvenRounds):
+            groups = [[numbers[name] for name in group] for group in claims.groups]
+            found = by_lot(groups, self._seats, count, luck)
+        elif self.goal == "best":
+            found = self._tables_of_contenders(count, luck)
+        else:
+            known = {frozenset((numbers[one], numbers[other])) for one, other in self._told}
+            about = [numbers[name] for name in self.candidates]
+            found = around(self._beliefs, self._seats, count, luck, about, known)
+        return [[self._names[bot] for bot in table] for table in found]
+
+    def _tables_of_contenders(self, count: int, luck: Random) -> list[list[int]]:
+        left = [self._numbers[name] for name in self.claims.contenders(self.level)]
+        met = [[self.claims.sets(one, other) for other in self._names] for one in self._names]
+        return contenders(self._beliefs, self._seats, count, luck, left or range(len(self._names)), met)
+
+    @property
+    def reached(self) -> bool:
+        """Whether there is nothing more to find out."""
+        self._look()
+        if self.goal == "best" and len(self._names) > 2:
+            return not self.claims.contenders(self.level) or self.claims.best(self.level) is not None
+        return not self.open_pairs()
+
+    def open_pairs(self) -> list[tuple[str, str]]:
+        """The pairs that the goal needs told apart and that are not: neighbours, or candidates and everybody."""
+        if self.goal == "newcomer":
+            return self.claims.open_pairs(self.level)
+        return [pair for pair in pairwise(self.order()) if pair not in self._told]
+
+    def order(self) -> list[str]:
+        """The bots, the probably strongest first."""
+        return [self._names[bot] for bot in self._beliefs.order()]
+
+    def sentence(self, played: int) -> str:
+        """What is known and what is open."""
+        self._look()
+        after = f"after {played:,} matches" if played != 1 else "after 1 match"
+        sure = f"with {100 * self.level:g}%"
+        if self.goal == "newcomer":
+            return " ".join(self._placed(name, sure, after) for name in self.candidates)
+        if self.goal == "best" and len(self._names) > 2:
+            return self._about_best(sure, after)
+        if close := self.open_pairs():
+            pairs = "; ".join(" and ".join(pair) for pair in close)
+            return f"Neighbours that are not told apart {sure} {after}: {pairs}."
+        return f"The order is known {sure} {after}: each bot is told apart from the next."
+
+    def _about_best(self, sure: str, after: str) -> str:
+        if best := self.claims.best(self.level):
+            return f"{best} is the best {sure}, told apart from all others {after}."
+        left = [name for name in self.order() if name in self.claims.contenders(self.level)]
+        if not left:
+            return f"No bot is the best: {after} it is known {sure} that each one finishes behind some other."
+        if len(left) == 1:
+            return f"If any bot is the best it is {left[0]}, {sure} {after}; it has not yet met and beaten all others."
+        return f"The best is not known {sure} {after}: it may be {either(left)}."
+
+    def _placed(self, name: str, sure: str, after: str) -> str:
+        behind = [worse for better, worse in self._told if better == name]
+        before = [better for better, worse in self._told if worse == name]
+        bots = len(self._names)
+        first, last = 1 + len(before), bots - len(behind)
+        if first == last:
+            return f"{name} has place {first} of {bots} {sure} {after}."
+        still = [other for other in self.order() if other != name and other not in behind and other not in before]
+        return (
+            f"{name} has place {first} to {last} of {bots} {sure} {after}: it is better than {len(behind)} bots, worse "
+            f"than {len(before)}, and open against {', '.join(still)}."
+        )
 
 
-def _note(skills: SkillBeliefs, played: int, level: float, game: GamePlan, plan: Plan) -> str:
-    wanted = plan.number("until-separated")
-    if not wanted:
-        return ""
-    sure = f"{100 * wanted:g}%"
-    if close := skills.undecided(level):
-        pairs = "; ".join(f"{better} and {worse}" for better, worse in close)
-        return f"After {played:,} matches still not told apart with {sure}: {pairs}."
-    plain = matches_of_round_robin(skills, game, plan, MOST_TIMES * played)
-    if plain is None:
-        verdict = f"more than {MOST_TIMES} times as many"
-    else:
-        verdict = f"about {plain:,}, so {f'about {plain - played:,} were' if plain > played else 'nothing was'} saved"
-    return (
-        f"Neighbours are told apart with {sure}, repeated looks allowed for, after {played:,} matches; "
-        f"a round-robin would have taken {verdict}."
-    )
+def either(names: Sequence[str]) -> str:
+    """Names with commas, and "or" before the last."""
+    return " or ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
 
 
 def tables_per_round(game: GamePlan, plan: Plan) -> int:
@@ -104,36 +170,56 @@ def count(game: GamePlan, plan: Plan) -> int | None:
 
 
 def check(game: GamePlan, plan: Plan) -> None:
-    """Refuses probabilities that mean nothing and limits that allow nothing."""
+    """Refuses goals that lack or do not want candidates, probabilities that mean nothing, limits that allow nothing."""
     sure, most = plan.number("until-separated"), plan.whole("max-matches")
+    newcomer = plan.settings["goal"] == "newcomer"
+    if newcomer and not plan.candidates:
+        raise UsageError("A ladder with the goal newcomer places one or more candidates; name them with --candidate.")
+    if newcomer and not sides(game, plan)[1]:
+        raise UsageError(f"None of the candidates ({', '.join(plan.candidates)}) plays {game.name}.")
+    if plan.candidates and not newcomer:
+        raise UsageError(f"A ladder has candidates for the goal newcomer only, not for {plan.settings['goal']}.")
     if sure and not 0.5 < sure < 1:
-        raise UsageError(f"Neighbours are told apart with a probability above 0.5 and below 1, not {sure:g}.")
+        raise UsageError(f"Bots are told apart with a probability above 0.5 and below 1, not {sure:g}.")
     if 0 < most < game.players:
         raise UsageError(
             f"{game.name} at tables of {game.players} needs at least {game.players} matches for one duplicate set; "
             f"at most {most} are allowed."
         )
+    if len(game.entrants) > MOST_BOTS:
+        raise UsageError(
+            f"{len(game.entrants):,} bots are too many for a ladder of {game.name}; {MOST_BOTS} are the most. "
+            f"A swiss can make the field smaller."
+        )
 
 
 LADDER = Format(
     "ladder",
-    "the tables whose results would tell most about the order, until it is clear",
+    "the tables that tell most, by the results so far, about the best bot, the order, or a newcomer's place",
     rounds,
     count,
     adaptive=True,
     check=check,
     options=(
         Option(
+            "goal",
+            "order",
+            "what to find out: the best bot, the whole order, or the place of the candidates",
+            choices=("best", "order", "newcomer"),
+        ),
+        Option(
             "tables", 0, "tables of a round; 0 seats everyone once", kind="int", minimum=0, maximum=MOST_TABLES_ASKED
         ),
         Option(
             "until-separated",
             0.0,
-            "go on until neighbours are told apart with this probability; 0 is off",
+            "go on until the goal is reached with this probability; 0 is off",
             kind="float",
             minimum=0,
             maximum=1,
         ),
         Option("max-matches", 0, "play no more matches of one game than this; 0 is no limit", kind="int", minimum=0),
     ),
+    candidates=True,
+    anytime=True,
 )

@@ -262,7 +262,7 @@ def _check(plan: Plan, chosen: Format, formats: Mapping[str, Format]) -> None:
     if not 0 <= plan.seed <= MOST_SEED:
         raise UsageError(f"The seed is a number from 0 to 2**128 - 1, not {plan.seed}.")
     if plan.candidates and not chosen.candidates:
-        users = " and ".join(name for name, each in formats.items() if each.candidates)
+        users = ", ".join(name for name, each in formats.items() if each.candidates)
         raise UsageError(f"Candidates are for {users}; a {plan.format} has no use for them.")
     if not plan.games:
         raise UsageError("There is no game to play.")

@@ -6,7 +6,7 @@ import pytest
 
 from harness.core.errors import StoreError
 from harness.core.types import Fault
-from harness.ratings import OVERALL, Ratings, RatingSet, certainty, in_schedule_order, leaderboard, rate_records
+from harness.ratings import OVERALL, Ratings, RatingSet, in_schedule_order, leaderboard, rate_records
 from harness.ratings.ratings import MATCHES, MOST_DEALS, SCORE
 from tests.ratings.simulate import World, record, tournament
 
@@ -140,13 +140,6 @@ def test_putting_deals_together_hardly_changes_the_intervals(monkeypatch):
         assert other.score.value == pytest.approx(one.score.value)
         assert other.score.reach == pytest.approx(one.score.reach, rel=0.2)
         assert other.strength == pytest.approx(one.strength)
-
-
-def test_certainty_by_name():
-    better = certainty(rate_records(small(20))["sim"])
-    assert better("bot3", "bot0") > 0.95
-    assert better("bot0", "bot3") < 0.05
-    assert better("bot0", "stranger") is None
 
 
 def test_a_leader_that_the_two_methods_disagree_about_is_reported():

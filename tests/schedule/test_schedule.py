@@ -257,7 +257,8 @@ def test_bad_plans_are_refused_in_a_sentence() -> None:
 def test_settings_of_another_format_are_refused() -> None:
     assert refused(settings={"rounds": 3}) == "Unknown option of round-robin 'rounds'. Choose from: tables."
     assert (
-        refused(candidates=("bot01",)) == "Candidates are for gauntlet and compare; a round-robin has no use for them."
+        refused(candidates=("bot01",))
+        == "Candidates are for gauntlet, ladder, compare; a round-robin has no use for them."
     )
     assert refused(format="knockout", settings={"tables": 3}) == "Unknown option of knockout 'tables'. There are none."
 

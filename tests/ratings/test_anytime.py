@@ -1,0 +1,207 @@
+"""Claims that hold whoever meets whom and whenever one stops."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from math import log
+from random import Random
+
+import pytest
+
+from harness.ratings.anytime import ABOUT, AnytimeClaims, EvenRounds, Gamblers
+from harness.ratings.betting import Bets
+
+NAMES = ("a", "b", "c", "d")
+
+
+def play(claims: AnytimeClaims, winner: str, loser: str, sets: int, first: int = 1, round_: int | None = None) -> None:
+    """So many sets of two, all won by the same bot."""
+    for deal in range(first, first + sets):
+        for seats in ((winner, loser), (loser, winner)):
+            ranks = (1, 2) if seats[0] == winner else (2, 1)
+            claims.see(seats, ranks, f"g-{deal if round_ is None else round_}.{deal}", deal)
+
+
+def test_gamblers_have_what_bets_on_one_half_have() -> None:
+    rng, gamblers, bets, most = Random(1), Gamblers(), Bets(), 0.0
+    for _ in range(200):
+        value = rng.choice((0.0, 0.5, 0.5, 1.0, 1.0))
+        gamblers.bet(value)
+        bets.add(value)
+        most = max(most, bets.above(0.5))
+        assert gamblers.wealth == pytest.approx(bets.above(0.5))
+    assert gamblers.peak == pytest.approx(most)
+
+
+def test_wealth_of_two_for_each_pair_and_each_percent_of_doubt_is_a_claim() -> None:
+    claims = AnytimeClaims(NAMES)
+    needed = log(2 * 6 / 0.05)
+    gamblers, sets = Gamblers(), 0
+    while gamblers.peak < needed:
+        assert not claims.claims()
+        gamblers.bet(1.0)
+        sets += 1
+        play(claims, "b", "a", 1, sets)
+    assert claims.claims() == {("b", "a")}
+
+
+def test_a_claim_stays_whatever_comes_later() -> None:
+    claims = AnytimeClaims(("a", "b"))
+    play(claims, "a", "b", 20)
+    assert claims.claims() == {("a", "b")}
+    play(claims, "b", "a", 15, 100)
+    assert claims.claims() == {("a", "b")}
+
+
+def test_a_rightful_claim_makes_the_next_one_cheaper() -> None:
+    alone, second = AnytimeClaims(NAMES), AnytimeClaims(NAMES)
+    gamblers, sets = Gamblers(), 0
+    while gamblers.peak < log((2 * 6 - 5) / 0.05):
+        gamblers.bet(1.0)
+        sets += 1
+    assert gamblers.peak < log(2 * 6 / 0.05)
+    play(alone, "d", "c", sets)
+    assert not alone.claims()
+    for number, (better, worse) in enumerate((("a", "b"), ("a", "c"), ("a", "d"), ("b", "c"), ("b", "d"))):
+        play(second, better, worse, 40, 1000 * (number + 1))
+    play(second, "d", "c", sets)
+    assert ("d", "c") in second.claims()
+
+
+def test_nothing_is_claimed_about_bots_that_never_met() -> None:
+    for claims in (AnytimeClaims(NAMES), AnytimeClaims(NAMES, best=True)):
+        for number, (better, worse) in enumerate(pairwise(NAMES)):
+            play(claims, better, worse, 60, 1000 * number + 1)
+        assert claims.claims() == set(pairwise(NAMES))
+    assert claims.contenders() == ["a"]
+    assert claims.best() is None
+
+
+def test_the_best_has_met_all_others_and_is_behind_none() -> None:
+    claims = AnytimeClaims(NAMES, best=True)
+    for number, (better, worse) in enumerate(pairwise(NAMES)):
+        play(claims, better, worse, 30, 1000 * number + 1)
+    play(claims, "a", "c", 1, 5001)
+    assert claims.best() is None
+    play(claims, "a", "d", 1, 6001)
+    assert claims.best() == "a"
+    assert {("a", "b"), ("a", "c"), ("a", "d")} <= claims.claims()
+
+
+def test_the_best_costs_no_more_in_a_large_field() -> None:
+    taken = []
+    for size in (3, 30):
+        names = [f"bot{number:02}" for number in range(size)]
+        claims, sets = AnytimeClaims(names, best=True), 0
+        while "bot01" in claims.contenders():
+            sets += 1
+            play(claims, "bot00", "bot01", 1, sets)
+        taken.append(sets)
+    assert taken[0] == taken[1]
+
+
+def test_of_rock_paper_and_scissors_none_is_the_best() -> None:
+    claims = AnytimeClaims(("p", "r", "s"), best=True)
+    for deal in range(1, 100, 3):
+        for number, (better, worse) in enumerate((("p", "r"), ("r", "s"), ("s", "p"))):
+            play(claims, better, worse, 1, deal + number)
+            assert claims.best() is None
+    assert claims.contenders() == []
+    assert claims.claims() == {("p", "r"), ("r", "s"), ("s", "p")}
+
+
+def test_most_of_the_doubt_goes_to_the_pairs_that_a_run_is_about() -> None:
+    pair = frozenset(("a", "b"))
+    one, all_ = AnytimeClaims(NAMES, [pair]), AnytimeClaims(NAMES)
+    assert one.open_pairs() == [("a", "b")]
+    gamblers, sets = Gamblers(), 0
+    while gamblers.peak < log(2 / ABOUT / 0.05):
+        gamblers.bet(1.0)
+        sets += 1
+    play(one, "a", "b", sets)
+    play(all_, "a", "b", sets)
+    assert one.claims() == {("a", "b")}
+    assert one.open_pairs() == []
+    assert not all_.claims()
+
+
+def test_a_deal_is_one_piece_of_luck_however_many_matches_share_it() -> None:
+    once, often = AnytimeClaims(("a", "b")), AnytimeClaims(("a", "b"))
+    play(once, "a", "b", 1)
+    for table in range(50):
+        for seats in (("a", "b"), ("b", "a")):
+            often.see(seats, (1, 2) if seats[0] == "a" else (2, 1), f"g-1.{table}", 7)
+    assert once.claims() == often.claims() == set()
+    assert often.sets("b", "a") == 1
+
+
+def test_a_set_that_was_cut_off_says_nothing() -> None:
+    claims = AnytimeClaims(("a", "b"))
+    for deal in range(100):
+        claims.see(("a", "b"), (1, 2), f"g-{deal}.1", deal)  # the first seat always wins
+    assert not claims.claims()
+    assert claims.sets("a", "b") == 0
+
+
+def test_looking_in_the_middle_of_a_deal_wins_nothing() -> None:
+    claims = AnytimeClaims(("a", "b"))
+    for _ in range(100):
+        for seats in (("a", "b"), ("b", "a")):
+            claims.see(seats, (1, 2) if seats[0] == "a" else (2, 1), "g-1.1", 7)
+        claims.claims()
+    assert claims.sets("a", "b") == 1
+
+
+def test_in_even_rounds_bots_are_told_apart_that_met_others() -> None:
+    claims, direct, rng, deal = EvenRounds(NAMES, 2), AnytimeClaims(NAMES), Random(1), 0
+    for round_ in range(20):
+        mixed = rng.sample(NAMES, 4)
+        for table in (mixed[:2], mixed[2:]):
+            deal += 1
+            for each in (claims, direct):
+                play(each, min(table), max(table), 1, deal, round_)
+    assert claims.claims() > direct.claims()
+    assert ("a", "d") in claims.claims()
+
+
+def test_in_even_rounds_too_nothing_is_claimed_about_bots_that_never_met() -> None:
+    claims = EvenRounds(NAMES, 2)
+    for round_ in range(60):
+        play(claims, "a", "b", 1, 2 * round_ + 1, round_)
+        play(claims, "c", "d", 1, 2 * round_ + 2, round_)
+    assert claims.claims() == {("a", "b"), ("c", "d")}
+
+
+def test_groups_that_are_told_apart_play_on_their_own() -> None:
+    claims, rng, deal = EvenRounds(NAMES, 2), Random(2), 0
+    assert claims.groups == [list(NAMES)]
+    for round_ in range(60):
+        mixed = rng.sample(NAMES, 4)
+        for table in (mixed[:2], mixed[2:]):
+            deal += 1
+            ranks = rng.choice(((1, 2), (2, 1)))
+            one, other = table
+            if {one, other} not in ({"a", "b"}, {"c", "d"}):
+                ranks = (1, 2) if one < other else (2, 1)
+            claims.see((one, other), ranks, f"g-{round_}.{deal}", deal)
+            claims.see((other, one), ranks[::-1], f"g-{round_}.{deal}", deal)
+    assert {("a", "c"), ("b", "d")} <= claims.claims()
+    assert sorted(map(sorted, claims.groups)) == [["a", "b"], ["c", "d"]]
+
+
+def test_a_group_too_small_for_a_table_is_joined_to_its_neighbours() -> None:
+    claims, deal = EvenRounds(NAMES, 3), 0
+    for round_ in range(60):  # a and b always before c and d, and level with each other
+        for seats in (
+            ("a", "b", "c"),
+            ("b", "c", "a"),
+            ("c", "a", "b"),
+            ("a", "b", "d"),
+            ("b", "d", "a"),
+            ("d", "a", "b"),
+        ):
+            ranks = tuple({"a": 1, "b": 1}.get(name, 3) for name in seats)
+            claims.see(seats, ranks, f"g-{round_}.{deal // 3}", deal // 3)
+            deal += 1
+    claims.claims()
+    assert all(len(group) >= 3 for group in claims.groups)
