@@ -99,7 +99,7 @@ def compare(
     Examples:
         >>> found = compare("outlaw", "random", games="el-paso", seed=7, workers=0)
         >>> found["el-paso"].answer, len(found.run)
-        ('better', 18)
+        ('better', 9)
     """
     unknown = sorted(fields.keys() - MORE)
     if unknown:

@@ -116,7 +116,7 @@ def test_the_same_from_python(begun, capsys):
 @reads
 def test_a_comparison_is_continued_alike(capsys):
     command = f"cmd:{sys.executable} -S their/program.py"
-    arena("compare", command, "random", "--game", "el-paso", "--most", 1, "--workers", 0, "--name", "c", "-q")
+    arena("compare", command, "random", "--game", "el-paso", "--most", 2, "--workers", 0, "--name", "c", "-q")
     for continued in (
         lambda: arena("compare", "--resume", "c", "--workers", 0),
         lambda: harness.compare(resume="c", workers=0, quiet=True),

@@ -3,7 +3,7 @@
 python -m tests.ratings.savings                40 seeds of three pairs a game: matches of either way, and the verdicts
 python -m tests.ratings.savings --equal        100 comparisons of a bot with itself for each game: wrong answers
 python -m tests.ratings.savings --gain         what sharing deals is worth, for bots that are alike or not
-python -m tests.ratings.savings --simulated    400 comparisons of simulated bots at two seats
+python -m tests.ratings.savings --simulated    200 comparisons by coin tosses for each of some shares, by bets and by bounds
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from harness.ratings.question import Question
 from harness.runs.questions import prepare_comparison, question_settings, verdicts
 from harness.runs.request import RunRequest
 from harness.runs.run_setup import installed
-from tests.ratings.test_compare import EDGE_55, thurstone, unit_by_unit
+from tests.ratings.test_compare import tossed
 
 PAIRS = {
     "el-paso": [
@@ -59,13 +59,7 @@ GAIN = {
         ("founder", "raider", "random"),
     ],
 }
-SIMULATED = {
-    "equal": lambda seed: thurstone(0.0, seed),
-    "equal, but each deal suits one bot or the other": lambda seed: thurstone(0.0, seed, taste=0.7),
-    "equal, but the cards of a seat decide": lambda seed: thurstone(0.0, seed, cards=1.5),
-    "A finishes ahead in 55%": lambda seed: thurstone(EDGE_55, seed),
-    "55%, and deals suit one bot or the other": lambda seed: thurstone(EDGE_55 * 1.22, seed, taste=0.7),
-}
+SHARES = (0.5, 0.515, 0.52, 0.53, 0.55, 0.6, 0.75, 0.9)
 
 
 def compared(
@@ -103,7 +97,7 @@ def main(seeds: int | None, first: int, games: Sequence[str], most: int | None, 
     """Plays and prints."""
     registry = installed()
     if what == "simulated":
-        _simulate(range(first, first + (seeds or 400)), way, most or 6000)
+        _simulate(seeds or 200)
         return
     for game in games or PAIRS:
         if what == "equal":
@@ -142,12 +136,12 @@ def _gain(registry: Registry, game: str, seeds: range, most: int) -> None:
         click.echo(f"{game} {' '.join(table)}: {', '.join(told)}")
 
 
-def _simulate(seeds: range, way: str, most: int) -> None:
-    for truth, bots in SIMULATED.items():
-        questions = [Question("a", "b", "sim", {}, seed=seed, most=most, way=way) for seed in seeds]
-        found = [unit_by_unit(question, bots(question.seed)) for question in questions]
-        said = dict(Counter(one.answer for one in found))
-        click.echo(f"{truth}: {said}, {mean(one.matches for one in found):,.0f} matches on average")
+def _simulate(runs: int) -> None:
+    for share in SHARES:
+        for asked in ({"margin": 0.03}, {"indifference": 0.03}):
+            found = list(tossed(Question("a", "b", "sim", {}, **asked), share, runs))
+            said = dict(Counter(one.answer for one in found))
+            click.echo(f"{share:.1%}, {asked}: {said}, {mean(one.matches for one in found):,.0f} matches")
 
 
 if __name__ == "__main__":

@@ -502,17 +502,19 @@ def test_a_bot_that_finishes_ahead_in_55_of_100_is_found_in_80_of_100_runs(runs,
     assert found.count("better") / runs >= 0.8 - slack * sqrt(0.8 * 0.2 / runs)
 
 
-def mean_length(question, share_ahead, runs):
-    """Matches that a comparison takes if the one wins so often, by coin tosses."""
-    total = 0
+def tossed(question, share_ahead, runs):
+    """The ends of comparisons in which the one wins so often, by coin tosses, with deals of their own."""
+    [spec] = units(DUEL, "match", 1)
+    won, lost = (played_as(spec, [score * (name == "a") for name in spec.seats]) for score in (1, -1))
     for seed in range(runs):
         test, rng = SequentialTest(asked(question, way="own-deals", most=99999)), Random(f"{seed}/{share_ahead}")
-        specs = units(DUEL, "match", 1)
-        won, lost = (played_as(specs[0], [score * (name == "a") for name in specs[0].seats]) for score in (1, -1))
         while not test.over:
             test.add([won if rng.random() < share_ahead else lost])
-        total += test.matches
-    return total / runs
+        yield test
+
+
+def mean_length(question, share_ahead, runs):
+    return sum(test.matches for test in tossed(question, share_ahead, runs)) / runs
 
 
 @pytest.mark.parametrize(("runs", "slack"), [(12, 0.45), pytest.param(300, 0.15, marks=pytest.mark.slow)])
