@@ -17,9 +17,9 @@ PRIOR = 1.0
 """The spread of strengths before anything is known: odds of e to one are a strength of 1."""
 DISPERSION_SETS = 20
 """How many sets must be seen before the measured spread of sets counts as much as that of matches on their own."""
-STEPS = 2
-"""Of Newton's method, from the strengths before: more would hardly move them."""
-LONGEST_STEP = 1.0
+MOST_STEPS = 20
+"""Of Newton's method, from the strengths before: one or two, as a rule."""
+LONGEST_STEP, SMALL_STEP = 1.0, 0.01
 
 Matrix = list[list[float]]
 
@@ -45,8 +45,9 @@ class JointBeliefs:
     def learn(self, met: Mapping[tuple[int, int], Meetings], seats: int) -> None:
         """Takes in all that has been seen, at tables of so many seats."""
         self.information = 2 / self._dispersion(met, seats)
-        for _ in range(STEPS):
-            self._step(met)
+        for _ in range(MOST_STEPS):
+            if self._step(met) < SMALL_STEP:
+                break
 
     def _dispersion(self, met: Mapping[tuple[int, int], Meetings], seats: int) -> float:
         """How many times as much sets vary as if their matches had nothing in common."""
@@ -61,7 +62,8 @@ class JointBeliefs:
         """The probability that one finishes ahead of the other, for the means."""
         return 1 / (1 + exp(self.means[other] - self.means[one]))
 
-    def _step(self, met: Mapping[tuple[int, int], Meetings]) -> None:
+    def _step(self, met: Mapping[tuple[int, int], Meetings]) -> float:
+        """Moves the means towards the peak; returns the longest step that any of them made."""
         weight = 1 / PRIOR**2
         precision = [[weight * (row == column) for column in range(self.bots)] for row in range(self.bots)]
         slope = [-weight * mean for mean in self.means]
@@ -76,8 +78,10 @@ class JointBeliefs:
             precision[other][other] += known
             precision[max(one, other)][min(one, other)] -= known
         self._factor = _cholesky(precision)
-        for bot, step in enumerate(_back(self._factor, _forward(self._factor, slope))):
+        steps = _back(self._factor, _forward(self._factor, slope))
+        for bot, step in enumerate(steps):
             self.means[bot] += max(-LONGEST_STEP, min(LONGEST_STEP, step))
+        return max(map(abs, steps))
 
     def drawn(self, luck: Random) -> list[float]:
         """Strengths that the bots may have together."""

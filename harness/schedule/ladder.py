@@ -54,7 +54,7 @@ class Knowledge:
         self._numbers = {name: number for number, name in enumerate(self._names)}
         self._beliefs = JointBeliefs(len(self._names))
         self._told: set[Claim] = set()
-        self._looked = True
+        self._looked = self._learned = True
 
     def add(self, record: GameRecord) -> None:
         """Learns from one match."""
@@ -66,14 +66,20 @@ class Knowledge:
         self._looked = False
 
     def _look(self) -> None:
-        """Brings beliefs up to date, between two deals."""
-        if self._looked:
-            return
-        self._looked = True
-        self._told = self.claims.claims(self.level)
-        numbers = self._numbers
-        met = {(numbers[one], numbers[other]): sets for (one, other), sets in self.claims.meetings.items()}
-        self._beliefs.learn(met, self._seats)
+        """Brings claims up to date, between two deals."""
+        if not self._looked:
+            self._looked, self._learned = True, False
+            self._told = self.claims.claims(self.level)
+
+    def beliefs(self) -> JointBeliefs:
+        """What is believed of the bots now."""
+        self._look()
+        if not self._learned:
+            numbers = self._numbers
+            met = {(numbers[one], numbers[other]): sets for (one, other), sets in self.claims.meetings.items()}
+            self._beliefs.learn(met, self._seats)
+            self._learned = True
+        return self._beliefs
 
     def tables(self, count: int, luck: Random) -> list[list[str]]:
         """The tables of a round."""
@@ -87,13 +93,13 @@ class Knowledge:
         else:
             known = {frozenset((numbers[one], numbers[other])) for one, other in self._told}
             about = [numbers[name] for name in self.candidates]
-            found = around(self._beliefs, self._seats, count, luck, about, known)
+            found = around(self.beliefs(), self._seats, count, luck, about, known)
         return [[self._names[bot] for bot in table] for table in found]
 
     def _tables_of_contenders(self, count: int, luck: Random) -> list[list[int]]:
         left = [self._numbers[name] for name in self.claims.contenders(self.level)]
         met = [[self.claims.sets(one, other) for other in self._names] for one in self._names]
-        return contenders(self._beliefs, self._seats, count, luck, left or range(len(self._names)), met)
+        return contenders(self.beliefs(), self._seats, count, luck, left or range(len(self._names)), met)
 
     @property
     def reached(self) -> bool:
@@ -111,7 +117,7 @@ class Knowledge:
 
     def order(self) -> list[str]:
         """The bots, the probably strongest first."""
-        return [self._names[bot] for bot in self._beliefs.order()]
+        return [self._names[bot] for bot in self.beliefs().order()]
 
     def sentence(self, played: int) -> str:
         """What is known and what is open."""

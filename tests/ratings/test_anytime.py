@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from harness.ratings.anytime import ABOUT, AnytimeClaims, EvenRounds, Gamblers
-from harness.ratings.betting import Bets
+from harness.ratings.betting import FRACTIONS
 
 NAMES = ("a", "b", "c", "d")
 
@@ -22,14 +22,15 @@ def play(claims: AnytimeClaims, winner: str, loser: str, sets: int, first: int =
             claims.see(seats, ranks, f"g-{deal if round_ is None else round_}.{deal}", deal)
 
 
-def test_gamblers_have_what_bets_on_one_half_have() -> None:
-    rng, gamblers, bets, most = Random(1), Gamblers(), Bets(), 0.0
+def test_gamblers_share_the_wealth_evenly_and_remember_the_most_they_had() -> None:
+    rng, gamblers, most = Random(1), Gamblers(), 0.0
+    each = [1.0] * len(FRACTIONS)
     for _ in range(200):
         value = rng.choice((0.0, 0.5, 0.5, 1.0, 1.0))
         gamblers.bet(value)
-        bets.add(value)
-        most = max(most, bets.above(0.5))
-        assert gamblers.wealth == pytest.approx(bets.above(0.5))
+        each = [had * (1 + fraction * (2 * value - 1)) for had, fraction in zip(each, FRACTIONS, strict=True)]
+        most = max(most, log(sum(each) / len(each)))
+        assert gamblers.wealth == pytest.approx(log(sum(each) / len(each)))
     assert gamblers.peak == pytest.approx(most)
 
 

@@ -5,6 +5,7 @@ python -m tests.schedule.worlds            # the figures of docs/formats.md, in 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -131,3 +132,66 @@ def drawn(bots: int, spread: float, seats: int, seed: int) -> World:
     """A field of normal skills."""
     rng = Random(f"field {seed}")
     return World([rng.gauss(0, spread) for _ in range(bots)], seats)
+
+
+def compared(goal: str, bots: int, seats: int, spread: float, matches: int, seeds: range) -> list[float]:
+    """How good a ladder and tables by lot are at a goal, in as many matches, over fields of normal skills.
+
+    For the best: how often it is found. For the order: Kendall's tau. For a newcomer: by how much its place is missed.
+    """
+    figures = []
+    for plain in (False, True):
+        total = 0.0
+        for seed in seeds:
+            world = drawn(bots, spread, seats, seed)
+            order = ladder(world, goal, matches, seed, plain=plain).knowledge.order()
+            if goal == "order":
+                total += kendall(order, world)
+            elif goal == "best":
+                total += world.skills[world.names.index(order[0])] == max(world.skills)
+            else:
+                place = sum(skill > world.skills[0] for skill in world.skills)
+                total += abs(order.index(world.names[0]) - place)
+        figures.append(total / len(seeds))
+    return figures
+
+
+def lengths(goal: str, world: World, most: int, seeds: range) -> list[float]:
+    """Mean matches until a goal is reached with 95%, by a ladder and by tables by lot, with the same claims."""
+    return [
+        sum(ladder(world, goal, most, seed, 0.95, plain).matches for seed in seeds) / len(seeds)
+        for plain in (False, True)
+    ]
+
+
+SAME_SIZE = (
+    *(("best", 8, seats, 0.3, matches) for seats in (2, 4) for matches in (280, 560, 1120)),
+    *(("order", 8, seats, 0.3, 1120) for seats in (2, 3, 4)),
+    ("order", 24, 2, 0.5, 2400),
+    ("newcomer", 8, 2, 0.4, 280),
+    ("newcomer", 8, 2, 0.4, 560),
+    ("newcomer", 20, 2, 0.6, 760),
+    ("newcomer", 12, 4, 0.5, 400),
+)
+MOST = 10_000
+"""Matches after which a run ends whose goal has not been reached."""
+
+
+def figures() -> Iterator[str]:
+    """The lines of the tables in docs/formats.md: a ladder's figure, then that of tables by lot."""
+    for asked in SAME_SIZE:
+        found = compared(*asked, range(200 if asked[1] < 12 else 60))
+        yield " ".join(map(str, [*asked, *(f"{each:.3f}" for each in found)]))
+    for gap in (1.2, 0.6):
+        for seats in (2, 4):
+            evenly = World([gap * bot for bot in range(6)], seats)
+            middle = World([gap * bot for bot in (2.5, 0, 1, 2, 3, 4)], seats)
+            for goal, world in (("best", evenly), ("order", evenly), ("newcomer", middle)):
+                found = lengths(goal, world, MOST, range(20))
+                yield " ".join([goal, f"gap {gap}, {seats} seats", *(f"{each:,.0f}" for each in found)])
+
+
+if __name__ == "__main__":
+    for line in figures():
+        sys.stdout.write(line + "\n")
+        sys.stdout.flush()
