@@ -146,7 +146,8 @@ class Run:
         between its candidates. Of a run that is not complete, what is known so far.
 
         Examples:
-            >>> run = tournament("el-paso", ["outlaw", "diehard", "random"], players=2, format="swiss", deals=2, seed=7)
+            >>> bots = ["outlaw", "diehard", "random"]
+            >>> run = tournament("el-paso", bots, players=2, format="swiss", deals=2, seed=7, workers=0)
             >>> run.outcome()["el-paso"].standing[0]
             'outlaw'
         """
