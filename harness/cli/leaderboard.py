@@ -57,7 +57,8 @@ def command(
     """
     from harness.output import render
     from harness.output.bot_summary import bot_summary
-    from harness.ratings import by_game, by_option, by_players, leaderboards, rate_records
+    from harness.ratings import by_game, by_option, by_players
+    from harness.runs.boards import boards_of
 
     opened = open_folder(results, run)
     known = {plan.name for plan in opened.info.plan.games}
@@ -73,9 +74,10 @@ def command(
         if game in (None, record.game) and not any(name in record.seats for name in left_out)
     )
     if bot is not None:
-        click.echo(json.dumps(bot_summary(records, bot), indent=2))
+        click.echo(json.dumps(bot_summary(records, bot, opened.info.plan), indent=2))
     else:
-        rated = rate_records(records, {"game": by_game, "players": by_players, "option": by_option}[by])
-        click.echo(render(leaderboards(rated), table_format, show))
+        told_apart = {"game": by_game, "players": by_players, "option": by_option}[by]
+        some = records if game or left_out else None
+        click.echo(render(boards_of(opened, some, told_apart), table_format, show))
     for warning in opened.warnings:
         note(f"Warning: {warning}")

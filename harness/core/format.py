@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from msgspec import Struct
 
 from harness.core.chance import Chance
 from harness.core.types import GameRecord, MatchSpec, Option, Value
+
+Design = Literal["fixed", "seated", "anytime"]
+"""What results decide in a run, which is what its claims must allow for: nothing, who meets whom, or also when to
+stop and which pairs are worth playing."""
+FORMER_DESIGNS: dict[str, Design] = {"swiss": "seated", "knockout": "seated", "ladder": "anytime", "compare": "anytime"}
+"""For runs whose plan does not say."""
 
 
 class GamePlan(Struct, frozen=True):
@@ -38,6 +44,13 @@ class Plan(Struct, frozen=True):
     """The format's options with their values."""
     candidates: tuple[str, ...] = ()
     """Whom the run is about, in formats that have candidates."""
+    design: Design | None = None
+    """Written when the schedule is made; `claims_allow_for` knows it of older runs, too."""
+
+    @property
+    def claims_allow_for(self) -> Design:
+        """What results decided in this run."""
+        return self.design or FORMER_DESIGNS.get(self.format, "fixed")
 
     def whole(self, option: str) -> int:
         """The value of a format's option that is a whole number."""
@@ -95,3 +108,11 @@ class Format:
     """What can be set in its name, as in `swiss:rounds=5`."""
     candidates: bool = False
     """Whether it is about some of the bots, its candidates."""
+    anytime: bool = False
+    """Whether results also decide when it ends or which pairs are worth playing, so that only claims which hold at any
+    time may be made of its runs."""
+
+    @property
+    def design(self) -> Design:
+        """What results decide in it."""
+        return "anytime" if self.anytime else "seated" if self.adaptive else "fixed"

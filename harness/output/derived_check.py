@@ -8,7 +8,7 @@ from harness._version import VERSION
 from harness.core.errors import StoreError
 from harness.output.tables import leaderboard_files, leaderboard_table
 from harness.plugins.loading import shown
-from harness.ratings import leaderboards, rate_records
+from harness.runs.boards import boards_of
 from harness.runs.run_files import digest_of_file
 from harness.runs.store import RunFolder
 
@@ -17,7 +17,7 @@ def unfit_tables(run: RunFolder) -> list[str]:
     """A sentence for each leaderboard beside the records that is not theirs, to the byte: numbers are rounded when they
     are written, and added up in the order of the schedule. One that is not there is no harm."""
     try:
-        tables = [leaderboard_table(board) for board in leaderboards(rate_records(run.records()))]
+        tables = [leaderboard_table(board) for board in boards_of(run)]
     except StoreError:
         return []  # what is wrong with the records is told elsewhere
     other = run.info.arena != VERSION

@@ -5,7 +5,6 @@ from __future__ import annotations
 from harness.output.columns import NOTHING, Fields, interval_fields, number, percent
 from harness.output.tables import DataTable
 from harness.ratings import Leaderboard
-from harness.ratings.intervals import mean, share
 
 
 def pairwise_table(board: Leaderboard) -> DataTable:
@@ -27,14 +26,10 @@ def pairwise_table(board: Leaderboard) -> DataTable:
 
 def seats_table(board: Leaderboard) -> DataTable:
     """What each seat is worth: the seat advantage of the game."""
-    deals = board.ratings.evidence.deals
     rows: list[Fields] = []
     cells = []
-    for players, seat in sorted({key for deal in deals for key in deal.seats}):
-        sums = [deal.seats[players, seat] for deal in deals if (players, seat) in deal.seats]
-        matches, wins = sum(one[0] for one in sums), sum(one[3] for one in sums)
-        score = mean((one[0], one[1]) for one in sums)
-        ahead = share((one[0], one[2]) for one in sums)
+    for (players, seat), sums in board.ratings.evidence.seats().items():
+        matches, wins, score, ahead = sums.matches, sums.wins, sums.mean_score, sums.share_ahead
         rows.append(
             {
                 "players": players,

@@ -14,7 +14,8 @@ from tabulate import tabulate, tabulate_formats
 
 from harness.core.errors import StoreError, UnknownName
 from harness.output.columns import COLUMNS, Fields
-from harness.ratings import Leaderboard, leaderboards, rate_records
+from harness.ratings import Leaderboard
+from harness.runs.boards import boards_of
 from harness.runs.run_files import going_on, write_whole
 from harness.runs.store import RunFolder
 
@@ -64,7 +65,7 @@ class LeaderboardTables(tuple[DataTable, ...]):
 
 
 def leaderboard_table(board: Leaderboard) -> DataTable:
-    """The leaderboard, best rating first."""
+    """The leaderboard, best first."""
     standings = board.standings
     return DataTable(
         board.title,
@@ -79,7 +80,7 @@ def leaderboard_table(board: Leaderboard) -> DataTable:
 
 def write_leaderboard(run: RunFolder) -> list[DataTable]:
     """Rates all records and writes the leaderboard beside them; its tables, one for each game and one over all."""
-    tables = [leaderboard_table(board) for board in leaderboards(rate_records(run.records()))]
+    tables = [leaderboard_table(board) for board in boards_of(run)]
     try:
         for name, data in leaderboard_files(tables).items():
             write_whole(run.folder / name, data)

@@ -56,6 +56,7 @@ COMPARE = Format(
     rounds,
     count,
     adaptive=True,
+    anytime=True,
     check=check,
     options=(
         Option(

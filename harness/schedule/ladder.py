@@ -121,6 +121,7 @@ LADDER = Format(
     rounds,
     count,
     adaptive=True,
+    anytime=True,
     check=check,
     options=(
         Option(

@@ -17,7 +17,7 @@ from harness.output.pages.figure import Chart
 from harness.output.pages.markup import Script, asset, fill, script
 from harness.output.pages.scenes import ASKED, Scene, scenes
 from harness.output.tables import leaderboard_table
-from harness.ratings import Leaderboard, leaderboards
+from harness.ratings import Leaderboard
 from harness.runs.store import RunFolder
 
 Games = Mapping[str, Game[Any]]
@@ -73,8 +73,8 @@ def _key(value: object) -> str:
 
 def report(run: RunFolder, games: Games, asked: Sequence[str] = (), most: int | None = None) -> str:
     """The page of a run with the matches `asked` for and at most `most` others (all chosen ones if None)."""
-    facts = gather(run.records())
-    return render(run, games, facts, leaderboards(facts.rated()), watched(run, games, facts, asked, most))
+    facts = gather(run.records(), run.info.plan)
+    return render(run, games, facts, facts.rating_set.boards(), watched(run, games, facts, asked, most))
 
 
 def render(

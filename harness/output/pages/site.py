@@ -19,7 +19,7 @@ from harness.output.pages.display_names import file_name
 from harness.output.pages.facts import Facts, gather
 from harness.output.pages.markup import asset, fill, script
 from harness.output.pages.report_page import render, watched
-from harness.ratings import Leaderboard, leaderboards
+from harness.ratings import Leaderboard
 from harness.runs.run_files import write_whole
 from harness.runs.store import RunFolder
 
@@ -52,8 +52,8 @@ def _read(path: Path) -> Published:
 
 
 def _add(run: RunFolder, games: dict[str, Game[Any]], to: Path) -> None:
-    facts = gather(run.records())
-    boards = leaderboards(facts.rated())
+    facts = gather(run.records(), run.info.plan)
+    boards = facts.rating_set.boards()
     about = _published(run, facts, boards, _folder(run, to))
     folder = to / RUNS / about.folder
     folder.mkdir(parents=True, exist_ok=True)
