@@ -33,7 +33,8 @@ from harness.output.pages import installed_games
 from harness.output.tables import write_leaderboard
 from harness.output.terminal import at_terminal
 from harness.plugins.registry import Registry
-from harness.ratings import Leaderboard, leaderboards, rate_records
+from harness.ratings import Leaderboard
+from harness.runs.boards import boards_of
 from harness.runs.fault_groups import FaultGroups
 from harness.runs.match_list import MatchQuery, find_matches
 from harness.runs.request import BotLike, RunRequest
@@ -161,7 +162,7 @@ class Run:
         """Fitted once, and again when there are more records."""
         size = (self.folder / GAMES).stat().st_size
         if self._fitted[0] != size:
-            self._fitted = size, leaderboards(rate_records(self))
+            self._fitted = size, boards_of(self._folder)
         return self._fitted[1]
 
     def to_pandas(self) -> pd.DataFrame:

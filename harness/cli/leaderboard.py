@@ -75,7 +75,8 @@ def command(
     """
     from harness.output import KINDS, leaderboard_tables, text_of
     from harness.output.bot_summary import bot_summary
-    from harness.ratings import by_game, by_option, by_players, leaderboards, rate_records
+    from harness.ratings import by_game, by_option, by_players
+    from harness.runs.boards import boards_of
 
     check_table_options(table_format, columns)
     if columns and show != "leaderboard":
@@ -99,10 +100,10 @@ def command(
         if game in (None, record.game) and not any(name in record.seats for name in left_out)
     )
     if bot is not None:
-        click.echo(json.dumps(bot_summary(records, bot), indent=2))
+        click.echo(json.dumps(bot_summary(records, bot, opened.info.plan), indent=2))
     else:
-        rated = rate_records(records, {"game": by_game, "players": by_players, "option": by_option}[by])
-        boards = leaderboards(rated)
+        told_apart = {"game": by_game, "players": by_players, "option": by_option}[by]
+        boards = boards_of(opened, records if game or left_out else None, told_apart)
         if show == "leaderboard":
             over_all = by == "game" and table_format != "csv"
             scores = score_texts(opened) if table_format == "simple" else {}

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from msgspec import Struct
 
 from harness.core.chance import Chance
 from harness.core.format_results import BracketRound, ResultTable
 from harness.core.types import GameRecord, MatchSpec, Option, Value
+
+Design = Literal["fixed", "seated", "anytime"]
+"""What results decide in a run, which is what its claims must allow for: nothing, who meets whom, or also when to
+stop and which pairs are worth playing."""
+FORMER_DESIGNS: dict[str, Design] = {"swiss": "seated", "knockout": "seated", "ladder": "anytime", "compare": "anytime"}
+"""For runs whose plan does not say."""
 
 
 class GamePlan(Struct, frozen=True):
@@ -39,6 +45,13 @@ class Plan(Struct, frozen=True):
     """The format's options with their values."""
     candidates: tuple[str, ...] = ()
     """Whom the run is about, in formats that have candidates."""
+    design: Design | None = None
+    """Written when the schedule is made; `claims_allow_for` knows it of older runs, too."""
+
+    @property
+    def claims_allow_for(self) -> Design:
+        """What results decided in this run."""
+        return self.design or FORMER_DESIGNS.get(self.format, "fixed")
 
     def whole(self, option: str) -> int:
         """The value of a format's option that is a whole number."""
@@ -123,4 +136,10 @@ class Format:
     stages: Callable[[GamePlan, Plan], int | None] = lambda _game, _plan: None
     """Rounds of one game, if it is adaptive and they are known beforehand."""
     anytime: bool = False
-    """Whether results decide who meets whom or when it ends, so that only claims that hold at any time may be made."""
+    """Whether results also decide when it ends or which pairs are worth playing, so that only claims which hold at any
+    time may be made of its runs."""
+
+    @property
+    def design(self) -> Design:
+        """What results decide in it."""
+        return "anytime" if self.anytime else "seated" if self.adaptive else "fixed"

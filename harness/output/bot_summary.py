@@ -5,21 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from harness.core.errors import UnknownName
+from harness.core.format import Plan
 from harness.core.types import GameRecord
 from harness.match.faults import cause_of
 from harness.output.columns import Fields
 from harness.output.details import pairwise_table
 from harness.output.tables import leaderboard_table
-from harness.ratings import Leaderboard, RatingSet, by_game, by_option, by_players, in_schedule_order, leaderboards
-from harness.ratings.ratings import shares_ahead
+from harness.ratings import Leaderboard, RatingSet, by_game, by_option, by_players, in_schedule_order
+from harness.ratings.evidence import shares_ahead
+from harness.runs.boards import rating_set_of
 
 MOST_FAULTS = 100
 """A bot that fails in every match need not have them all listed."""
 
 
-def bot_summary(records: Iterable[GameRecord], bot: str) -> dict[str, object]:
+def bot_summary(records: Iterable[GameRecord], bot: str, plan: Plan | None = None) -> dict[str, object]:
     """The bot's lines (by game, by number of players, by option), its opponents, its seats and its faults."""
-    rating_sets = {"games": RatingSet(by_game), "players": RatingSet(by_players), "options": RatingSet(by_option)}
+    rating_sets = {
+        name: rating_set_of(plan, by, whole=False) if plan else RatingSet(by)
+        for name, by in (("games", by_game), ("players", by_players), ("options", by_option))
+    }
     seats: dict[tuple[str, int, int], list[float]] = {}
     faults: list[Fields] = []
     for record in in_schedule_order(records):
@@ -32,7 +37,7 @@ def bot_summary(records: Iterable[GameRecord], bot: str) -> dict[str, object]:
                 sums[1] += shares_ahead(record.ranks)[seat]
                 sums[2] += record.scores[seat]
                 faults += _faults(record, seat)
-    boards = {by: leaderboards(rating_set.rated()) for by, rating_set in rating_sets.items()}
+    boards = {by: rating_set.boards() for by, rating_set in rating_sets.items()}
     known = {name for board in boards["games"] for name in board.ratings.lines}
     if bot not in known:
         raise UnknownName("bot of these records", bot, known)

@@ -11,7 +11,7 @@ from harness.core.format import Format
 from harness.output import outcome_files
 from harness.output.tables import leaderboard_files
 from harness.plugins.loading import shown
-from harness.ratings import leaderboards, rate_records
+from harness.runs.boards import boards_of
 from harness.runs.run_files import digest_of_file
 from harness.runs.store import RunFolder
 
@@ -20,7 +20,7 @@ def unfit_tables(run: RunFolder, formats: Mapping[str, Format]) -> list[str]:
     """A sentence for each table beside the records that is not theirs, to the byte: numbers are rounded when they
     are written, and added up in the order of the schedule. One that is not there is no harm."""
     try:
-        boards = leaderboards(rate_records(run.records()))
+        boards = boards_of(run)
     except StoreError:
         return []  # what is wrong with the records is told elsewhere
     other = run.info.arena != VERSION

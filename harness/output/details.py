@@ -10,7 +10,6 @@ from math import exp, log
 from harness.output.columns import NOTHING, Fields, interval_fields, number, percent
 from harness.output.data_table import DataTable
 from harness.ratings import Leaderboard
-from harness.ratings.intervals import mean, share
 
 MOST_BOTS = 40
 """A table of more bots by as many is read by nobody."""
@@ -134,14 +133,10 @@ def _chance(chance: float) -> str:
 
 def seats_table(board: Leaderboard) -> DataTable:
     """What each seat is worth: the seat advantage of the game."""
-    deals = board.ratings.evidence.deals
     rows: list[Fields] = []
     cells = []
-    for players, seat in sorted({key for deal in deals for key in deal.seats}):
-        sums = [deal.seats[players, seat] for deal in deals if (players, seat) in deal.seats]
-        matches, wins = sum(one[0] for one in sums), sum(one[3] for one in sums)
-        score = mean((one[0], one[1]) for one in sums)
-        ahead = share((one[0], one[2]) for one in sums)
+    for (players, seat), sums in board.ratings.evidence.seats().items():
+        matches, wins, score, ahead = sums.matches, sums.wins, sums.mean_score, sums.share_ahead
         rows.append(
             {
                 "players": players,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from harness.ratings.ratings import shares_ahead
+from harness.ratings.evidence import shares_ahead
 
 if TYPE_CHECKING:
     from harness.core.types import GameRecord

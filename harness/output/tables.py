@@ -9,7 +9,8 @@ from harness.output.columns import COLUMNS, Column, ScoreText, in_words
 from harness.output.data_table import FORMATS, DataTable, LeaderboardTables, text_of
 from harness.output.overall_table import worth_showing
 from harness.output.reading import summary
-from harness.ratings import Leaderboard, Standing, leaderboards, rate_records
+from harness.ratings import Leaderboard, Standing
+from harness.runs.boards import boards_of
 from harness.runs.run_files import going_on, write_whole
 from harness.runs.store import RunFolder
 
@@ -55,7 +56,7 @@ def leaderboard_table(
 
 def write_leaderboard(run: RunFolder) -> list[Leaderboard]:
     """Rates all records and writes the leaderboard beside them; the leaderboards, one for each game."""
-    boards = leaderboards(rate_records(run.records()))
+    boards = boards_of(run)
     try:
         for name, data in leaderboard_files(boards).items():
             write_whole(run.folder / name, data)

@@ -37,9 +37,9 @@ from math import exp, log
 from harness.core.format import GamePlan, Plan
 from harness.core.types import GameRecord
 from harness.ratings.betting import FRACTIONS
+from harness.ratings.evidence import pairs
 from harness.ratings.intervals import LEVEL
 from harness.ratings.joint_beliefs import Meetings
-from harness.ratings.ratings import pairs
 
 ABOUT = 0.8
 """The part of the doubt that goes to what a run is about."""

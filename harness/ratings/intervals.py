@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import lru_cache
-from math import exp, fsum, inf, lgamma, log, sqrt
+from math import exp, inf, lgamma, log, sqrt
 from typing import NamedTuple
 
 LEVEL = 0.95
@@ -42,37 +41,31 @@ def quantile(chance: float, freedom: float) -> float:
     return (low + high) / 2
 
 
-def mean(sums: Iterable[tuple[float, float]], doubt: float = 0.0) -> Interval | None:
-    """The interval of a mean from (count, sum) of each deal; None without a count, boundless from one deal alone.
-
-    Deals are independent of each other, matches of one deal are not: so the spread is taken between the deals,
-    which is what a block bootstrap over deals comes to, with Student's quantile for the small number of them.
-    `doubt` is added to the sum of squares.
-    """
-    deals = [(count, total) for count, total in sums if count]
-    matches = sum(count for count, _ in deals)
-    if not matches:
-        return None
-    value = fsum(total for _, total in deals) / matches  # the same whatever Python adds up
-    if len(deals) < 2:
+def mean_of(value: float, variance: float, freedom: float) -> Interval:
+    """The interval of a mean whose variance is known with so many degrees of freedom; boundless with none."""
+    if not freedom:
         return Interval(value, -inf, inf)
-    squares = fsum((total - value * count) ** 2 for count, total in deals) * len(deals) / (len(deals) - 1)
-    reach = quantile((1 + LEVEL) / 2, len(deals) - 1) * sqrt(squares + doubt) / matches
+    reach = quantile((1 + LEVEL) / 2, freedom) * sqrt(variance)
     return Interval(value, value - reach, value + reach)
 
 
-def share(sums: Iterable[tuple[float, float]]) -> Interval | None:
-    """The same for a mean of values from 0 to 1.
+def share_of(value: float, variance: float, freedom: float, matches: float) -> Interval:
+    """The same for a share: a mean, over so many matches, of values from 0 to 1.
 
-    One imaginary match won and one lost widen it by a hair: a bot that won every match so far may lose the next.
+    Near 0 and 1 a share's spread depends on the share itself, and few deals show too little of it. So the variance is
+    turned into a number of independent matches that would have it, and the interval is Wilson's for so many: all shares
+    that are not ruled out by the spread that they would have themselves. One imaginary match won and one lost are
+    added to the variance: a bot that won every match so far may lose the next.
     """
-    deals = list(sums)
-    plain = mean(deals)
-    if plain is None or plain.high == inf:
-        return plain
-    value = plain.value
-    _, low, high = mean(deals, value**2 + (1 - value) ** 2) or plain
-    return Interval(value, max(0.0, low), min(1.0, high))
+    value = min(1.0, max(0.0, value))
+    if not freedom:
+        return Interval(value, -inf, inf)
+    doubt = (value**2 + (1 - value) ** 2) / matches**2
+    likely = (matches * value + 1) / (matches + 2)
+    squared = quantile((1 + LEVEL) / 2, freedom) ** 2 * (variance + doubt) / (likely * (1 - likely))
+    middle = (value + squared / 2) / (1 + squared)
+    reach = sqrt(squared * value * (1 - value) + squared**2 / 4) / (1 + squared)
+    return Interval(value, max(0.0, middle - reach), min(1.0, middle + reach))
 
 
 def _beta(a: float, b: float, x: float) -> float:

@@ -1,18 +1,27 @@
-"""The claims of a leaderboard: each bot's line with its intervals, its rank and how sure that is."""
+"""The claims of a leaderboard: each bot's line with its place, its intervals and how sure all that is."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import log
+from math import inf, log
 
-from harness.ratings.intervals import Interval, mean, share
-from harness.ratings.plackett_luce import Strengths, fit
-from harness.ratings.ratings import AHEAD, MATCHES, SCORE, BotRating, Ratings
-from harness.ratings.significance import compact_letters, confidence, reach, told_apart
+from harness.ratings.ahead import AheadFit, Difference, fit_ahead, head_to_head, worths
+from harness.ratings.alpha_rank import AlphaShare, alpha_rank
+from harness.ratings.evidence import Evidence
+from harness.ratings.intervals import Interval
+from harness.ratings.plackett_luce import fit
+from harness.ratings.ratings import BotRating, Ratings
+from harness.ratings.significance import compact_letters, reaches, told_apart
+from harness.ratings.sureness import sureness
 
 ELO = 400 / log(10)
 """Elo points in one unit of a logarithm of strengths."""
+MOST_NAMED = 4
+"""Bots of a part of the field that a note names."""
+
+Claims = Collection[tuple[str, str]]
+"""Pairs of bots, the better one first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +40,7 @@ class Standing:
     """How sure we are that it is better than the next line; None where nothing can be said."""
     score: Interval | None
     ahead: Interval | None
-    """The share of the table that it finishes ahead of."""
+    """The share of the others that it finishes ahead of, corrected for whom it met: what the table is sorted by."""
     strength: float
     """Plackett-Luce, in Elo points around the field's average."""
     strength_place: int
@@ -48,28 +57,70 @@ class Leaderboard:
     """What a reader should know about them, in sentences."""
     told_apart: frozenset[tuple[str, str]] = frozenset()
     """All pairs (better, worse) that are claimed, together."""
+    anytime: bool = False
+    """Whether results decided who played next or when to stop: then claims are few, and intervals are not given."""
+    fit: AheadFit | None = field(default=None, compare=False, repr=False)
+    """What the claims were made from."""
+
+    def alpha_rank(self) -> list[AlphaShare] | None:
+        """How much of the time each bot would be played if bots that finish ahead took over, the most first: for fields
+        where everybody loses to somebody. None unless everybody has met everybody."""
+        evidence, lines = self.ratings.evidence, [one.line for one in self.standings]
+        payoffs = []
+        for line in lines:
+            met = [evidence.finished_ahead(line.number, other.number) for other in lines]
+            if any(not often and other is not line for (_, often), other in zip(met, lines, strict=True)):
+                return None
+            payoffs.append([ahead / often if often else 0.5 for ahead, often in met])
+        shares = alpha_rank(payoffs) if lines else []
+        found = [AlphaShare(line.bot, share) for line, share in zip(lines, shares, strict=True)]
+        return sorted(found, key=lambda one: -round(one.share, 9))
 
 
-def leaderboards(rated: Mapping[str, Ratings]) -> list[Leaderboard]:
-    """A leaderboard for each of these ratings, fitted once: everything that is printed is made from it."""
-    return [leaderboard(ratings, title) for title, ratings in rated.items()]
+def leaderboards(
+    rated: Mapping[str, Ratings], anytime: Mapping[str, Claims] | None = None, *, seated: bool = False
+) -> list[Leaderboard]:
+    """A leaderboard for each of these ratings, fitted once: everything that is printed is made from it.
+
+    `anytime` has the claims by title, if results decided when to stop or which pairs to play; `seated`: they decided
+    who met whom in a run of fixed length. `boards_of` knows that of a run.
+    """
+    return [
+        leaderboard(ratings, title, None if anytime is None else anytime.get(title, ()), seated=seated)
+        for title, ratings in rated.items()
+    ]
 
 
-def leaderboard(ratings: Ratings, title: str = "") -> Leaderboard:
-    """What these ratings say, and how sure that is."""
-    lines = ratings.standing()
-    evidence = ratings.evidence
-    strengths = fit(evidence.deals, len(lines))
-    better = told_apart(strengths)
+def in_order(ratings: Ratings) -> list[BotRating]:
+    """The lines in the order of the table, without its claims: `ahead`, then the rating, then the name."""
+    return _sorted(ratings, worths(ratings.evidence, len(ratings.lines)))
+
+
+def leaderboard(
+    ratings: Ratings, title: str = "", anytime: Claims | None = None, *, seated: bool = False
+) -> Leaderboard:
+    """What these ratings say, and how sure that is; `anytime` and `seated` as in `leaderboards`."""
+    evidence, bots = ratings.evidence, len(ratings.lines)
+    found = fit_ahead(evidence, bots, seated)
+    lines = _sorted(ratings, found.values)
+    names = {line.number: line.bot for line in lines}
+    if anytime is None:
+        better = told_apart(head_to_head(evidence) if seated else _differences(evidence, found))
+    else:
+        better = {(ratings.lines[one].number, ratings.lines[other].number) for one, other in anytime}
     table = [line.number for line in lines]
-    letters = compact_letters(table, better)
-    by_strength = sorted(table, key=lambda number: -strengths.values[number])
+    letters, reach = compact_letters(table, better), reaches(bots, better)
+    strengths = fit(evidence.stages, bots)
+    by_strength = sorted(table, key=lambda number: -strengths[number])
+    sure = sureness(found)
     standings = []
     for place, line in enumerate(lines):
         number = line.number
-        best, worst = reach(number, len(lines), better)
-        below = table[place + 1] if place + 1 < len(lines) else None
-        sums = [deal.bots[number] for deal in evidence.deals if number in deal.bots]
+        best, worst = reach[number]
+        below = table[place + 1] if place + 1 < bots else None
+        met = below is not None and anytime is None and evidence.have_met(number, below)
+        seen = found.difference(number, below) if below is not None and met else None
+        ahead, score = found.interval(number), found.scores[number]
         standings.append(
             Standing(
                 line,
@@ -77,36 +128,64 @@ def leaderboard(ratings: Ratings, title: str = "") -> Leaderboard:
                 best=best,
                 worst=worst,
                 groups=letters[number],
-                sure=None
-                if below is None or not evidence.have_met(number, below)
-                else confidence(strengths, number, below),
-                score=mean([(one[MATCHES], one[SCORE]) for one in sums]),
-                ahead=share([(one[MATCHES], one[AHEAD]) for one in sums]),
-                strength=ELO * strengths.values[number],
+                sure=sure(seen) if seen else None,
+                score=score if anytime is None else _bare(score),
+                ahead=ahead if anytime is None else _bare(ahead),
+                strength=ELO * strengths[number],
                 strength_place=by_strength.index(number) + 1,
             )
         )
-    names = {line.number: line.bot for line in lines}
     return Leaderboard(
         title,
         ratings,
         standings,
-        _notes(lines, strengths, by_strength, len(evidence.deals)),
+        _notes(lines, found, by_strength, evidence.deal_count(), anytime is not None),
         frozenset((names[one], names[other]) for one, other in better),
+        anytime is not None,
+        found,
     )
 
 
-def _notes(lines: Sequence[BotRating], strengths: Strengths, by_strength: Sequence[int], deals: int) -> list[str]:
+def _differences(evidence: Evidence, found: AheadFit) -> dict[tuple[int, int], Difference]:
+    """Of all pairs that have met."""
+    met = {(min(pair), max(pair)) for pair in evidence.meetings}
+    return {pair: seen for pair in sorted(met) if (seen := found.difference(*pair))}
+
+
+def _sorted(ratings: Ratings, values: Sequence[float]) -> list[BotRating]:
+    # Rounded, so that bots which did equally well are level whatever the last bits say.
+    return sorted(ratings.lines.values(), key=lambda line: (-round(values[line.number], 9), -line.rating, line.bot))
+
+
+def _bare(interval: Interval | None) -> Interval | None:
+    return None if interval is None else Interval(interval.value, -inf, inf)
+
+
+def _notes(
+    lines: Sequence[BotRating], found: AheadFit, by_strength: Sequence[int], deals: int, anytime: bool
+) -> list[str]:
     notes = []
     if deals == 1 and len(lines) > 1:
         notes.append("All matches are of one deal: nothing can be said about other deals. Play more (--deals).")
+    if anytime and lines:
+        notes.append(
+            "Results decided who played next or when to stop, so the figures lean a little and have no intervals: "
+            "the places that are not ruled out come from tests that allow for that."
+        )
+    parts: dict[int, list[str]] = {}
+    for line in lines:
+        parts.setdefault(found.part[line.number], []).append(line.bot)
+    if len(parts) > 1:
+        groups = "; ".join(_named(part) for part in parts.values())
+        notes.append(
+            f"Not everybody can be compared: these groups never met, not even through others: {groups}. "
+            "The order between them means nothing."
+        )
     if len(lines) > 1 and by_strength[0] != lines[0].number:
         first = next(line for line in lines if line.number == by_strength[0])
-        sure = confidence(strengths, first.number, lines[0].number)
-        how = "" if sure is None else f" ({sure:.0%} sure)"
         notes.append(
-            f"Warning: the ratings put {lines[0].bot} first, but the Plackett-Luce fit of all matches at once "
-            f"puts {first.bot} first{how}: more deals will tell."
+            f"Warning: {lines[0].bot} finishes ahead most, but the Plackett-Luce fit, another way to read the same "
+            f"matches, puts {first.bot} first."
         )
     notes += [
         f"{line.bot} was disqualified and lost {line.disqualified:,} of its {line.matches:,} matches without playing: "
@@ -115,3 +194,8 @@ def _notes(lines: Sequence[BotRating], strengths: Strengths, by_strength: Sequen
         if line.disqualified
     ]
     return notes
+
+
+def _named(part: Sequence[str]) -> str:
+    more = len(part) - MOST_NAMED
+    return ", ".join(part) if more <= 0 else f"{', '.join(part[:MOST_NAMED])} and {more} more"

@@ -1,12 +1,21 @@
-"""Several games together: the places of each bot in each game, and an order of those who play them all."""
+"""Several games together: the places of each bot in each game, and an order of those who play them all.
+
+Points and ratings of different games cannot be added; shares of the table can. So the measure is the mean of a bot's
+`ahead`, every game with the same weight however many matches it had, and only bots that play every game have one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from math import inf, sqrt
 
-from harness.ratings.intervals import Interval
-from harness.ratings.leaderboard import Leaderboard
+from harness.ratings.ahead import AheadFit, Difference, Spread
+from harness.ratings.intervals import Interval, share_of
+from harness.ratings.leaderboard import MOST_NAMED, Leaderboard
+from harness.ratings.significance import reaches, told_apart
+from harness.ratings.voting import VotedPlace, schulze
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,39 +44,121 @@ class Overall:
     lines: list[OverallLine]
     notes: list[str]
     told_apart: frozenset[tuple[str, str]] = frozenset()
+    ballots: list[dict[str, float]] = field(default_factory=list, repr=False)
+    """Game by game, for the bots that play all: 1 - `ahead`."""
+
+    def voted(self) -> list[VotedPlace]:
+        """The order of the bots that play every game by Schulze's method, each game with one vote: nobody gains by
+        how far ahead it is where it is ahead."""
+        return schulze(self.ballots)
+
+
+@dataclass(frozen=True, slots=True)
+class _InGame:
+    """The bots of one game, by name."""
+
+    board: Leaderboard
+    fit: AheadFit
+    number: Mapping[str, int]
+
+    def met(self, one: str, other: str) -> bool:
+        return self.board.ratings.evidence.have_met(self.number[one], self.number[other])
+
+    def value(self, bot: str) -> float:
+        return min(1.0, max(0.0, self.fit.values[self.number[bot]]))
+
+    def difference(self, one: str, other: str) -> Difference | None:
+        return self.fit.difference(self.number[one], self.number[other])
 
 
 def overall(boards: Sequence[Leaderboard]) -> Overall | None:
     """What the leaderboards of several games say together; None if there is but one."""
     if len(boards) < 2:
         return None
-    games = [board.title for board in boards]
-    standings: dict[str, dict[str, tuple[int, float, int, int]]] = {}
-    for board in boards:
-        for one in board.standings:
-            value = one.ahead.value if one.ahead else 0.5
-            standings.setdefault(one.line.bot, {})[board.title] = (
-                one.place, value, one.line.faults, one.line.matches,
-            )  # fmt: skip
-    everywhere = sorted(
-        (bot for bot, known in standings.items() if len(known) == len(games)),
-        key=lambda bot: (-sum(value for _, value, _, _ in standings[bot].values()), bot),
-    )
+    games = [
+        _InGame(board, board.fit, {name: line.number for name, line in board.ratings.lines.items()})
+        for board in boards
+        if board.fit is not None
+    ]
+    titles = [board.title for board in boards]
+    places = {
+        name: {board.title: one.place for board in boards for one in board.standings if one.line.bot == name}
+        for name in sorted({one.line.bot for board in boards for one in board.standings})
+    }
+    ranked = [bot for bot, known in places.items() if len(known) == len(boards)]
+    values = {bot: sum(game.value(bot) for game in games) / len(games) for bot in ranked}
+    ranked.sort(key=lambda bot: (-round(values[bot], 9), bot))
+    sound = not any(board.anytime for board in boards)
+    better = _better(games, ranked) if sound else set()
+    reach = reaches(len(ranked), better)
     lines = []
-    for bot in [*everywhere, *sorted(standings.keys() - set(everywhere))]:
-        known = standings[bot]
-        ranked = bot in everywhere
-        mean = sum(value for _, value, _, _ in known.values()) / len(known)
+    for place, bot in enumerate([*ranked, *(bot for bot in places if bot not in values)]):
+        here = bot in values
+        best, worst = reach[place] if here else (None, None)
+        played = [board.ratings.lines[bot] for board in boards if bot in board.ratings.lines]
         lines.append(
             OverallLine(
                 bot,
-                places={game: place for game, (place, _, _, _) in known.items()},
-                place=everywhere.index(bot) + 1 if ranked else None,
-                best=1 if ranked else None,
-                worst=len(everywhere) if ranked else None,
-                ahead=Interval(mean, float("-inf"), float("inf")) if ranked else None,
-                faults=sum(faults for _, _, faults, _ in known.values()),
-                matches=sum(matches for _, _, _, matches in known.values()),
+                places[bot],
+                place=place + 1 if here else None,
+                best=best,
+                worst=worst,
+                ahead=_mean_ahead(games, bot, values[bot], sound) if here else None,
+                faults=sum(line.faults for line in played),
+                matches=sum(line.matches for line in played),
             )
         )
-    return Overall(games, lines, [])
+    return Overall(
+        titles,
+        lines,
+        _notes(ranked, [bot for bot in places if bot not in values], len(boards), sound),
+        frozenset((ranked[one], ranked[other]) for one, other in better),
+        [{bot: round(1 - game.value(bot), 9) for bot in ranked} for game in games],
+    )
+
+
+def _mean_ahead(games: Sequence[_InGame], bot: str, value: float, sound: bool) -> Interval:
+    """Games are independent of each other, so their variances add up."""
+    spread, matches = Spread(), 0
+    for game in games:
+        number = game.number[bot]
+        freedom = game.fit.freedom[number]
+        if not freedom or not sound:
+            return Interval(value, -inf, inf)
+        spread.add(game.fit.covariance[number][number] / len(games) ** 2, freedom)
+        matches += game.fit.matches[number]
+    return share_of(value, spread.variance, spread.freedom, matches)
+
+
+def _better(games: Sequence[_InGame], ranked: Sequence[str]) -> set[tuple[int, int]]:
+    """The pairs (better, worse), by their places, that are told apart: of those that met in every game."""
+    differences: dict[tuple[int, int], Difference] = {}
+    for (one, left), (other, right) in combinations(enumerate(ranked), 2):
+        seen = [game.difference(left, right) for game in games if game.met(left, right)]
+        known = [each for each in seen if each is not None]
+        if len(known) < len(games):
+            continue
+        spread = Spread()
+        for each in known:
+            spread.add((each.error / len(games)) ** 2, each.freedom)
+        mean = sum(each.value for each in known) / len(games)
+        differences[one, other] = Difference(mean, sqrt(spread.variance), spread.freedom)
+    return told_apart(differences)
+
+
+def _notes(ranked: Sequence[str], others: Sequence[str], games: int, sound: bool) -> list[str]:
+    notes = []
+    if not ranked:
+        notes.append(f"No bot plays all {games} games, so there is no order over all of them.")
+    elif others:
+        some = ", ".join(others[:MOST_NAMED]) + (
+            f" and {len(others) - MOST_NAMED} more" if len(others) > MOST_NAMED else ""
+        )
+        does = "does" if len(others) == 1 else "do"
+        notes.append(f"Only bots that play all {games} games have a place; {some} {does} not.")
+    if ranked and not sound:
+        notes.append(
+            "Results decided who played next or when to stop, so the means over games have no intervals and nobody is "
+            "told apart here; the tables of the games say what holds there."
+        )
+    return notes

@@ -2,39 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import combinations
+from collections.abc import Iterable, Mapping, Sequence
 
-from harness.ratings.intervals import LEVEL, cdf
-from harness.ratings.plackett_luce import Strengths
+from harness.ratings.ahead import Difference
+from harness.ratings.intervals import LEVEL
 
 Pair = tuple[int, int]
 
 
-def confidence(strengths: Strengths, one: int, other: int) -> float | None:
-    """How sure it is that one bot is better than another, looking at these two alone; None from a single deal."""
-    freedom = min(strengths.deals[one], strengths.deals[other]) - 1
-    difference, error = strengths.difference(one, other)
-    if freedom < 1 or not error:
-        return None
-    return cdf(difference / error, freedom)
+def told_apart(differences: Mapping[Pair, Difference]) -> set[Pair]:
+    """The pairs (better, worse) that may all be claimed at once."""
+    doubts: list[tuple[float, Pair]] = []
+    for (one, other), seen in differences.items():
+        chance = seen.chance
+        doubts.append((2 * min(chance, 1 - chance), (one, other) if chance > 0.5 else (other, one)))
+    return holm(doubts)
 
 
-def told_apart(strengths: Strengths) -> set[Pair]:
-    """The pairs (better, worse) that may all be claimed at once.
+def holm(doubts: Iterable[tuple[float, Pair]]) -> set[Pair]:
+    """Of claims, each with the chance that luck alone would look as convincing, those that may be made together.
 
     Holm's procedure: the surest claim is tested against all pairs, the next against the pairs left, until one fails.
     With equal bots the chance that any is claimed to be better is then at most 1 - LEVEL, however many there are.
     """
-    doubts: list[tuple[float, Pair]] = []
-    for one, other in combinations(range(len(strengths.values)), 2):
-        sure = confidence(strengths, one, other)
-        if sure is not None:
-            doubts.append((2 * min(sure, 1 - sure), (one, other) if sure > 0.5 else (other, one)))
-    doubts.sort()
+    ordered = sorted(doubts)
     claims = set()
-    for place, (doubt, pair) in enumerate(doubts):
-        if doubt > (1 - LEVEL) / (len(doubts) - place):
+    for place, (doubt, pair) in enumerate(ordered):
+        if doubt > (1 - LEVEL) / (len(ordered) - place):
             break
         claims.add(pair)
     return claims
@@ -77,6 +71,10 @@ def letters_of(number: int) -> str:
     return name
 
 
-def reach(bot: int, bots: int, better: set[Pair]) -> tuple[int, int]:
-    """The best and the worst place that a bot may truly have, given what is told apart."""
-    return 1 + sum(worse == bot for _, worse in better), bots - sum(best == bot for best, _ in better)
+def reaches(bots: int, better: set[Pair]) -> list[tuple[int, int]]:
+    """The best and the worst place that each bot may truly have, given what is told apart."""
+    above, below = [0] * bots, [0] * bots
+    for best, worst in better:
+        above[worst] += 1
+        below[best] += 1
+    return [(1 + above[bot], bots - below[bot]) for bot in range(bots)]

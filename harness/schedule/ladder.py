@@ -205,6 +205,7 @@ LADDER = Format(
     rounds,
     count,
     adaptive=True,
+    anytime=True,
     check=check,
     options=(
         Option(
@@ -227,5 +228,4 @@ LADDER = Format(
         Option("max-matches", 0, "play no more matches of one game than this; 0 is no limit", kind="int", minimum=0),
     ),
     candidates=True,
-    anytime=True,
 )

@@ -25,7 +25,9 @@ from harness.schedule.swiss import SWISS
 
 FORMATS = {each.name: each for each in (ROUND_ROBIN, GAUNTLET, SWISS, KNOCKOUT, LADDER, COMPARE)}
 """The bundled formats. They come in by the same door as a plugin's: the hook `arena_formats`."""
-NO_SET = (-1, -1)
+Place = tuple[tuple[int, int], tuple[int, ...]]
+"""Where a set stands: its group and number, and its deal."""
+NO_SET: Place = ((-1, -1), ())
 """Comes before every set."""
 MOST_SEED = 2**128 - 1
 """Luck is keyed with sixteen bytes."""
@@ -49,7 +51,7 @@ class Schedule:
             raise UnknownName("format", plan.format, formats)
         self.format = formats[plan.format]
         settings, _ = resolve(plan.format, self.format.options, plan.settings)
-        self.plan = replace(plan, settings=settings)
+        self.plan = replace(plan, settings=settings, design=self.format.design)
         _check(self.plan, self.format, formats)
 
     @property
@@ -160,15 +162,18 @@ class Schedule:
             raise self._broken(f"it yields {sets!r} instead of the sets to be played")
         return sets
 
-    def _check_set(self, game: GamePlan, duplicates: Any, last: tuple[int, int]) -> tuple[int, int]:
-        """Refuses a set that cannot be played, or whose matches would have the names of earlier ones."""
+    def _check_set(self, game: GamePlan, duplicates: Any, last: Place) -> Place:
+        """Refuses a set that cannot be played, or whose matches would have the names of earlier ones, or whose deal
+        was over: what matches of one deal have in common is seen if they follow each other."""
         if not isinstance(duplicates, DuplicateSet):
             raise self._broken(f"{duplicates!r} is no DuplicateSet")
         self._check_seating(game, duplicates.seating)
-        place = (duplicates.group, duplicates.number)
-        if place <= last:
-            raise self._broken(f"the set {place} comes after {last}: groups and numbers must go up")
-        return place
+        place, deal = (duplicates.group, duplicates.number), tuple(duplicates.deal)
+        if place <= last[0]:
+            raise self._broken(f"the set {place} comes after {last[0]}: groups and numbers must go up")
+        if deal < last[1]:
+            raise self._broken(f"the deal {deal} comes after {last[1]}: deals go up, and sets of one follow each other")
+        return place, deal
 
     def _check_seating(self, game: GamePlan, seating: Sequence[str]) -> None:
         if len(seating) != game.players or len(set(seating)) < len(seating) or not set(seating) <= set(game.entrants):

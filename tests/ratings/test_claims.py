@@ -1,9 +1,9 @@
-"""What mutants lived on: figures of the leaderboard and of a comparison, each by its definition."""
+"""Figures of the leaderboard and of a comparison, each by its definition."""
 
 from __future__ import annotations
 
 from itertools import pairwise
-from math import log
+from math import inf, log
 from random import Random
 
 import pytest
@@ -12,7 +12,7 @@ from harness.ratings import leaderboard, rate_records
 from harness.ratings.leaderboard import ELO
 from harness.ratings.plackett_luce import fit
 from harness.ratings.question import Question
-from harness.ratings.significance import confidence
+from harness.ratings.sureness import sureness
 from harness.ratings.units import matches_of
 from tests.ratings.simulate import World, record, tournament
 
@@ -23,18 +23,18 @@ def ratings():
 
 
 def test_sure_is_about_the_next_line(ratings):
-    strengths = fit(ratings.evidence.deals, len(ratings.lines))
-    standings = leaderboard(ratings).standings
-    for above, below in pairwise(standings):
-        assert above.sure == confidence(strengths, above.line.number, below.line.number)
-    assert standings[-1].sure is None
+    board = leaderboard(ratings)
+    better = sureness(board.fit)
+    for above, below in pairwise(board.standings):
+        assert above.sure == better(board.fit.difference(above.line.number, below.line.number))
+    assert board.standings[-1].sure is None
 
 
 def test_a_bot_ten_times_as_strong_is_400_points_better(ratings):
     assert pytest.approx(400) == ELO * log(10)
-    strengths = fit(ratings.evidence.deals, len(ratings.lines))
+    strengths = fit(ratings.evidence.stages, len(ratings.lines))
     for standing in leaderboard(ratings).standings:
-        assert standing.strength == pytest.approx(ELO * strengths.values[standing.line.number])
+        assert standing.strength == pytest.approx(ELO * strengths[standing.line.number])
 
 
 def test_a_bot_alone_needs_no_note():
@@ -56,3 +56,40 @@ def test_the_note_on_a_single_deal_is_for_a_single_deal(ratings):
     assert not any("one deal" in note for note in leaderboard(ratings).notes)
     one = rate_records(tournament(World((0.0, 1.0), 2), 1, Random(1)))["sim"]
     assert "one deal" in leaderboard(one).notes[0]
+
+
+def test_places_are_those_of_the_table_s_own_measure(ratings):
+    board = leaderboard(ratings)
+    assert [one.place for one in board.standings] == [1, 2, 3, 4]
+    shares = [one.ahead.value for one in board.standings]
+    assert shares == sorted(shares, reverse=True)
+
+
+def test_groups_that_never_met_are_named_and_nothing_is_claimed_across():
+    played = [record(pair, (1, 0), index=turn, seed=turn) for turn, pair in enumerate(["ab", "cd"] * 20)]
+    board = leaderboard(rate_records(played)["sim"])
+    assert board.told_apart == {("a", "b"), ("c", "d")}
+    (note,) = (note for note in board.notes if "never met" in note)
+    assert "a, b; c, d" in note
+    assert {one.line.bot for one in board.standings[:2]} == {"a", "c"}
+    assert board.standings[0].sure is None
+
+
+def test_bots_that_met_only_through_others_are_not_told_apart():
+    played = [record(pair, (1, 0), index=turn, seed=turn) for turn, pair in enumerate(["ab", "bc"] * 40)]
+    board = leaderboard(rate_records(played)["sim"])
+    assert board.told_apart == {("a", "b"), ("b", "c")}
+    assert [(one.best, one.worst) for one in board.standings] == [(1, 2), (2, 2), (2, 3)]
+
+
+def test_where_results_decide_when_to_stop_only_such_claims_are_made_as_allow_for_it(ratings):
+    plain, board = leaderboard(ratings), leaderboard(ratings, anytime={("bot3", "bot0")})
+    assert board.told_apart == {("bot3", "bot0")}
+    assert {(one.line.bot, one.best, one.worst) for one in board.standings} == {
+        ("bot3", 1, 3), ("bot2", 1, 4), ("bot1", 1, 4), ("bot0", 2, 4),
+    }  # fmt: skip
+    for one, other in zip(plain.standings, board.standings, strict=True):
+        assert other.sure is None
+        assert other.ahead == (one.ahead.value, -inf, inf)
+        assert other.score == (one.score.value, -inf, inf)
+    assert any("when to stop" in note for note in board.notes)

@@ -1,11 +1,19 @@
 from __future__ import annotations
 
-from math import inf, pi, sqrt
+from math import atan, inf, pi, sqrt
 from random import Random
 
 import pytest
 
-from harness.ratings.intervals import cdf, mean, quantile, share
+from harness.ratings.evidence import SeatSums
+from harness.ratings.intervals import cdf, mean_of, quantile, share_of
+
+
+def sums_of(deals):
+    found = SeatSums()
+    for count, total in deals:
+        found.add(count, total, 0.0, 0.0)
+    return found
 
 
 @pytest.mark.parametrize(
@@ -18,23 +26,21 @@ def test_quantiles_are_those_of_the_printed_tables(freedom, printed):
 
 def test_one_and_two_degrees_of_freedom_have_closed_forms():
     for t in (-3.0, -0.4, 0.0, 0.7, 12.0):
-        from math import atan
-
         assert cdf(t, 1) == pytest.approx(0.5 + atan(t) / pi, abs=1e-12)
         assert cdf(t, 2) == pytest.approx(0.5 + t / (2 * sqrt(2 + t * t)), abs=1e-12)
 
 
 def test_a_mean_over_single_matches_has_the_classical_interval():
     values = [3.0, 5.0, 4.0, 8.0, 6.0]
-    got = mean((1, value) for value in values)
+    got = sums_of((1, value) for value in values).mean_score
     deviation = sqrt(sum((value - 5.2) ** 2 for value in values) / 4)
     assert got.value == pytest.approx(5.2)
     assert got.reach == pytest.approx(quantile(0.975, 4) * deviation / sqrt(5))
 
 
 def test_matches_that_repeat_each_other_count_once():
-    once = mean((1, value) for value in (3.0, 5.0, 4.0))
-    often = mean((10, 10 * value) for value in (3.0, 5.0, 4.0))
+    once = sums_of((1, value) for value in (3.0, 5.0, 4.0)).mean_score
+    often = sums_of((10, 10 * value) for value in (3.0, 5.0, 4.0)).mean_score
     assert often == pytest.approx(once)
 
 
@@ -46,20 +52,34 @@ def test_it_agrees_with_a_block_bootstrap_where_there_are_many_deals():
         drawn = rng.choices(deals, k=len(deals))
         means.append(sum(total for _, total in drawn) / sum(count for count, _ in drawn))
     means.sort()
-    got = mean(deals)
+    got = sums_of(deals).mean_score
     assert got.low == pytest.approx(means[50], abs=0.04 * got.reach + 0.01)
     assert got.high == pytest.approx(means[1949], abs=0.04 * got.reach + 0.01)
 
 
-def test_one_deal_has_no_interval_and_none_has_no_mean():
-    assert mean([(4, 10.0)]) == (2.5, -inf, inf)
-    assert mean([]) is None
-    assert share([(4, 4.0)]).high == inf
+def test_one_deal_has_no_interval():
+    assert sums_of([(4, 10.0)]).mean_score == (2.5, -inf, inf)
+    assert share_of(0.7, 0.0, 0, 4) == (0.7, -inf, inf)
 
 
 def test_a_share_stays_between_nothing_and_all_and_is_never_certain():
-    always = share([(4, 4.0)] * 10)
+    always = share_of(1.0, 0.0, 9, 40)
     assert always.value == always.high == 1
-    assert 0.9 < always.low < 0.97
-    seldom = share([(4, 0.0)] * 9 + [(4, 1.0)])
-    assert seldom.low == 0
+    assert 0.85 < always.low < 0.95
+    assert share_of(1.03, 0.0, 9, 40) == always, "what the fit finds may lie outside"
+    low, high = share_of(0.1, 0.01, 9, 40)[1:]
+    assert 0 < low < 0.1
+    assert high - 0.1 > 0.1 - low, "it reaches farther towards the middle"
+
+
+def test_in_the_middle_a_share_s_interval_is_student_s():
+    plain, share = mean_of(0.5, 0.0001, 200), share_of(0.5, 0.0001, 200, 1000)
+    assert share.low == pytest.approx(plain.low, abs=0.001)
+    assert share.high == pytest.approx(plain.high, abs=0.001)
+
+
+def test_wilson_s_interval_for_independent_matches_is_the_textbook_s():
+    # 81 of 263: 25.5% to 36.6% (Newcombe 1998, method 3); the imaginary matches widen it by a hair.
+    share = 81 / 263
+    found = share_of(share, share * (1 - share) / 263, 1e6, 263)
+    assert (found.low, found.high) == (pytest.approx(0.2553, abs=0.002), pytest.approx(0.3662, abs=0.002))

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from itertools import permutations
-from math import factorial, log, sqrt
+from math import factorial, log
 from random import Random
 
 import pytest
@@ -9,7 +9,6 @@ import pytest
 from harness.ratings import rate_records
 from harness.ratings.leaderboard import leaderboard
 from harness.ratings.plackett_luce import fit
-from harness.ratings.ratings import CHOSEN
 from tests.ratings.simulate import World, record, tournament
 
 NO_PRIOR = 1e-9
@@ -20,8 +19,8 @@ def book_of(records):
 
 
 def strengths(ratings, prior=NO_PRIOR):
-    found = fit(ratings.evidence.deals, len(ratings.lines), prior)
-    return {name: found.values[line.number] for name, line in ratings.lines.items()}
+    found = fit(ratings.evidence.stages, len(ratings.lines), prior)
+    return {name: found[line.number] for name, line in ratings.lines.items()}
 
 
 def test_it_finds_what_choix_finds():
@@ -75,7 +74,7 @@ def test_ties_are_exactly_the_average_over_all_orders(tied):
 @pytest.mark.parametrize("tied", [3, 4, 5, 6])
 def test_ties_of_many_come_near_it(tied, monkeypatch):
     exact = strengths(book_of(with_ties(tied, apart=False)))
-    monkeypatch.setattr("harness.ratings.ratings.MOST_SPELT", 1)
+    monkeypatch.setattr("harness.ratings.stages.MOST_SPELT", 1)
     near = strengths(book_of(with_ties(tied, apart=False)))
     assert near != exact
     assert near == pytest.approx(exact, abs=0.01)
@@ -90,10 +89,10 @@ def test_a_deal_of_many_tied_seats_is_rated_in_no_time(seats, tied):
     turns = range(4)
     matches = [record(names[t:] + names[:t], scores[t:] + scores[:t], index=t, seed=1) for t in turns]
     ratings = book_of(matches)
-    [deal] = ratings.evidence.deals
-    assert len(deal.stages) == seats - 1
-    assert sum(deal.stages.values()) == pytest.approx(len(turns) * (seats - 1))
-    assert sum(sums[CHOSEN] for sums in deal.bots.values()) == pytest.approx(len(turns) * (seats - 1))
+    stages = ratings.evidence.stages
+    assert len(stages.counts) == seats - 1
+    assert sum(stages.counts.values()) == pytest.approx(len(turns) * (seats - 1))
+    assert sum(stages.chosen.values()) == pytest.approx(len(turns) * (seats - 1))
     standings = leaderboard(ratings).standings
     groups = {round(one.strength, 6) for one in standings}
     assert len(groups) == (1 if tied == "all" else 2)
@@ -109,25 +108,14 @@ def test_the_order_of_the_matches_does_not_matter():
 
 def test_a_bot_that_never_lost_is_strong_but_not_infinitely():
     always = [record("abc", (9, 5, 1), index=turn, seed=turn) for turn in range(50)]
-    found = fit(book_of(always).evidence.deals, 3)
-    assert 3 < found.values[0] - found.values[1] < 8
-    assert found.difference(0, 1)[1] > 0.3
+    found = fit(book_of(always).evidence.stages, 3)
+    assert 3 < found[0] - found[1] < 8
 
 
-def test_the_errors_are_those_of_a_block_bootstrap():
-    ratings = book_of(tournament(World([0.0, 0.2, 0.4, 0.7], 3), 60, Random(8)))
-    deals, rng = ratings.evidence.deals, Random(9)
-    drawn = [fit(rng.choices(deals, k=len(deals)), 4) for _ in range(300)]
-    found = fit(deals, 4)
-    for one, other in ((0, 1), (0, 3), (2, 3)):
-        differences = [again.values[one] - again.values[other] for again in drawn]
-        middle = sum(differences) / 300
-        spread = sqrt(sum((each - middle) ** 2 for each in differences) / 299)
-        assert found.difference(one, other)[1] == pytest.approx(spread, rel=0.15)
-
-
-def test_matches_that_repeat_each_other_are_one_proof():
-    once = [record("ab", (2, 1) if turn % 3 else (1, 2), index=turn, seed=turn) for turn in range(30)]
-    often = [record("ab", one.scores, index=10 * one.index + copy, seed=one.seed) for one in once for copy in range(10)]
-    alone, repeated = (fit(book_of(which).evidence.deals, 2, NO_PRIOR).difference(0, 1)[1] for which in (once, often))
-    assert repeated == pytest.approx(alone, rel=1e-4)
+def test_a_large_field_at_sampled_tables_is_read_until_there_are_stages_enough(monkeypatch):
+    records = list(tournament(World([0.1 * bot for bot in range(8)], 3), 3, Random(1)))
+    whole = book_of(records).evidence.stages
+    monkeypatch.setattr("harness.ratings.stages.MOST_STAGES", 20)
+    part = book_of(records).evidence.stages
+    assert 20 <= len(part.counts) < 23 < len(whole.counts)
+    assert sum(part.chosen.values()) == pytest.approx(sum(part.counts.values())), "no match is read by half"

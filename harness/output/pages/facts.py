@@ -6,10 +6,12 @@ from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from harness.core.format import Plan
 from harness.core.types import GameRecord
 from harness.output.pages.picks import Picks
 from harness.output.pages.samples import Curve, Histogram
 from harness.ratings import Ratings, RatingSet, in_schedule_order
+from harness.runs.boards import rating_set_of
 from harness.runs.fault_groups import FaultGroups
 
 FORM = 20
@@ -78,9 +80,9 @@ class Facts:
                 pace.slowest = max(pace.slowest, slowest)
 
 
-def gather(records: Iterable[GameRecord]) -> Facts:
-    """Reads all records once, in bounded memory."""
-    facts = Facts()
+def gather(records: Iterable[GameRecord], plan: Plan | None = None) -> Facts:
+    """Reads all records once, in bounded memory; the plan is that of their run."""
+    facts = Facts(rating_set_of(plan) if plan else RatingSet())
     for record in in_schedule_order(records):
         facts.add(record)
     return facts

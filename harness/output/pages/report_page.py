@@ -21,7 +21,7 @@ from harness.output.pages.markup import Script, asset, fill, script
 from harness.output.pages.outcome_part import outcome_parts
 from harness.output.pages.scenes import ASKED, Scene, scenes
 from harness.output.tables import leaderboard_table
-from harness.ratings import Leaderboard, leaderboards
+from harness.ratings import Leaderboard
 from harness.runs.store import RunFolder
 
 Games = Mapping[str, Game[Any]]
@@ -119,9 +119,9 @@ def report(
     outcomes: Mapping[str, Outcome] | None = None,
 ) -> str:
     """The page of a run with the matches `asked` for and at most `most` others (all chosen ones if None)."""
-    facts = gather(run.records())
+    facts = gather(run.records(), run.info.plan)
     shown = watched(run, games, facts, asked, most)
-    return render(run, games, facts, leaderboards(facts.rated()), shown, outcomes=outcomes)
+    return render(run, games, facts, facts.rating_set.boards(), shown, outcomes=outcomes)
 
 
 def render(

@@ -24,7 +24,7 @@ from harness.output.pages.facts import Facts, gather
 from harness.output.pages.markup import asset, fill, script
 from harness.output.pages.report_page import render, watched
 from harness.output.tables import leaderboard_table
-from harness.ratings import Leaderboard, leaderboards
+from harness.ratings import Leaderboard
 from harness.runs.run_files import write_whole
 from harness.runs.store import RunFolder
 
@@ -60,8 +60,8 @@ def _read(path: Path) -> Published:
 
 
 def _add(run: RunFolder, games: dict[str, Game[Any]], results: FormatResults, to: Path) -> None:
-    facts = gather(run.records())
-    boards = leaderboards(facts.rated())
+    facts = gather(run.records(), run.info.plan)
+    boards = facts.rating_set.boards()
     about = _published(run, facts, boards, _folder(run, to))
     folder = to / RUNS / about.folder
     folder.mkdir(parents=True, exist_ok=True)

@@ -1,0 +1,64 @@
+"""The leaderboards of a run: what its plan says about how results decided what was played, and its records."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+from msgspec.structs import replace
+
+from harness.core.format import Plan
+from harness.core.types import GameRecord
+from harness.ratings import Leaderboard, RatingSet, by_game, in_schedule_order
+from harness.ratings.anytime import AnytimeClaims
+from harness.ratings.rating_set import RunningClaims
+from harness.runs.store import RunFolder
+
+COMPARE = "compare"
+"""The format whose runs have a verdict of their own."""
+
+
+def boards_of(
+    run: RunFolder, records: Iterable[GameRecord] | None = None, by: Callable[[GameRecord], str] = by_game
+) -> list[Leaderboard]:
+    """The leaderboards of a run: one for each game, or for what else `by` tells apart; of some of its `records` only,
+    if given."""
+    rating_set = rating_set_of(run.info.plan, by, whole=records is None)
+    for record in in_schedule_order(run.records() if records is None else records):
+        rating_set.add(record)
+    return rating_set.boards()
+
+
+def rating_set_of(plan: Plan, by: Callable[[GameRecord], str] = by_game, *, whole: bool = True) -> RatingSet:
+    """An empty set of ratings for the records of a run with this plan: `whole` if it will get all of them."""
+    design = plan.claims_allow_for
+    if design != "anytime":
+        return RatingSet(by, seated=design == "seated")
+    return RatingSet(by, anytime=_anytime(plan) if whole and by is by_game else {})
+
+
+def _anytime(plan: Plan) -> Mapping[str, RunningClaims]:
+    """What tests the claims of each game while it goes on."""
+    if plan.format == COMPARE:
+        return {game.name: ComparedPair(replace(plan, games=(game,))) for game in plan.games}
+    return {game.name: AnytimeClaims.of(game, plan) for game in plan.games}
+
+
+class ComparedPair:
+    """The two bots of a comparison of one game, told apart if its own verdict says so."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._records: list[GameRecord] = []
+
+    def add(self, record: GameRecord) -> None:
+        """Takes in one match."""
+        self._records.append(replace(record, actions=()))
+
+    def claims(self, _level: float) -> list[tuple[str, str]]:
+        """The two, the better one first, if they sat at one table and that is known."""
+        from harness.runs.questions import verdicts  # only comparisons need it
+
+        one, other = self._plan.candidates
+        met = any(one in record.seats and other in record.seats for record in self._records)
+        answers = [verdict.answer for verdict in verdicts(self._plan, self._records)] if met else []
+        return [(one, other)] if answers == ["better"] else [(other, one)] if answers == ["worse"] else []

@@ -1,0 +1,201 @@
+"""Runs of any format with a known truth: arena's own schedules, played by bots that are made up.
+
+A bot performs as its skill, the luck of the deal and of the seat, and luck of its own say. What others do does not
+change that, so the truth is a matter of pairs: how often one performs better than another. TrueSkill is left out, which
+no claim needs and which takes most of the time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import erf
+from random import Random
+
+import numpy as np
+
+from harness.core.format import GamePlan, Plan
+from harness.core.types import GameRecord, MatchSpec, ranks_of
+from harness.ratings import Ratings
+from harness.ratings.ahead import solved
+from harness.schedule import FORMATS, Schedule
+
+SCALE = 1000
+SAMPLES = 250_000
+"""Of the truth about a pair."""
+EQUAL = 0.005
+"""Two shares that differ by no more than this are taken for equal: the truth is known to some 0.001 at worst."""
+
+LUCK: dict[str, tuple[Callable[[Random], float], Callable[[np.random.Generator], np.ndarray], float]] = {
+    "normal": (lambda rng: rng.gauss(0, 1), lambda rng: rng.normal(size=SAMPLES), 0.0),
+    "heavy": (  # Student's t with two degrees of freedom: no variance
+        lambda rng: rng.gauss(0, 1) / rng.expovariate(1) ** 0.5,
+        lambda rng: rng.normal(size=SAMPLES) / rng.exponential(size=SAMPLES) ** 0.5,
+        0.0,
+    ),
+    "triple": (lambda rng: rng.gauss(0, 3), lambda rng: rng.normal(size=SAMPLES) * 3, 0.0),
+    "boom-or-bust": (
+        lambda rng: 8.0 if rng.random() < 0.5 else -8.0,
+        lambda rng: np.where(rng.random(SAMPLES) < 0.5, 8.0, -8.0),
+        0.0,
+    ),
+    "jackpot": (
+        lambda rng: 30.0 if rng.random() < 0.1 else rng.gauss(0, 1),
+        lambda rng: np.where(rng.random(SAMPLES) < 0.1, 30.0, rng.normal(size=SAMPLES)),
+        3.0,
+    ),
+}
+"""Name -> how it is drawn once, many times, and its mean."""
+
+
+@dataclass
+class Field:
+    """Bots whose strength is known."""
+
+    skills: Sequence[float]
+    luck: Sequence[str] = ()
+    """The kind of luck of each bot; the last one goes for all that follow."""
+    taste: float = 0.5
+    """How much a deal suits a bot, in all of its matches."""
+    place: float = 0.7
+    """How much it favours a seat."""
+    faults: float = 0.0
+    """How often a bot fails and is last."""
+    ties: float = 0.0
+    """Performances are rounded to multiples of this."""
+    circle: float = 0.0
+    """Each bot has so much more against the next one, and so much less against the one before; two at a table."""
+    _chances: dict[tuple[object, ...], float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        kinds = list(self.luck) or ["normal"]
+        self.kinds = [kinds[min(bot, len(kinds) - 1)] for bot in range(len(self.skills))]
+        self.draws = [LUCK[kind][0] for kind in self.kinds]
+        self.bots = [f"bot{number}" for number in range(len(self.skills))]
+
+    def deal(self, rng: Random) -> tuple[list[float], list[float]]:
+        """How much a deal suits each bot, and how much it favours each seat."""
+        gauss = rng.gauss
+        return [gauss(0, self.taste) for _ in self.skills], [gauss(0, self.place) for _ in range(6)]
+
+    def played(
+        self, seats: Sequence[int], deal: tuple[list[float], list[float]], rng: Random
+    ) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Scores and ranks of one match."""
+        tastes, places = deal
+        values = [
+            self.skills[bot] + tastes[bot] + places[seat] + self.draws[bot](rng) for seat, bot in enumerate(seats)
+        ]
+        if self.circle:
+            values[0] += self.bonus(seats[0], seats[1])
+        scores = tuple([round(SCALE * value) for value in values])
+        ranks = ranks_of([round(value / self.ties) for value in values] if self.ties else scores)
+        if self.faults:
+            failed = [rng.random() < self.faults for _ in seats]
+            if any(failed):
+                fine = iter(ranks_of([-rank for rank, out in zip(ranks, failed, strict=True) if not out]))
+                ranks = tuple([len(seats) - sum(failed) + 1 if out else next(fine) for out in failed])
+        return scores, ranks
+
+    def bonus(self, one: int, other: int) -> float:
+        if not self.circle:
+            return 0.0
+        size = len(self.skills)
+        return self.circle * (((other - one) % size == 1) - ((one - other) % size == 1))
+
+    def chance(self, one: int, other: int) -> float:
+        """The truth: how often one finishes ahead of the other; a tie is half of one."""
+        gap = round(self.skills[one] - self.skills[other] + self.bonus(one, other), 9)
+        if (self.kinds[one], gap) == (self.kinds[other], 0):
+            return 0.5
+        if one > other:
+            return 1 - self.chance(other, one)
+        offset = self.skills[other] if self.ties else 0.0
+        key = gap, self.kinds[one], self.kinds[other], offset
+        if key not in self._chances:
+            ahead = self._drawn(one, other, gap, offset)
+            fine = 1 - self.faults
+            self._chances[key] = fine * fine * ahead + fine * self.faults + 0.5 * self.faults**2
+        return self._chances[key]
+
+    def _drawn(self, one: int, other: int, gap: float, offset: float) -> float:
+        """How often one performs better, faults aside."""
+        spread = (self.taste**2 + self.place**2) ** 0.5
+        if self.kinds[one] == self.kinds[other] == "normal" and not self.ties:
+            return 0.5 * (1 + erf(gap / (2 * (1 + spread**2) ** 0.5)))
+        rng = np.random.default_rng(7)
+        a, b = (LUCK[self.kinds[bot]][1](rng) + rng.normal(size=SAMPLES) * spread for bot in (one, other))
+        a, b = a + gap + offset, b + offset
+        if self.ties:
+            a, b = np.round(a / self.ties), np.round(b / self.ties)
+        return float((a > b).mean() + 0.5 * (a == b).mean())
+
+    @cached_property
+    def everybody(self) -> list[float]:
+        """The truth about each bot's share of all others, met equally often."""
+        bots = range(len(self.skills))
+        return [sum(self.chance(one, other) for other in bots if other != one) / (len(bots) - 1) for one in bots]
+
+    def mean_score(self, bot: int) -> float:
+        return SCALE * (self.skills[bot] + LUCK[self.kinds[bot]][2])
+
+
+def run(
+    world: Field, seed: int, *, kind: str = "round-robin", players: int = 2, deals: int = 12, tables: int = 0,
+    rounds: int = 0, candidates: int = 0,
+) -> Ratings:  # fmt: skip
+    """The ratings of a run of this kind, but for TrueSkill."""
+    settings = {"round-robin": {"tables": tables}, "gauntlet": {"tables": tables}, "swiss": {"rounds": rounds}}
+    game = GamePlan("sim", "1", {}, players, tuple(world.bots))
+    plan = Plan((game,), deals, seed, kind, settings.get(kind, {}), tuple(world.bots[:candidates]))
+    ratings, rng, schedule = Ratings(), Random(seed), Schedule(plan, FORMATS)
+    numbers = {name: number for number, name in enumerate(world.bots)}
+    last, deal = -1, world.deal(rng)
+
+    def result(spec: MatchSpec) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        nonlocal last, deal
+        if spec.seed != last:
+            last, deal = spec.seed, world.deal(rng)
+        scores, ranks = world.played([numbers[name] for name in spec.seats], deal, rng)
+        note(ratings, spec.seed, spec.seats, ranks, scores)
+        return scores, ranks
+
+    def record(spec: MatchSpec) -> GameRecord:
+        scores, ranks = result(spec)
+        return GameRecord(
+            spec.id, spec.index, spec.set, "sim", "1", {}, spec.seed, spec.seats, scores, ranks, "played", (),
+            decisions=(1,) * len(ranks),
+        )  # fmt: skip
+
+    if schedule.adaptive:
+        for _ in schedule.follow(lambda specs: [record(spec) for spec in specs]):
+            pass
+    else:
+        for spec in schedule.matches():
+            result(spec)
+    return ratings
+
+
+def note(ratings: Ratings, seed: int, seats: Sequence[str], ranks: tuple[int, ...], scores: Sequence[int]) -> None:
+    """Adds a match to the evidence and to the bots' lines, without TrueSkill."""
+    lines = [ratings.lines.get(name) or ratings._new(name) for name in seats]
+    for line in lines:
+        line.matches += 1
+    ratings.evidence.add(seed, [line.number for line in lines], ranks, scores)
+
+
+def number_of(name: str) -> int:
+    return int(name.removeprefix("bot"))
+
+
+def truth_of(world: Field, ratings: Ratings) -> dict[str, float]:
+    """What `ahead` would be after any number of deals at the tables of this run."""
+    numbers = {line.number: number_of(name) for name, line in ratings.lines.items()}
+    margins = [0.0] * len(numbers)
+    for (one, other), (_, _, weight) in ratings.evidence.meetings.items():
+        above = weight * (world.chance(numbers[one], numbers[other]) - 0.5)
+        margins[one] += above
+        margins[other] -= above
+    values = solved(ratings.evidence, margins)
+    return {name: values[line.number] for name, line in ratings.lines.items()}
