@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from html import escape
-from shutil import get_terminal_size
-from textwrap import fill
 
 from harness.core.errors import UnknownName
 from harness.core.format import Outcome
@@ -15,8 +13,9 @@ from harness.core.format_results import BracketRound, ResultTable, ShownValue
 from harness.output.bracket_text import bracket_text
 from harness.output.columns import NOTHING, Fields
 from harness.output.data_table import FORMATS, DataTable, text_of
+from harness.output.fitting import wrapped_text
+from harness.output.screen import Layout, screen_width
 
-NARROW = 80
 WIDE = 160
 """Characters in a line of a file; a reader of it scrolls."""
 FENCED = ("github", "pipe")
@@ -91,15 +90,15 @@ def outcome_text(results: FormatResults, table_format: str, width: int | None = 
     if table_format in DATA:
         return text_of([table for game, one in results.items() for table in data_tables(game, one)], table_format)
     if width is None:
-        width = get_terminal_size((NARROW, 24)).columns if table_format == "simple" else WIDE
+        width = screen_width() if table_format == "simple" else WIDE
     told = _Text(table_format, width)
     for game, outcome in results.items():
         for table in outcome.tables:
-            told.table(data_table(game, table), table.keys)
+            told.table(data_table(game, table))
         if outcome.bracket and drawn:
             told.drawing(f"{game}: {BRACKET}", bracket_text(outcome.bracket, width))
         elif outcome.bracket:
-            told.table(bracket_table(game, outcome.bracket), 2)
+            told.table(bracket_table(game, outcome.bracket))
         if outcome.open:
             told.sentence(f"{game}: still open. {outcome.open}")
         if outcome.note and notes:
@@ -118,11 +117,8 @@ class _Text:
     def __post_init__(self) -> None:
         self.parts: list[str] = []
 
-    def table(self, table: DataTable, keys: int) -> None:
-        for block in folded(table, keys, self.width) if self.table_format == "simple" else [table]:
-            self.parts.append(text_of([replace(block, notes=[], legend="")], self.table_format))
-        for note in table.notes:
-            self.sentence(note)
+    def table(self, table: DataTable) -> None:
+        self.parts.append(text_of([replace(table, legend="")], self.table_format, Layout(self.width)))
 
     def drawing(self, title: str, text: str) -> None:
         if self.table_format in MARKUP:
@@ -136,33 +132,8 @@ class _Text:
         if self.table_format in MARKUP:
             text = f"<p>{escape(text)}</p>"
         elif self.table_format == "simple":
-            text = fill(text, max(20, self.width), break_long_words=False, break_on_hyphens=False)
+            text = wrapped_text(text, self.width)
         self.parts.append(text)
-
-
-def folded(table: DataTable, keys: int, width: int) -> list[DataTable]:
-    """The table in blocks of columns that fit into so many characters; the first columns, its keys, begin each."""
-    # tabulate leaves two characters more than a header needs
-    wide = [max([len(head) + 2, *map(len, cells)]) for head, *cells in zip(table.headers, *table.cells, strict=True)]
-    rest = list(range(keys, len(wide)))
-    most = width - sum(wide[:keys]) - 2 * (keys - 1)
-    for blocks in range(1, len(rest) + 1):
-        size = -(-len(rest) // blocks)  # as even as can be
-        cut = [rest[start : start + size] for start in range(0, len(rest), size)]
-        if all(sum(wide[column] + 2 for column in block) <= most for block in cut):
-            break
-    if not rest or len(cut) == 1:
-        return [table]
-    return [_block(table, [*range(keys), *block], number) for number, block in enumerate(cut)]
-
-
-def _block(table: DataTable, columns: Sequence[int], number: int) -> DataTable:
-    return replace(
-        table,
-        title=f"{table.title} (continued)" if number else table.title,
-        headers=[table.headers[column] for column in columns],
-        cells=[[row[column] for column in columns] for row in table.cells],
-    )
 
 
 def data_tables(game: str, outcome: Outcome) -> list[DataTable]:
@@ -185,6 +156,7 @@ def data_table(game: str, table: ResultTable) -> DataTable:
         [[shown(value) for value in row] for row in table.rows],
         list(table.notes),
         table.legend,
+        keys=table.keys,
         words=frozenset(words),
     )
 
@@ -201,7 +173,7 @@ def bracket_table(game: str, rounds: Iterable[BracketRound]) -> DataTable:
             ]
         rows += [{"round": each.name, "table": None, "bot": bot, "points": None, "goes on": True} for bot in each.byes]
     cells = [[shown(row[header]) for header in headers] for row in rows]
-    return DataTable(f"{game}: {BRACKET}", rows, headers, cells, words=frozenset(("round", "bot", "goes on")))
+    return DataTable(f"{game}: {BRACKET}", rows, headers, cells, keys=2, words=frozenset(("round", "bot", "goes on")))
 
 
 def shown(value: ShownValue | object) -> str:

@@ -82,8 +82,8 @@ def _differences(pairs: Sequence[PairedDifference], lines: Sequence[CandidateLin
     ]
     data: list[Mapping[str, object]] = [
         {
-            "better": pair.better,
-            "worse": pair.worse,
+            "candidate": pair.better,
+            "other": pair.worse,
             **fields("ahead by", pair.ahead, 4),
             **fields("score by", pair.score, 2),
             "told apart": pair.told_apart,
@@ -91,7 +91,7 @@ def _differences(pairs: Sequence[PairedDifference], lines: Sequence[CandidateLin
         }
         for pair in pairs
     ]
-    headers = ("better", "worse", "ahead by", "score by", "told apart", "pairing")
+    headers = ("candidate", "other", "ahead by", "score by", "told apart", "pairing")
     return ResultTable(
         "differences between candidates", headers, rows, data, ("ahead by", "score by", "pairing"), 2, notes, PAIRED
     )
@@ -108,8 +108,8 @@ def _verdict(pairs: Sequence[PairedDifference], candidates: int) -> str:
     if len(beaten) == candidates - 1:
         if candidates == 2:
             more = percent(pairs[0].ahead)
-            return f"{best} is better than {beaten[0]}: it finishes ahead of {more} more of the table."
-        return f"{best} is the best candidate: told apart from every other."
+            return f"{best} does better against this field than {beaten[0]}: it finishes ahead of {more} more of the table."
+        return f"{best} does best against this field: it is told apart from every other candidate."
     if not any(pair.told_apart for pair in pairs):
         return "No candidate is told apart from another: more deals may tell."
     return f"{best} comes first; it is told apart from {', '.join(beaten) or 'none of the others'}."

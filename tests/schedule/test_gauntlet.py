@@ -85,7 +85,7 @@ def test_candidates_are_compared_deal_by_deal() -> None:
     outcome = scheduled(asked).outcomes(records)["game"]
     field, pairs = outcome.tables
     assert {line["candidate"] for line in field.fields()} == set(names(3))
-    found: dict[Any, Any] = {(line["better"], line["worse"]): line for line in pairs.fields()}
+    found: dict[Any, Any] = {(line["candidate"], line["other"]): line for line in pairs.fields()}
     assert len(found) == 3
     # The same deals and the same strength: nothing is left between these two, and the weaker one is found out.
     twins = found.get(("bot01", "bot02")) or found["bot02", "bot01"]
@@ -112,7 +112,7 @@ def test_a_single_candidate_is_shown_against_each_opponent() -> None:
 def test_of_two_candidates_the_better_one_is_named() -> None:
     asked = plan(4, 2, "gauntlet", deals=30, candidates=names(2))
     outcome = scheduled(asked).outcomes(recorded(asked, {"bot01": 1.5}))["game"]
-    assert outcome.note.startswith("bot01 is better than bot00: it finishes ahead of ")
+    assert outcome.note.startswith("bot01 does better against this field than bot00: it finishes ahead of ")
     even = scheduled(asked).outcomes(recorded(asked, {}))["game"]
     assert even.note == "No candidate is told apart from another: more deals may tell."
 
