@@ -6,7 +6,7 @@ To add a column, add it to COLUMNS; `python -m tests.docs.make` brings it into d
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite
 
 from harness.core.errors import UnknownName
@@ -223,6 +223,11 @@ def chosen_columns(names: Sequence[str]) -> tuple[Column, ...]:
             raise UnknownName("column", name, BY_NAME)
         found.append(BY_NAME[typed])
     return tuple(found) or COLUMNS
+
+
+def score_column(column: Column, score_text: ScoreText) -> Column:
+    """The same column, with scores in the game's words if it has scores."""
+    return replace(column, text=lambda s: in_words(s.score, score_text)) if column.name == "mean score" else column
 
 
 def in_words(interval: Interval | None, score_text: ScoreText) -> str:

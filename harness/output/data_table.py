@@ -111,7 +111,7 @@ def on_screen(tables: Sequence[DataTable], layout: Layout) -> str:
         words = table.words | {header.upper() for header in table.words}
         loud = {header.upper() for header in table.alarms} if layout.colour else set()
         parts.append(wrapped_text(table.title, layout.width))
-        parts += [drawn(grid, words, partial(_painted, loud)) for grid in grids]
+        parts += [drawn(grid, words, partial(_painted, loud) if loud else None) for grid in grids]
         parts += [wrapped_text(note, layout.width) for note in (*table.summary, *table.notes)]
         legends |= dict.fromkeys(text for header, text in table.legends.items() if header.lower() in shown)
         legends |= dict.fromkeys([table.legend] if table.legend else [])

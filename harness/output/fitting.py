@@ -49,7 +49,7 @@ def fit(
 
 def in_full(headers: Sequence[str], cells: Cells) -> Grid:
     """The table as it is."""
-    return Grid(list(headers), [[visible(cell) for cell in row] for row in cells])
+    return Grid(list(headers), [[visible_lines(cell) for cell in row] for row in cells])
 
 
 def _widths(headers: Sequence[str], cells: Cells) -> list[int]:
@@ -94,7 +94,7 @@ def _shortened(headers: Sequence[str], cells: Cells, words: frozenset[str], widt
 
 def visible_lines(text: str) -> str:
     """The text without what a terminal would act upon; our own line ends stay."""
-    return "\n".join(visible(line) for line in text.split("\n"))
+    return text if text.isprintable() else "\n".join(visible(line) for line in text.split("\n"))
 
 
 def _fitted_names(names: Sequence[str], most: int) -> list[str]:
@@ -132,7 +132,7 @@ def _widths_of_lines(headers: Sequence[str], cells: Cells) -> list[int]:
     ]
 
 
-def drawn(grid: Grid, words: frozenset[str], paint: Callable[[str, str], str] = lambda _header, padded: padded) -> str:
+def drawn(grid: Grid, words: frozenset[str], paint: Callable[[str, str], str] | None = None) -> str:
     """The columns as text: a line for the headers, one of dashes, one or more for each row."""
     widths = _widths_of_lines(grid.headers, grid.cells)
     lines = [_line(grid.headers, grid.headers, widths, words), (" " * GAP).join("-" * width for width in widths)]
@@ -149,12 +149,13 @@ def _line(
     texts: Sequence[str],
     widths: Sequence[int],
     words: frozenset[str],
-    paint: Callable[[str, str], str] = lambda _header, padded: padded,
+    paint: Callable[[str, str], str] | None = None,
 ) -> str:
     shown = []
     for header, text, width in zip(headers, texts, widths, strict=True):
         room = " " * (width - shown_width(text))
-        shown.append(paint(header, text + room if header in words else room + text))
+        padded = text + room if header in words else room + text
+        shown.append(paint(header, padded) if paint else padded)
     return (" " * GAP).join(shown)
 
 

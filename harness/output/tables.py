@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from harness.core.errors import StoreError
-from harness.output.columns import COLUMNS, Column, ScoreText, in_words
+from harness.output.columns import COLUMNS, Column, ScoreText, score_column
 from harness.output.data_table import FORMATS, DataTable, LeaderboardTables, text_of
 from harness.output.overall_table import worth_showing
 from harness.output.reading import summary
-from harness.ratings import Leaderboard, Standing
+from harness.ratings import Leaderboard
 from harness.runs.boards import boards_of
 from harness.runs.run_files import going_on, write_whole
 from harness.runs.store import RunFolder
@@ -34,17 +34,12 @@ def leaderboard_table(
     """The leaderboard with these columns; scores in the game's words if those are given."""
     standings = board.standings
     optional = sorted((column for column in columns if column.joins), key=lambda column: column.joins)
-
-    def text(column: Column, one: Standing) -> str:
-        if column.name == "mean score" and score_text:
-            return in_words(one.score, score_text)
-        return column.text(one)
-
+    told = [score_column(column, score_text) for column in columns] if score_text else columns
     return DataTable(
         board.title,
         [{key: value for column in columns for key, value in column.fields(one).items()} for one in standings],
         [column.name for column in columns],
-        [[text(column, one) for column in columns] for one in standings],
+        [[column.text(one) for column in told] for one in standings],
         board.notes,
         words=frozenset(column.name for column in columns if column.word),
         summary=summary(board),

@@ -29,7 +29,7 @@ def test_it_gives_the_same_records_and_tables_as_the_command_line():
     said = arena("tournament", "--game", "el-paso", *bots, "--deals", 2, "--seed", 3, "--name", "there", "--workers", 0)
     other = harness.open_run("there")
     assert plain(run) == plain(other)
-    assert other.table() == said.stdout.rstrip("\n")
+    assert other.table().replace("(wide=True)", "(--wide)") == said.stdout.rstrip("\n")
     for name in ("leaderboard.md", "leaderboard.csv", "leaderboard.json"):
         assert (run.folder / name).exists()
     assert run.info.plan == other.info.plan
@@ -73,7 +73,13 @@ def test_it_shows_itself_as_tables():
     assert str(run.folder) in repr(run)
     html = run._repr_html_()
     assert html.count("<table>") == 1
-    assert "<p>Ranks with =" in html
+    assert "<p>may be: the places" in html
+    assert max(map(len, repr(run.leaderboard()).splitlines())) <= 80
+    assert "PL" in repr(run.leaderboard(wide=True)).split("\n\n")[1]
+    assert repr(run.leaderboard(columns=["bot", "wins"])).split("\n\n")[1].split("\n")[0].split() == ["bot", "wins"]
+    assert [list(row) for row in run.leaderboard(columns=["bot", "wins"])["el-paso"].rows] == [["bot", "wins"]] * 3
+    assert run.games() == ()
+    assert run.surprises()["el-paso"].rows
 
 
 def test_it_becomes_a_data_frame():

@@ -38,7 +38,7 @@ class Fresh:
         return subprocess.run(
             ["/bin/sh", "-c", command],
             cwd=folder or self.folder,
-            env={**kept, "PATH": path, "PYTHONDONTWRITEBYTECODE": "1", "COLUMNS": "100"},
+            env={**kept, "PATH": path, "PYTHONDONTWRITEBYTECODE": "1", "COLUMNS": "80"},
             capture_output=True,
             text=True,
         )
