@@ -6,9 +6,10 @@ stops. The mean of several such wealths does not grow either. What is bet on:
 
 - `AnytimeClaims`: the duplicate sets in which two bots met, by the share of the matches in which the one finished ahead
   of the other (a tie is half of one). This asks nothing of how tables are chosen.
-- `EvenRounds`: all sets of two bots, whomever they met, by the difference of the shares of the table that they finished
-  ahead of in a round. This needs rounds in which lots alone decide who of a group sits with whom, so that the
-  opponents of one bot are as likely to be those of another; to order many bots it needs far fewer matches.
+- `EvenRounds`: half of the wealth on that, and half on all sets of two bots, whomever they met, by the difference of
+  the shares of the table that they finished ahead of in a round. This needs rounds in which lots alone decide who of a
+  group sits with whom, so that the opponents of one bot are as likely to be those of another; to order many bots it
+  needs far fewer matches.
 
 All claims of a run together are wrong in at most 1 - level of all runs:
 
@@ -49,26 +50,28 @@ Claim = tuple[str, str]
 
 
 class Gamblers:
-    """One for each fraction: they bet that a mean is above one half."""
+    """They bet that a mean is above one half: one for each fraction, and that for each kind of bets."""
 
     __slots__ = ("growths", "peak")
 
-    def __init__(self) -> None:
-        self.growths = (0.0,) * len(FRACTIONS)
+    def __init__(self, kinds: int = 1) -> None:
+        self.growths = [(0.0,) * len(FRACTIONS)] * kinds
         self.peak = 0.0
         """The logarithm of the most that they have ever had together."""
 
-    def bet(self, value: float) -> None:
+    def bet(self, value: float, kind: int = 0) -> None:
         """Takes in a value from 0 to 1."""
-        self.growths = growths = tuple([had + more for had, more in zip(self.growths, growth(value), strict=True)])
-        if max(growths) > self.peak:  # together they never have more than the richest of them
+        grown = tuple([had + more for had, more in zip(self.growths[kind], growth(value), strict=True)])
+        self.growths[kind] = grown
+        if max(grown) > self.peak:  # together they never have more than the richest of them
             self.peak = max(self.peak, self.wealth)
 
     @property
     def wealth(self) -> float:
         """The logarithm of what they have together now."""
-        best = max(self.growths)
-        return best + log(sum([exp(each - best) for each in self.growths]) / len(self.growths))
+        every = [each for kind in self.growths for each in kind]
+        best = max(every)
+        return best + log(sum([exp(each - best) for each in every]) / len(every))
 
 
 @lru_cache(maxsize=10_000)
@@ -79,6 +82,9 @@ def growth(value: float) -> tuple[float, ...]:
 
 class AnytimeClaims:
     """What may be claimed of some bots, from the matches so far, in schedule order."""
+
+    KINDS = 1
+    """Kinds of bets on a pair, with equal wealth at the beginning."""
 
     def __init__(self, names: Sequence[str], about: Collection[frozenset[str]] = (), best: bool = False) -> None:
         """`about` are the pairs that the run is about, all of them if none are named; `best`: it is about the best."""
@@ -149,11 +155,11 @@ class AnytimeClaims:
         if self._best:
             self._bet_against(values)
 
-    def _bet(self, pair: Claim, value: float) -> None:
+    def _bet(self, pair: Claim, value: float, kind: int = 0) -> None:
         gamblers = self._bets.get(pair)
         if gamblers is None:
-            gamblers = self._bets[pair] = Gamblers()
-        gamblers.bet(value)
+            gamblers = self._bets[pair] = Gamblers(self.KINDS)
+        gamblers.bet(value, kind)
 
     def _bet_against(self, values: dict[Claim, float]) -> None:
         against = self._against
@@ -225,6 +231,8 @@ class AnytimeClaims:
 class EvenRounds(AnytimeClaims):
     """Claims from rounds in which lots decide who sits with whom, within groups that are not told apart."""
 
+    KINDS = 2
+
     def __init__(self, names: Sequence[str], seats: int, level: float = LEVEL) -> None:
         """`seats` at a table; bots that are told apart with `level` need not meet any more."""
         super().__init__(names)
@@ -235,6 +243,7 @@ class EvenRounds(AnytimeClaims):
         """Those whom the lots of the next round seat together; others have no use for it."""
 
     def _pay(self, values: dict[Claim, float]) -> None:
+        super()._pay(values)
         round_ = self._set.rpartition(".")[0]
         if round_ != self._round:
             self._pay_round()
@@ -256,8 +265,8 @@ class EvenRounds(AnytimeClaims):
         for group in self.groups:
             for one, other in combinations([name for name in group if name in shares], 2):
                 value = round(0.5 + (shares[one] - shares[other]) / 2, 9)
-                self._bet((one, other), value)
-                self._bet((other, one), 1 - value)
+                self._bet((one, other), value, 1)
+                self._bet((other, one), 1 - value, 1)
         self.groups = self._grouped()
 
     def _close(self) -> None:
