@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from harness.core.chance import Chance
     from harness.core.components import bundled, read_components
     from harness.core.errors import ArenaError, BadComponents, BadOption, IllegalAction, UsageError
+    from harness.core.features import ahead_of, beside
     from harness.core.format import DuplicateSet, Format, GamePlan, Outcome, Plan, Rounds
     from harness.core.game import NOBODY, Action, Game, State, View
     from harness.core.notes import DecisionNotes
@@ -37,6 +38,7 @@ _HOME = {
     "core.chance": ("Chance",),
     "core.components": ("bundled", "read_components"),
     "core.errors": ("ArenaError", "BadComponents", "BadOption", "IllegalAction", "UsageError"),
+    "core.features": ("ahead_of", "beside"),
     "core.format": ("DuplicateSet", "Format", "GamePlan", "Outcome", "Plan", "Rounds"),
     "core.game": ("NOBODY", "Action", "Game", "State", "View"),
     "core.notes": ("DecisionNotes",),
@@ -86,6 +88,8 @@ __all__ = [
     "Value",
     "View",
     "__version__",
+    "ahead_of",
+    "beside",
     "bot_named",
     "bundled",
     "compare",

@@ -25,10 +25,11 @@ from harness.output.details import pairwise_table, seats_table
 from harness.output.fault_text import calls, fault_lines
 from harness.output.match_table import MatchTable
 from harness.output.tables import LeaderboardTables, leaderboard_table, text_of, write_leaderboard
-from harness.output.terminal import at_terminal
+from harness.output.terminal import Progress, at_terminal
 from harness.plugins.registry import Registry
 from harness.ratings import Leaderboard, leaderboards, rate_records
 from harness.runs.fault_groups import FaultGroups
+from harness.runs.luck_adjusted import luck_adjusted_leaderboards
 from harness.runs.match_list import MatchQuery, find_matches
 from harness.runs.request import BotLike, RunRequest
 from harness.runs.run_setup import (
@@ -107,9 +108,19 @@ class Run:
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
-    def leaderboard(self) -> LeaderboardTables:
-        """The leaderboards: a table for each game, and one over all if there are several."""
-        return LeaderboardTables(leaderboard_table(board) for board in self._boards())
+    def leaderboard(self, luck_adjusted: bool = False, values: Sequence[str | Path] = ()) -> LeaderboardTables:
+        """The leaderboards: a table for each game, and one over all if there are several.
+
+        If they are to be `luck_adjusted`, `ahead` is without what luck gave, with narrower intervals; `values` are files
+        that `arena learn-values` made, for games that bring no value function.
+        """
+        if not luck_adjusted:
+            return LeaderboardTables(leaderboard_table(board) for board in self._boards())
+        with Progress("luck taken out of matches", len(self)) as progress:
+            boards = luck_adjusted_leaderboards(
+                self._folder, self._registry, list(self), values=[Path(file) for file in values], step=progress.step
+            )
+        return LeaderboardTables(leaderboard_table(board) for board in boards)
 
     def table(self, table_format: str = "simple") -> str:
         """The leaderboards as text: "github", "csv", "json", "html", "latex" and more."""

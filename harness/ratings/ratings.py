@@ -7,7 +7,7 @@ as one deal is of another, only fewer of them are left - still hundreds.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -99,8 +99,15 @@ class Evidence:
         self.deals = self.deals[::2]
         self._shift += 1
 
-    def add(self, seed: int, bots: Sequence[int], ranks: tuple[int, ...], scores: Sequence[int]) -> None:
-        """Takes in a match of different bots, given by number."""
+    def add(
+        self,
+        seed: int,
+        bots: Sequence[int],
+        ranks: tuple[int, ...],
+        scores: Sequence[int],
+        adjusted: Sequence[float] | None = None,
+    ) -> None:
+        """Takes in a match of different bots, given by number; `adjusted` are shares of the table without luck."""
         deal, players = self.deal(seed), len(bots)
         shares, winners = shares_ahead(ranks), ranks.count(1)
         for seat, bot in enumerate(bots):
@@ -109,7 +116,7 @@ class Evidence:
                 sums = deal.bots[bot] = [0.0] * 4
             sums[MATCHES] += 1
             sums[SCORE] += scores[seat]
-            sums[AHEAD] += shares[seat]
+            sums[AHEAD] += (adjusted or shares)[seat]
             place = deal.seats.get((players, seat))
             if place is None:
                 place = deal.seats[players, seat] = [0.0] * 4
@@ -237,8 +244,8 @@ class Ratings:
     """Neighbours in the final order of a match, for the draw probability."""
     ties: int = 0
 
-    def add(self, record: GameRecord) -> None:
-        """Takes in one match."""
+    def add(self, record: GameRecord, adjusted: Sequence[float] | None = None) -> None:
+        """Takes in one match; `adjusted` are the shares of the table that its seats finished ahead of, without luck."""
         seats, ranks = record.seats, record.ranks
         if not len(seats) == len(ranks) == len(record.scores) == len(record.decisions):
             raise StoreError(
@@ -264,9 +271,9 @@ class Ratings:
                 line.faults += seat in failed
                 line.disqualified += seat in out
         if len(set(seats)) == len(seats) > 1:
-            self._rate(lines, record)
+            self._rate(lines, record, adjusted)
 
-    def _rate(self, lines: list[BotRating], record: GameRecord) -> None:
+    def _rate(self, lines: list[BotRating], record: GameRecord, adjusted: Sequence[float] | None) -> None:
         ranks = record.ranks
         margin = draw_margin(self.draw_probability)
         rated = rate([(line.mu, line.sigma) for line in lines], ranks, margin)
@@ -275,7 +282,7 @@ class Ratings:
         ties = order(ranks)[1]
         self.pairs += len(ties)
         self.ties += sum(ties)
-        self.evidence.add(record.seed, [line.number for line in lines], ranks, record.scores)
+        self.evidence.add(record.seed, [line.number for line in lines], ranks, record.scores, adjusted)
 
     def _new(self, name: str) -> BotRating:
         line = self.lines[name] = BotRating(name, len(self.lines))
@@ -315,17 +322,17 @@ class RatingSet:
         self._ratings: dict[str, Ratings] = {}
         self._overall: Ratings | None = None
 
-    def add(self, record: GameRecord) -> None:
-        """Takes in one match."""
+    def add(self, record: GameRecord, adjusted: Sequence[float] | None = None) -> None:
+        """Takes in one match, perhaps with its shares without luck."""
         name = self._by(record)
         ratings = self._ratings.get(name)
         if ratings is None:
             if len(self._ratings) == 1:  # so far the only game is all there is
                 self._overall = deepcopy(next(iter(self._ratings.values())))
             ratings = self._ratings[name] = Ratings()
-        ratings.add(record)
+        ratings.add(record, adjusted)
         if self._overall is not None:
-            self._overall.add(record)
+            self._overall.add(record, adjusted)
 
     def rated(self) -> dict[str, Ratings]:
         """The ratings in the order of their names, and those over all last."""
@@ -333,11 +340,18 @@ class RatingSet:
         return rated if self._overall is None else {**rated, OVERALL: self._overall}
 
 
-def rate_records(records: Iterable[GameRecord], by: Callable[[GameRecord], str] = by_game) -> dict[str, Ratings]:
-    """Ratings for each game (or what else `by` tells apart), and over all if there are several."""
+def rate_records(
+    records: Iterable[GameRecord],
+    by: Callable[[GameRecord], str] = by_game,
+    adjusted: Mapping[str, Sequence[float]] | None = None,
+) -> dict[str, Ratings]:
+    """Ratings for each game (or what else `by` tells apart), and over all if there are several.
+
+    `adjusted` has the shares of matches without luck, by their ids (luck_adjustment.py).
+    """
     rating_set = RatingSet(by)
     for record in in_schedule_order(records):
-        rating_set.add(record)
+        rating_set.add(record, adjusted[record.id] if adjusted else None)
     return rating_set.rated()
 
 
