@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from engines.gnadenlos.cards import GOLD_RUSH, HIGH_NOON, SKILL
-from harness import ahead_of, beside
 from engines.gnadenlos.view import GnadenlosView
+from harness import ahead_of, beside
 
 if TYPE_CHECKING:
     from engines.gnadenlos.game import Gnadenlos

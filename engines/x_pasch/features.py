@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, cast
 from engines.x_pasch.actions import Found, Place
 from engines.x_pasch.boards import replaced
 from engines.x_pasch.dice import Dice
-from harness import ahead_of, beside
 from engines.x_pasch.view import XPaschView
+from harness import ahead_of, beside
 
 if TYPE_CHECKING:
     from engines.x_pasch.game import XPasch
@@ -24,8 +24,8 @@ Board = tuple[int, ...]
 
 
 def features(game: XPasch, views: Sequence[XPaschView]) -> list[list[float]]:
-    """A row for each seat: its money and income beside those of the others, the boards as they will probably be when the
-    dice on the table are used, and its cards."""
+    """A row for each seat: its money and income beside those of the others, the boards as they will probably be once
+    the dice on the table are used, and its cards."""
     table = views[0]
     players, euros, income, turn = table.players, table.euros, table.income, table.turn
     to_go = min([max(0, game.tables.target - has) / max(1, gets) for has, gets in zip(euros, income, strict=True)])

@@ -111,8 +111,8 @@ class Run:
     def leaderboard(self, luck_adjusted: bool = False, values: Sequence[str | Path] = ()) -> LeaderboardTables:
         """The leaderboards: a table for each game, and one over all if there are several.
 
-        If they are to be `luck_adjusted`, `ahead` is without what luck gave, with narrower intervals; `values` are files
-        that `arena learn-values` made, for games that bring no value function.
+        If they are to be `luck_adjusted`, `ahead` is without what luck gave, with narrower intervals; `values` are
+        files that `arena learn-values` made, for games that bring no value function.
         """
         if not luck_adjusted:
             return LeaderboardTables(leaderboard_table(board) for board in self._boards())

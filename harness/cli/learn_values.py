@@ -53,7 +53,8 @@ def command(
     arena learn-values el-paso --bot random --bot diehard --bot skittish --out mine.json
     arena leaderboard my-run --luck-adjusted --values mine.json
     """
-    from msgspec.json import encode, format as laid_out
+    from msgspec.json import encode
+    from msgspec.json import format as laid_out
 
     from harness.core.errors import UsageError
     from harness.output.terminal import Progress
@@ -75,6 +76,6 @@ def command(
     path = out or Path(f"{game}.json")
     write_whole(path, laid_out(encode(function), indent=0) + b"\n")
     note(
-        f"{path}: value function {function.digest}, which explains {function.lesson.explained:.0%} of what could not be "
-        f"expected before a match, in matches that it has not seen."
+        f"{path}: value function {function.digest}, which explains {function.lesson.explained:.0%} of what could not "
+        f"be expected before a match, in matches that it has not seen."
     )

@@ -136,8 +136,8 @@ class State(ABC, Generic[V]):
     def redealt(self, chance: Chance) -> Self:
         """A clone whose luck to come is that of `chance`, down to the cards that no seat has ever seen.
 
-        Every seat's view stays as it is, and what all seats together know does not make one order of the others likelier
-        than another: docs/add-a-game.md.
+        Every seat's view stays as it is, and what all seats together know does not make one order of the others
+        likelier than another: docs/add-a-game.md.
         """
         new = self.clone()
         new.chance = chance
@@ -225,8 +225,8 @@ class Game(ABC, Generic[V]):
     def features(self, views: Sequence[V], scores: Sequence[int]) -> list[list[float]]:
         """How each seat stands, as numbers: a row for each seat, from all views and the scores as things stand.
 
-        A value function is learned on them (docs/add-a-game.md). Without some of its own a game has those that can be read
-        from any view.
+        A value function is learned on them (docs/add-a-game.md). Without some of its own a game has those that can be
+        read from any view.
         """
         return plain_features(views, scores)
 

@@ -1,14 +1,16 @@
 """One result of two bots without its luck, as a value from 0 to 1: for tests that need bounded values.
 
-A test that bets (betting.py) needs values between known bounds, and luck that is taken out could carry a result anywhere.
-So it is taken out with care: each piece of luck counts for no more than STEP either way, and the more was taken out
-already, the less of the next is, so that all together stays within REACH. What is left of a piece is fixed before the
-piece is drawn, so each is nought on average as before, and of two equal bots the mean stays one half.
+A test that bets (betting.py) needs values between known bounds, and luck that is taken out could carry a result
+anywhere. So it is taken out with care: each piece of luck counts for no more than STEP either way, and the more was
+taken out already, the less of the next is, so that all together stays within REACH. What is left of a piece is fixed
+before the piece is drawn, so each is nought on average as before, and of two equal bots the mean stays one half.
+This takes a judge who knows no more than the seats together do (a `Valuer` does not): one who saw the next card of a
+pile would fix what is left of a piece by what comes after it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import Any
 
 from harness.core.chance import Chance
@@ -32,6 +34,7 @@ def bounded_value(
     pair: tuple[int, int],
     part: float = 1.0,
     alternatives: int = ALTERNATIVES,
+    phases: Container[str] | None = None,
 ) -> float:
     """Whether the first of these two seats finished ahead of the other, less its luck: 0 to 1, one half for equals.
 
@@ -39,7 +42,7 @@ def bounded_value(
     """
     one, other = pair
     taken, before = 0.0, _clip(0.5 + _weight(len(expected)) * (expected[one] - expected[other]))
-    for moment in moments(game, record, alternatives):
+    for moment in moments(game, record, alternatives, phases):
         low, high = before - STEP, before + STEP
         guess = _ahead(moment.actual, judge, expected, pair)
         others = [_clip(_ahead(state, judge, expected, pair), low, high) for state in moment.others]

@@ -9,7 +9,7 @@ the value function: taking it out moves no mean. A good value function makes res
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from typing import Any, Protocol
 
 from harness.core.chance import Chance, Part
@@ -17,7 +17,7 @@ from harness.core.game import Game, State
 from harness.core.types import GameRecord
 from harness.match.replay import Replay
 
-ALTERNATIVES = 8
+ALTERNATIVES = 12
 """How often each piece of luck is drawn anew: the mean of so many stands for all that could have been."""
 
 
@@ -87,20 +87,28 @@ class LuckyMoment:
         return [here - sum(there) / len(there) for here, *there in zip(actual, *guesses, strict=True)]
 
 
-def moments(game: Game[Any], record: GameRecord, alternatives: int = ALTERNATIVES) -> Iterator[LuckyMoment]:
+def moments(
+    game: Game[Any], record: GameRecord, alternatives: int = ALTERNATIVES, phases: Container[str] | None = None
+) -> Iterator[LuckyMoment]:
     """The moments of a recorded match at which luck was drawn, the deal first; look at each before the next.
 
-    Whether a moment is one is settled before its luck: a step is the same up to its first draw, whatever is drawn.
+    With `phases`, only those after such choices. Whether a moment is one is settled before its luck: a step is the same
+    up to its first draw, whatever is drawn.
     """
     luck = PlayedLuck(record.seed)
     seed = Chance(record.seed).derive("luck taken out", record.id)
     replay = Replay(game, record, luck)
     state, players = replay.state, len(record.seats)
     state.log = None
-    yield LuckyMoment(DEAL, state, [game.new(players, OtherLuck(seed, luck, 0, n)) for n in range(alternatives)])
+    if phases is None or DEAL in phases:
+        yield LuckyMoment(DEAL, state, [game.new(players, OtherLuck(seed, luck, 0, n)) for n in range(alternatives)])
     luck.settle()
     number = 0
     while not replay.over:
+        if phases is not None and state.phase not in phases:
+            replay.step()
+            luck.settle()
+            continue
         before, unseen, action = state.clone(), state.unseen(), replay.next_action()
         replay.step()
         if luck.fresh or state.unseen() != unseen:
@@ -119,11 +127,12 @@ def luck_of(
     judge: Judge,
     expected: Sequence[float],
     alternatives: int = ALTERNATIVES,
+    phases: Container[str] | None = None,
 ) -> dict[str, list[float]]:
     """What luck gave to each seat of a match, in shares of the table, by what had been chosen before it: all of it is
-    nought on average."""
+    nought on average. With `phases`, only that after such choices."""
     total: dict[str, list[float]] = {}
-    for moment in moments(game, record, alternatives):
+    for moment in moments(game, record, alternatives, phases):
         worth = moment.worth(judge, expected)
         so_far = total.get(moment.phase)
         total[moment.phase] = [a + b for a, b in zip(so_far, worth, strict=True)] if so_far else worth

@@ -17,7 +17,7 @@ from harness.core.types import GameRecord
 from harness.ratings.expectations import EVERYBODY, Expectations
 from harness.ratings.leaderboard import Leaderboard, leaderboards
 from harness.ratings.luck import luck_of
-from harness.ratings.ratings import by_game, in_schedule_order, rate_records, shares_ahead
+from harness.ratings.ratings import by_game, rate_records, shares_ahead
 from harness.ratings.value_function import ValueFunction, Valuer, read_value_function, rows_of
 
 FIRST_TRUST = 0.8
@@ -124,7 +124,7 @@ def take_luck_out(
     step: Callable[[], None] = lambda: None,
 ) -> LuckAdjustment:
     """The results of these matches without their luck, whatever the number of workers; `step` is called for each."""
-    ordered = list(in_schedule_order(records))
+    ordered = sorted(records, key=lambda record: record.index)
     expectations = {name: Expectations() for name in games}
     expected = [expectations[record.game].before(record) for record in ordered]
     trust = {name: Trust() for name in games}
@@ -179,13 +179,14 @@ def _luck_in_worker(record: GameRecord, expected: Sequence[float]) -> Luck:
 
 
 def _luck(record: GameRecord, expected: Sequence[float], judges: _Judges) -> Luck:
-    return luck_of(judges.games[record.game], record, judges.valuers[record.game], expected)
+    valuer = judges.valuers[record.game]
+    return luck_of(judges.games[record.game], record, valuer, expected, phases=valuer.function.phases)
 
 
 def adjusted_leaderboards(
     records: Sequence[GameRecord], adjustment: LuckAdjustment, by: Callable[[GameRecord], str] = by_game
 ) -> list[Leaderboard]:
-    """The leaderboards of these matches without luck in `ahead` and in what follows from it, with a note that says so."""
+    """The leaderboards of these matches without luck in `ahead` and what follows from it, with a note that says so."""
     plain = leaderboards(rate_records(records, by))
     adjusted = leaderboards(rate_records(records, by, adjustment.shares))
     names = {by(record): record.game for record in records}
@@ -218,8 +219,8 @@ def _note(times: float | None, adjustment: LuckAdjustment, game: str) -> str:
         if game in ("", name)
     ]
     note = (
-        "Luck-adjusted: `ahead`, its interval and who is told apart by it are without what luck gave; everything else is "
-        f"as played. Value function {'; '.join(judged)}."
+        "Luck-adjusted: `ahead`, its interval and who is told apart by it are without what luck gave; everything else "
+        f"is as played. Value function {'; '.join(judged)}."
     )
     if times is not None:
         note += (

@@ -7,7 +7,8 @@ kind, and positions that sensible play alone would never reach.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -15,10 +16,10 @@ from harness.core.bot import Bot
 from harness.core.chance import Chance
 from harness.core.errors import UsageError
 from harness.core.game import Game, State
-from harness.core.types import ranks_of
+from harness.core.types import GameRecord, ranks_of
 from harness.plugins.entrants import Entrant
 from harness.ratings.expectations import Expectations
-from harness.ratings.luck import PlayedLuck
+from harness.ratings.luck import PlayedLuck, luck_of
 from harness.ratings.ratings import shares_ahead
 from harness.ratings.value_function import DEPTH, Lesson, Tree, ValueFunction, Valuer, rows_of
 
@@ -39,8 +40,12 @@ A_MATCH = 10
 """Positions taken from a match."""
 LAST = 2
 """So many of them are the last ones: late luck decides most."""
-TREES = 200
-RATE = 0.1
+TRIED = 60
+"""Matches, the last ones, in which is seen where luck matters."""
+PAYS = 0.02
+"""Luck after choices of which all together make up less than this is not worth the time to look at it."""
+TREES = 120
+RATE = 0.15
 BINS = 48
 """Values of a feature that questions can tell apart."""
 PRIOR = 150.0
@@ -73,36 +78,36 @@ def learn(
     except ModuleNotFoundError as error:
         raise UsageError("To learn a value function needs numpy: pip install 'arena-harness[learn]'.") from error
     luck, expectations = Chance(seed), Expectations()
-    learned, apart = _Rows(), _Rows()
+    learned, apart, last = _Rows(), _Rows(), deque[tuple[GameRecord, list[float]]](maxlen=TRIED)
     for number in range(matches):
         rng = luck.rng("lesson", game.name, number)
         table = [(rng.choice(entrants), rng.choice(SLIPS)) for _ in range(players[number % len(players)])]
-        positions, ranks = _play(game, table, luck.derive("match", game.name, number), rng)
-        seats = [f"{entrant.name}, {slips}" for entrant, slips in table]
-        expected = expectations.shares(number, seats)
-        expectations.add(number, seats, ranks)
+        positions, record = _play(game, table, luck.derive("match", game.name, number), rng)
+        expected = expectations.before(record)
+        last.append((record, expected))
         if number >= WARM_UP * matches:
             rows = apart if number >= (1 - KEPT_APART) * matches else learned
             for position in positions:
-                for row, share, result in zip(position, expected, shares_ahead(ranks), strict=True):
+                for row, share, result in zip(position, expected, shares_ahead(record.ranks), strict=True):
                     rows.add([*row, share], result)
         step()
     features = np.asarray(learned.values).reshape(-1, learned.width)
     trees = fit(features, np.asarray(learned.targets))
     lesson = Lesson(tuple(entrant.name for entrant in entrants), tuple(players), matches, seed, 0.0)
-    function = ValueFunction(game.name, game.version, dict(game.settings), learned.width, lesson, trees)
-    return function.explaining(_explained(Valuer(function), apart))
+    function = ValueFunction(game.name, game.version, dict(game.settings), learned.width, (), lesson, trees)
+    valuer = Valuer(function)
+    return function.tried(_explained(valuer, apart), _phases_that_matter(game, valuer, last))
 
 
 def _play(
     game: Game[Any], table: Sequence[tuple[Entrant, float]], seed: int, rng: Random
-) -> tuple[list[list[list[float]]], tuple[int, ...]]:
-    """A match of these bots with their slips: how its seats stood after some pieces of luck, and their final ranks."""
+) -> tuple[list[list[list[float]]], GameRecord]:
+    """A match of these bots with their slips: how its seats stood after some pieces of luck, and its record."""
     luck = PlayedLuck(seed)
     bots = [_seated(entrant, game, seat, len(table), Chance(seed)) for seat, (entrant, _) in enumerate(table)]
     state = game.new(len(table), luck)
     noted: list[State[Any]] = []
-    unseen = -1
+    actions, decisions, unseen = [], [0] * len(table), -1
     while state.legal:
         if luck.fresh or state.unseen() != unseen:
             noted.append(state.clone())
@@ -114,15 +119,35 @@ def _play(
             action = rng.choice(legal)
         else:
             action = bots[seat].choose(state.view(seat), legal)
+        if len(legal) > 1:
+            actions.append(action.code)
+            decisions[seat] += 1
         state.step(action)
     taken = noted[-LAST:] + rng.sample(noted[:-LAST], min(A_MATCH - LAST, len(noted[:-LAST])))
-    return [rows_of(position) for position in taken], ranks_of(state.scores())
+    scores = state.scores()
+    record = GameRecord(
+        f"lesson-{seed}", 0, "", game.name, game.version, dict(game.settings), seed,
+        tuple(f"{entrant.name}, {slips}" for entrant, slips in table), scores, ranks_of(scores), state.ending,
+        tuple(actions), tuple(decisions),
+    )  # fmt: skip
+    return [rows_of(position) for position in taken], record
 
 
 def _seated(entrant: Entrant, game: Game[Any], seat: int, players: int, luck: Chance) -> Bot[Any]:
     bot = entrant.seat(game, seat, players, luck.derive("bot", seat))
     bot.start()
     return bot
+
+
+def _phases_that_matter(
+    game: Game[Any], valuer: Valuer, matches: Iterable[tuple[GameRecord, Sequence[float]]]
+) -> list[str]:
+    """The choices after which it sees so much luck in these matches that looking there pays."""
+    squares: dict[str, float] = {}
+    for record, expected in matches:
+        for phase, luck in luck_of(game, record, valuer, expected, alternatives=2).items():
+            squares[phase] = squares.get(phase, 0.0) + sum([mine * mine for mine in luck])
+    return sorted(phase for phase, seen in squares.items() if seen > PAYS * sum(squares.values()))
 
 
 def _explained(valuer: Valuer, rows: _Rows) -> float:

@@ -136,7 +136,7 @@ class Script:
     def __init__(self, monkeypatch, unseen=ORDERS):
         self.luck = {}
         self.unseen = unseen
-        monkeypatch.setattr(Chance, "number", lambda chance, *where: self.luck.get(where, 0))
+        monkeypatch.setattr(Chance, "number", lambda _, *where: self.luck.get(where, 0))
 
     def all(self):
         """Goes through every combination with one alternative for each moment."""
