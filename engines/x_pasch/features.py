@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from math import exp
 from typing import TYPE_CHECKING, cast
 
@@ -29,9 +29,11 @@ def features(game: XPasch, views: Sequence[XPaschView]) -> list[list[float]]:
     table = views[0]
     players, euros, income, turn = table.players, table.euros, table.income, table.turn
     to_go = min([max(0, game.tables.target - has) / max(1, gets) for has, gets in zip(euros, income, strict=True)])
-    boards, supply, cards = _dice_used(game, views[turn])
-    lasting = _incomes(game, boards, players)
-    will_have = [has + to_go * gets for has, gets in zip(euros, income, strict=True)]
+    now = dict(zip(table.table, table.members, strict=True))
+    boards, supply, cards = _dice_used(game, views[turn], now)
+    before, lasting = _incomes(game, now, players), _incomes(game, boards, players)
+    safe, shaky, near, led = _leads(game, boards, players)
+    will_have = [has + to_go * gets for has, gets in zip(euros, led, strict=True)]
     may_have = [has + to_go * gets for has, gets in zip(euros, lasting, strict=True)]
     supplies = replaced(table.supply, turn, supply)
     hands = replaced(table.hand_sizes, turn, table.hand_sizes[turn] + cards)
@@ -43,10 +45,16 @@ def features(game: XPasch, views: Sequence[XPaschView]) -> list[list[float]]:
             (seat - turn) % players,
             *beside(euros, seat),
             *beside(income, seat),
+            *beside(led, seat)[1:],
             *beside(lasting, seat),
+            lasting[seat] - before[seat],
             *beside(will_have, seat)[1:],
+            ahead_of(will_have, seat),
             *beside(may_have, seat)[1:],
             ahead_of(may_have, seat),
+            safe[seat],
+            shaky[seat],
+            near[seat],
             *beside(supplies, seat)[::2],
             *beside(hands, seat)[::2],
             sum([game.companies[card].income for card in view.hand]),
@@ -57,13 +65,29 @@ def features(game: XPasch, views: Sequence[XPaschView]) -> list[list[float]]:
     ]
 
 
+def _leads(game: XPasch, boards: dict[int, Board], players: int) -> tuple[list[float], ...]:
+    """For each seat, the income that it leads by more than one member, that by one, what it lacks one or two for, and
+    all that it leads."""
+    safe, shaky, near, led = ([0.0] * players for _ in range(4))
+    for company, board in boards.items():
+        worth = game.companies[company].income
+        *_, second, most = sorted(board)
+        for seat, members in enumerate(board):
+            if members and members == most > second:
+                led[seat] += worth
+                (safe if members > second + 1 else shaky)[seat] += worth
+            elif members and members + 1 >= most:
+                near[seat] += worth
+    return safe, shaky, near, led
+
+
 @cache
 def _lasts(lead: int) -> float:
     """How surely a lead of so many members will last until it pays."""
     return 1 / (1 + exp((0.5 - lead) / GRIP))
 
 
-@cache
+@lru_cache(1 << 14)
 def _shares(board: Board) -> tuple[float, ...]:
     """What part of a company's income each seat can expect."""
     *_, second, most = sorted(board)
@@ -80,10 +104,10 @@ def _incomes(game: XPasch, boards: dict[int, Board], players: int) -> list[float
     return incomes
 
 
-def _dice_used(game: XPasch, view: XPaschView) -> tuple[dict[int, Board], int, int]:
+def _dice_used(game: XPasch, view: XPaschView, now: dict[int, Board]) -> tuple[dict[int, Board], int, int]:
     """The boards when the seat on turn has used its dice one after the other where they do most, what is left of its
     supply, and how many cards it draws."""
-    boards = dict(zip(view.table, view.members, strict=True))
+    boards = dict(now)
     dice, supply, hand = view.dice, view.supply[view.turn], list(view.hand)
     cards = 0
     may_found = view.stage == "found"

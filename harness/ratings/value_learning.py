@@ -38,8 +38,8 @@ KEPT_APART = 0.1
 """The share of matches that are not learned from: they tell how much was learned."""
 A_MATCH = 10
 """Positions taken from a match."""
-LAST = 2
-"""So many of them are the last ones: late luck decides most."""
+LAST = 1
+"""So many of them are the last ones: late luck decides much, and comes but once."""
 TRIED = 60
 """Matches, the last ones, in which is seen where luck matters."""
 PAYS = 0.02
@@ -160,7 +160,7 @@ def _explained(valuer: Valuer, rows: _Rows) -> float:
     return 1 - after / before if before else 0.0
 
 
-def fit(rows: Numbers, targets: Numbers, trees: int = TREES) -> tuple[Tree, ...]:
+def fit(rows: Numbers, targets: Numbers) -> tuple[Tree, ...]:
     """Trees whose sum, on top of the last feature of each row, comes as near to the targets as they can (boosting)."""
     import numpy as np
 
@@ -168,7 +168,7 @@ def fit(rows: Numbers, targets: Numbers, trees: int = TREES) -> tuple[Tree, ...]
     binned = [np.searchsorted(cut, rows[:, feature]).astype(np.int64) for feature, cut in enumerate(cuts)]
     missing = targets - rows[:, -1]
     grown = []
-    for _ in range(trees):
+    for _ in range(TREES):
         asked: list[tuple[int, int]] = []
         leaf = np.zeros(len(targets), dtype=np.int64)
         for level in range(DEPTH):
