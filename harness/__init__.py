@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from harness.core.chance import Chance
     from harness.core.components import bundled, read_components
     from harness.core.errors import ArenaError, BadComponents, BadOption, IllegalAction, UsageError
+    from harness.core.features import ahead_of, beside
     from harness.core.format import DuplicateSet, Format, GamePlan, Outcome, Plan, ResultTracker, Rounds
     from harness.core.format_results import BracketEntry, BracketRound, ResultTable
     from harness.core.game import NOBODY, Action, Game, State, View
@@ -38,6 +39,7 @@ _HOME = {
     "core.chance": ("Chance",),
     "core.components": ("bundled", "read_components"),
     "core.errors": ("ArenaError", "BadComponents", "BadOption", "IllegalAction", "UsageError"),
+    "core.features": ("ahead_of", "beside"),
     "core.format": ("DuplicateSet", "Format", "GamePlan", "Outcome", "Plan", "ResultTracker", "Rounds"),
     "core.format_results": ("BracketEntry", "BracketRound", "ResultTable"),
     "core.game": ("NOBODY", "Action", "Game", "State", "View"),
@@ -92,6 +94,8 @@ __all__ = [
     "Value",
     "View",
     "__version__",
+    "ahead_of",
+    "beside",
     "bot_named",
     "bundled",
     "compare",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from random import Random
 
 import msgspec
@@ -10,6 +10,7 @@ import msgspec
 from engines.el_paso import event_text, text
 from engines.el_paso.actions import ElPasoActions
 from engines.el_paso.components import MOST_PLAYERS, SITES, TITLE, Edition, load
+from engines.el_paso.features import features
 from engines.el_paso.imagine import imagine
 from engines.el_paso.state import ElPasoState
 from engines.el_paso.view import ElPasoView
@@ -75,6 +76,14 @@ class ElPaso(Game[ElPasoView]):
     def viewer_script(self) -> str:
         """What draws the table in the replay viewer."""
         return bundled("engines.el_paso", "board.js")
+
+    def features(self, views: Sequence[ElPasoView], scores: Sequence[int]) -> list[list[float]]:
+        """How each seat stands, as numbers."""
+        return features(self, views)
+
+    def value_data(self) -> str:
+        """The value function that is learned as docs/ratings.md says."""
+        return bundled("engines.el_paso", "value.json")
 
     def components(self) -> dict[str, object]:
         """All figures of the components file, the edition and the order of sites."""

@@ -102,6 +102,19 @@ class ElPasoState(State[ElPasoView]):
         """Money (EP-27)."""
         return tuple(self.money)
 
+    def unseen(self) -> int:
+        """Cards in the piles that nobody has seen (EP-28)."""
+        return sum([faces.count(0) for faces in self.faces])
+
+    def redealt(self, chance: Chance) -> ElPasoState:
+        """A copy with other luck to come; cards of a pile that nobody has seen lie in another order."""
+        new = self.clone()
+        new.chance = chance
+        for site, faces in enumerate(self.faces):
+            if 0 in faces:  # then none of them is known: a pile is turned over as a whole (EP-17)
+                new.piles[site] = tuple(chance.shuffled(self.piles[site], "unseen", site))
+        return new
+
     def step(self, action: Action) -> None:
         """Carry out a legal action and go on to the next choice."""
         phase = self.phase

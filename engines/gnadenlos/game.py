@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from random import Random
 
 import msgspec
@@ -12,6 +12,7 @@ from engines.gnadenlos.actions import MOST_FAME, MOST_IOUS, MOST_LAST_FAME, Gnad
 from engines.gnadenlos.bids import Bids
 from engines.gnadenlos.cards import CHEATING, COLOURS, GOLD_RUSH, HIGH_NOON, Adventurer, EventCard, Iou
 from engines.gnadenlos.components import TITLE, load
+from engines.gnadenlos.features import features
 from engines.gnadenlos.imagine import imagine
 from engines.gnadenlos.state import CREW_THAT_HIRES, MOST_TURNS, GnadenlosState
 from engines.gnadenlos.view import GnadenlosView
@@ -99,6 +100,14 @@ class Gnadenlos(Game[GnadenlosView]):
     def viewer_script(self) -> str:
         """What draws the table in the replay viewer."""
         return bundled("engines.gnadenlos", "board.js")
+
+    def features(self, views: Sequence[GnadenlosView], scores: Sequence[int]) -> list[list[float]]:
+        """How each seat stands, as numbers."""
+        return features(self, views)
+
+    def value_data(self) -> str:
+        """The value function that is learned as docs/ratings.md says."""
+        return bundled("engines.gnadenlos", "value.json")
 
     def components(self) -> dict[str, object]:
         """All figures of the components file, the variant, and the figures that the rules fix."""

@@ -128,6 +128,27 @@ class GnadenlosState(State[GnadenlosView]):
             for field, gold, vultures in zip(self.fame, self.gold, self.vultures, strict=True)
         )
 
+    def unseen(self) -> int:
+        """Cards in the two piles."""
+        return len(self.pile) + len(self.event_pile)
+
+    def redealt(self, chance: Chance) -> GnadenlosState:
+        """A copy with other luck to come; the piles, and the IOUs of the market that nobody has seen, lie in another
+        order."""
+        new = self.clone()
+        new.chance = chance
+        new.pile = tuple(chance.shuffled(self.pile, "unseen", "adventurers"))
+        new.event_pile = tuple(chance.shuffled(self.event_pile, "unseen", "events"))
+        places = [place for place, known in enumerate(self.known_market) if known is None]
+        if places:
+            market = list(self.market)
+            for place, iou in zip(
+                places, chance.shuffled([market[at] for at in places], "unseen", "market"), strict=True
+            ):
+                market[place] = iou
+            new.market = tuple(market)
+        return new
+
     def from_start(self) -> tuple[int, ...]:
         """All seats clockwise from the start player."""
         return self.game.orders[self.players][self.start]

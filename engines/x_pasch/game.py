@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from random import Random
 
 import msgspec
 
 from engines.x_pasch import event_text, text
 from engines.x_pasch.components import MOST_PLAYERS, TITLE, load
+from engines.x_pasch.features import features
 from engines.x_pasch.imagine import imagine
 from engines.x_pasch.state import ROUNDS, XPaschState
 from engines.x_pasch.tables import Tables
@@ -74,6 +75,14 @@ class XPasch(Game[XPaschView]):
     def viewer_script(self) -> str:
         """What draws the table in the replay viewer."""
         return bundled("engines.x_pasch", "board.js")
+
+    def features(self, views: Sequence[XPaschView], scores: Sequence[int]) -> list[list[float]]:
+        """How each seat stands, as numbers."""
+        return features(self, views)
+
+    def value_data(self) -> str:
+        """The value function that is learned as docs/ratings.md says."""
+        return bundled("engines.x_pasch", "value.json")
 
     def components(self) -> dict[str, object]:
         """The target and the round limit in force, the companies by number, and the blocks of the components file."""

@@ -99,6 +99,18 @@ class XPaschState(State[XPaschView]):
         """Euros (XP-20)."""
         return self.euros
 
+    def unseen(self) -> int:
+        """Cards of the pile that nobody has put there."""
+        return len(self.pile) - len(self.under)
+
+    def redealt(self, chance: Chance) -> XPaschState:
+        """A copy with other luck to come; the pile lies in another order, but for cards that somebody put under it."""
+        new = self.clone()
+        new.chance = chance
+        unseen = self.unseen()
+        new.pile = (*chance.shuffled(self.pile[:unseen], "unseen"), *self.pile[unseen:])
+        return new
+
     def step(self, action: Action) -> None:
         """Carry out a legal action and go on to the next choice."""
         phase = self.phase

@@ -30,12 +30,14 @@ from harness.output.outcome_files import results_of, write_outcome
 from harness.output.outcome_text import FormatResults
 from harness.output.overall_table import overall_tables
 from harness.output.pages import installed_games
+from harness.output.progress import Progress
 from harness.output.tables import write_leaderboard
 from harness.output.terminal import at_terminal
 from harness.plugins.registry import Registry
 from harness.ratings import Leaderboard
 from harness.runs.boards import boards_of
 from harness.runs.fault_groups import FaultGroups
+from harness.runs.luck_adjusted import luck_adjusted_leaderboards
 from harness.runs.match_list import MatchQuery, find_matches
 from harness.runs.request import BotLike, RunRequest
 from harness.runs.run_setup import (
@@ -114,11 +116,27 @@ class Run:
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
-    def leaderboard(self, columns: Sequence[str] = (), wide: bool = False) -> LeaderboardTables:
+    def leaderboard(
+        self,
+        columns: Sequence[str] = (),
+        wide: bool = False,
+        luck_adjusted: bool = False,
+        values: Sequence[str | Path] = (),
+    ) -> LeaderboardTables:
         """The leaderboards: a table for each game, and one over all if there are several. Shown as wide as the screen,
-        or with these `columns`, or `wide`, with all of them; the rows have everything."""
+        or with these `columns`, or `wide`, with all of them; the rows have everything.
+
+        If they are to be `luck_adjusted`, `ahead` is without what luck gave, with narrower intervals; `values` are
+        files that `arena learn-values` made, for games that bring no value function.
+        """
+        boards = self._boards()
+        if luck_adjusted:
+            with Progress("luck taken out of matches", len(self)) as progress:
+                boards = luck_adjusted_leaderboards(
+                    self._folder, self._registry, list(self), values=[Path(file) for file in values], step=progress.step
+                )
         shown = WideTables if wide or columns else LeaderboardTables
-        return shown(leaderboard_tables(self._boards(), columns, self._score_texts()))
+        return shown(leaderboard_tables(boards, columns, self._score_texts()))
 
     def table(self, table_format: str = "simple", columns: Sequence[str] = (), wide: bool = False) -> str:
         """The leaderboards as text: "github", "csv", "json", "html", "latex" and more; "simple" is as shown."""

@@ -25,6 +25,7 @@ COMMANDS = {
     "formats": "List the tournament formats that are installed, with their options.",
     "games": "List the games that are installed, with their options.",
     "leaderboard": "Print the leaderboard of a run.",
+    "learn-values": "Learn what positions of a game are worth, to take luck out of results.",
     "matches": "List the matches of a run: those a bot lost, close ones, those with faults.",
     "new-bot": "Make a package with a new bot, ready to play.",
     "publish": "Make a web site of runs.",
@@ -39,7 +40,7 @@ COMMANDS = {
 
 COMPLETE_VARIABLE = "_ARENA_COMPLETE"
 """By this a shell asks for completions, or for the script that does."""
-PLAYING = frozenset({"ask", "check", "compare", "play", "tournament", "verify"})
+PLAYING = frozenset({"ask", "check", "compare", "learn-values", "play", "tournament", "verify"})
 """Commands that let bots choose."""
 
 

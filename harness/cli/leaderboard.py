@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -22,6 +23,8 @@ from harness.cli.shared import (
 from harness.core.errors import UnknownName
 
 if TYPE_CHECKING:
+    from harness.core.types import GameRecord
+    from harness.ratings import Leaderboard
     from harness.runs.store import RunFolder
 
 
@@ -46,21 +49,21 @@ if TYPE_CHECKING:
 @click.option(
     "--without", "left_out", type=ENTRANT, multiple=True, metavar="BOT", help="Leave out all matches of this bot."
 )
+@click.option(
+    "--luck-adjusted",
+    is_flag=True,
+    help="Take the luck out of `ahead`: narrower intervals from the same matches, at some 0.1 s a match.",
+)
+@click.option(
+    "--values",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    multiple=True,
+    help="A value function made by arena learn-values, instead of the one that its game brings. With --luck-adjusted.",
+)
 @click.option("--bot", type=ENTRANT, help="Everything about this bot, as JSON.")
 @table_options
 @results_option
-def command(
-    run: str,
-    game: str | None,
-    by: str,
-    show: str,
-    left_out: tuple[str, ...],
-    bot: str | None,
-    table_format: str,
-    wide: bool,
-    columns: tuple[str, ...],
-    results: Path,
-) -> None:
+def command(**asked: Any) -> None:
     """Print the leaderboard of a RUN, rebuilt from its records.
 
     \b
@@ -71,50 +74,80 @@ def command(
     arena leaderboard my-run --show pairs
     arena leaderboard my-run --show format
     arena leaderboard my-run --columns place,bot,wins,mean-score
+    arena leaderboard my-run --luck-adjusted
     arena leaderboard my-run --bot skittish | jq .opponents
     """
-    from harness.output import KINDS, leaderboard_tables, text_of
-    from harness.output.bot_summary import bot_summary
-    from harness.ratings import by_game, by_option, by_players
-    from harness.runs.boards import boards_of
+    _check(asked)
+    run = open_folder(asked["results"], asked["run"])
+    _check_names(run, asked)
+    click.echo(_text(run, asked))
+    for warning in run.warnings:
+        note(f"Warning: {warning}")
 
-    check_table_options(table_format, columns)
-    if columns and show != "leaderboard":
+
+def _check(asked: dict[str, Any]) -> None:
+    """Refuses options that do not go together."""
+    show, bot = asked["show"], asked["bot"]
+    check_table_options(asked["table_format"], asked["columns"])
+    if asked["columns"] and show != "leaderboard":
         raise click.UsageError("--columns chooses among those of the leaderboard; leave out --show.")
-    opened = open_folder(results, run)
-    known = {plan.name for plan in opened.info.plan.games}
-    if game is not None and game not in known:
-        raise UnknownName("game of this run", game, known)
-    entered = {entrant.name for entrant in opened.info.entrants}
-    for name in left_out:
+    if asked["luck_adjusted"] and (bot is not None or show != "leaderboard"):
+        raise click.UsageError("--luck-adjusted is for the leaderboard alone; leave out --bot and --show.")
+    if asked["values"] and not asked["luck_adjusted"]:
+        raise click.UsageError("--values is what --luck-adjusted judges by; give both.")
+    if show == "format" and (asked["left_out"] or bot is not None or asked["by"] != "game"):
+        raise click.UsageError("A format's own result is of the whole run: leave out --without, --by and --bot.")
+
+
+def _check_names(run: RunFolder, asked: dict[str, Any]) -> None:
+    known = {plan.name for plan in run.info.plan.games}
+    if asked["game"] is not None and asked["game"] not in known:
+        raise UnknownName("game of this run", asked["game"], known)
+    entered = {entrant.name for entrant in run.info.entrants}
+    for name in asked["left_out"]:
         if name not in entered:
             raise UnknownName("bot of this run", name, entered)
-    if show == "format":
-        if left_out or bot is not None or by != "game":
-            raise click.UsageError("A format's own result is of the whole run: leave out --without, --by and --bot.")
-        click.echo(_format_result(opened, game, table_format))
-        return
+
+
+def _text(run: RunFolder, asked: dict[str, Any]) -> str:
+    """What is asked for, in the format that is asked for."""
+    from harness.output import KINDS, leaderboard_tables, text_of
+    from harness.output.bot_summary import bot_summary
+
+    game, left_out, table_format = asked["game"], asked["left_out"], asked["table_format"]
+    if asked["show"] == "format":
+        return _format_result(run, game, table_format)
     records = (
         record
-        for record in opened.records()
+        for record in run.records()
         if game in (None, record.game) and not any(name in record.seats for name in left_out)
     )
-    if bot is not None:
-        click.echo(json.dumps(bot_summary(records, bot, opened.info.plan), indent=2))
+    if asked["bot"] is not None:
+        return json.dumps(bot_summary(records, asked["bot"], run.info.plan), indent=2)
+    boards = _boards(run, records, asked)
+    if asked["show"] == "leaderboard":
+        over_all = asked["by"] == "game" and table_format != "csv"
+        scores = score_texts(run) if table_format == "simple" else {}
+        tables = leaderboard_tables(boards, asked["columns"], scores, over_all)
     else:
-        told_apart = {"game": by_game, "players": by_players, "option": by_option}[by]
-        boards = boards_of(opened, records if game or left_out else None, told_apart)
-        if show == "leaderboard":
-            over_all = by == "game" and table_format != "csv"
-            scores = score_texts(opened) if table_format == "simple" else {}
-            tables = leaderboard_tables(boards, columns, scores, over_all)
-        else:
-            tables = KINDS[show](boards)
-        if show == "games" and boards and not tables:
-            raise click.UsageError("There is one game only: its leaderboard has the places; leave out --show.")
-        click.echo(text_of(tables, table_format, layout(wide, columns)))
-    for warning in opened.warnings:
-        note(f"Warning: {warning}")
+        tables = KINDS[asked["show"]](boards)
+    if asked["show"] == "games" and boards and not tables:
+        raise click.UsageError("There is one game only: its leaderboard has the places; leave out --show.")
+    return text_of(tables, table_format, layout(asked["wide"], asked["columns"]))
+
+
+def _boards(run: RunFolder, records: Iterable[GameRecord], asked: dict[str, Any]) -> list[Leaderboard]:
+    from harness.output.progress import Progress
+    from harness.ratings import by_game, by_option, by_players
+    from harness.runs.boards import boards_of
+    from harness.runs.luck_adjusted import luck_adjusted_leaderboards
+
+    by = {"game": by_game, "players": by_players, "option": by_option}[asked["by"]]
+    if not asked["luck_adjusted"]:
+        return boards_of(run, records if asked["game"] or asked["left_out"] else None, by)
+    chosen = list(records)
+    with Progress("luck taken out of matches", len(chosen)) as progress:
+        return luck_adjusted_leaderboards(run, load_plugins(), chosen, by, asked["values"], progress.step)
 
 
 def _format_result(run: RunFolder, game: str | None, table_format: str) -> str:

@@ -6,6 +6,7 @@ import copy
 import gc
 import pickle
 from collections.abc import Callable
+from math import isfinite
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
@@ -223,6 +224,39 @@ def games_end_with_scores(trial: Trial) -> None:
     _hold(all(isinstance(score, int) for score in state.scores()), f"Scores are not whole numbers: {state.scores()}.")
 
 
+def redealt_states_look_the_same(trial: Trial) -> None:
+    """Other luck to come shows in no seat's view, and leaves the choices and the number of unseen cards as they are."""
+    luck = Chance(trial.seed)
+    for number, state in enumerate(trial.play(trial.new())):
+        before = fingerprint(state)
+        other = state.redealt(Chance(luck.derive("redealt", number)))
+        _hold(other is not state and fingerprint(state) == before, "Dealing anew has changed the state itself.")
+        _hold(other.legal == state.legal, f"Choice {number}: a state that was dealt anew has another legal list.")
+        _hold(
+            other.unseen() == state.unseen(),
+            f"Choice {number}: {state.unseen()} cards were unseen, and {other.unseen()} after dealing anew.",
+        )
+        for seat in range(trial.players):
+            seen = other.view(seat)
+            _hold(
+                seen == state.view(seat),
+                f"Choice {number}, seat {seat}: after dealing anew {_unlike(state.view(seat), seen)}.",
+            )
+
+
+def features_are_numbers(trial: Trial) -> None:
+    """There is a row of finite numbers for each seat at every choice, all of one length."""
+    lengths: set[int] = set()
+    for number, state in enumerate(trial.play(trial.new())):
+        if not state.legal:
+            continue
+        rows = trial.game.features([state.view(seat) for seat in range(trial.players)], state.scores())
+        _hold(len(rows) == trial.players, f"Choice {number}: there are features for {len(rows)} of the seats.")
+        lengths.update(map(len, rows))
+        _hold(len(lengths) == 1, f"Choice {number}: rows of features have {sorted(lengths)} numbers.")
+        _hold(all(isfinite(value) for row in rows for value in row), f"Choice {number}: a feature is not finite.")
+
+
 def views_can_be_read(trial: Trial) -> None:
     """Every phase renders as text for every seat."""
     seen = set()
@@ -245,6 +279,8 @@ LAWS: tuple[Callable[[Trial], None], ...] = (
     views_do_not_reach_the_state,
     the_same_deal_plays_the_same,
     luck_is_drawn_once_for_each_name,
+    redealt_states_look_the_same,
+    features_are_numbers,
     events_are_data,
     events_tell_no_more_than_views,
     imagined_states_fit_what_was_seen,

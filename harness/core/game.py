@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from random import Random
 from typing import Any, ClassVar, Generic, Self, TypeVar, cast
@@ -12,6 +12,7 @@ import msgspec
 
 from harness.core.chance import Chance
 from harness.core.errors import IllegalAction
+from harness.core.features import plain_features
 from harness.core.options import resolve
 from harness.core.types import Event, Option, Value
 
@@ -127,6 +128,21 @@ class State(ABC, Generic[V]):
     def scores(self) -> tuple[int, ...]:
         """The score of each seat as things stand; final when the game is over."""
 
+    def unseen(self) -> int:
+        """How many cards lie where no seat has ever seen them, in an order that was fixed before: what `redealt` lays
+        out anew. 0 in a game whose luck is drawn when it is needed."""
+        return 0
+
+    def redealt(self, chance: Chance) -> Self:
+        """A clone whose luck to come is that of `chance`, down to the cards that no seat has ever seen.
+
+        Every seat's view stays as it is, and what all seats together know does not make one order of the others
+        likelier than another: docs/add-a-game.md.
+        """
+        new = self.clone()
+        new.chance = chance
+        return new
+
 
 class Game(ABC, Generic[V]):
     """The rules of one game with its options set. Get one from `configure`; equal options give the same object."""
@@ -209,6 +225,18 @@ class Game(ABC, Generic[V]):
 
     def viewer_script(self) -> str:
         """JavaScript that draws the table for the replay viewer (docs/report.md); "" to show `render` instead."""
+        return ""
+
+    def features(self, views: Sequence[V], scores: Sequence[int]) -> list[list[float]]:
+        """How each seat stands, as numbers: a row for each seat, from all views and the scores as things stand.
+
+        A value function is learned on them (docs/add-a-game.md). Without some of its own a game has those that can be
+        read from any view.
+        """
+        return plain_features(views, scores)
+
+    def value_data(self) -> str:
+        """The value function that the game brings, as `arena learn-values` wrote it; "" if it brings none."""
         return ""
 
     def components(self) -> dict[str, object]:

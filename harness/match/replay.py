@@ -22,7 +22,7 @@ SCHEMA = 1
 class Replay:
     """One recorded match, to be stepped through decision by decision."""
 
-    def __init__(self, game: Game[Any], record: GameRecord) -> None:
+    def __init__(self, game: Game[Any], record: GameRecord, chance: Chance | None = None) -> None:
         if record.rules != game.version:
             raise ReplayError(
                 f"{record.id} was played by version {record.rules} of the rules of {game.title}; "
@@ -30,7 +30,7 @@ class Replay:
             )
         self.game, self.record = game, record
         self.log: list[Event] = []
-        self.state: State[Any] = game.new(len(record.seats), Chance(record.seed), self.log)
+        self.state: State[Any] = game.new(len(record.seats), chance or Chance(record.seed), self.log)
         self.decision = 0
         """How many decisions have been made."""
         self.decisions = [0] * len(record.seats)

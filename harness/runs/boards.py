@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -18,13 +18,16 @@ COMPARE = "compare"
 
 
 def boards_of(
-    run: RunFolder, records: Iterable[GameRecord] | None = None, by: Callable[[GameRecord], str] = by_game
+    run: RunFolder,
+    records: Iterable[GameRecord] | None = None,
+    by: Callable[[GameRecord], str] = by_game,
+    shares: Mapping[str, Sequence[float]] | None = None,
 ) -> list[Leaderboard]:
     """The leaderboards of a run: one for each game, or for what else `by` tells apart; of some of its `records` only,
-    if given."""
+    if given. `shares` has what counts in each match, by its id, in place of the shares finished ahead of."""
     rating_set = rating_set_of(run.info.plan, by, whole=records is None)
     for record in in_schedule_order(run.records() if records is None else records):
-        rating_set.add(record)
+        rating_set.add(record, shares[record.id] if shares else None)
     return rating_set.boards()
 
 

@@ -108,7 +108,8 @@ def _verdict(pairs: Sequence[PairedDifference], candidates: int) -> str:
     if len(beaten) == candidates - 1:
         if candidates == 2:
             more = percent(pairs[0].ahead)
-            return f"{best} does better against this field than {beaten[0]}: it finishes ahead of {more} more of the table."
+            better = f"{best} does better against this field than {beaten[0]}"
+            return f"{better}: it finishes ahead of {more} more of the table."
         return f"{best} does best against this field: it is told apart from every other candidate."
     if not any(pair.told_apart for pair in pairs):
         return "No candidate is told apart from another: more deals may tell."

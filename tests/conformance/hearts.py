@@ -7,7 +7,7 @@ to follow suit. Card c has suit c // 4. A trick is worth what the round's die sh
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from random import Random
@@ -174,6 +174,12 @@ class HeartsState(State[HeartsView]):
     def _told_given(self, seat: int) -> Cards:
         return () if self.broken("forgets its gift") else self.given[seat]
 
+    def redealt(self, chance: Chance) -> HeartsState:
+        new = super().redealt(chance)
+        if self.broken("deals hands anew"):
+            new.hands = (*new.hands[1:], new.hands[0])
+        return new
+
     def scores(self) -> tuple[int, ...]:
         return self.points
 
@@ -234,6 +240,10 @@ class Hearts(Game[HeartsView]):
             if not any(card // 4 == suit for seat, suit in view.voids for card in hands[seat]):
                 return tuple(hands), tuple(rest)
         raise RuntimeError(f"No deal fits {view}.")
+
+    def features(self, views: Sequence[HeartsView], scores: Sequence[int]) -> list[list[float]]:
+        rows = super().features(views, scores)
+        return rows[:1] if self.settings["bug"] == "features of one seat" else rows
 
     def render(self, view: HeartsView) -> str:
         return f"Round {view.round}, your hand: {view.hand}"

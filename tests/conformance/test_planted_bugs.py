@@ -16,6 +16,8 @@ FOUND_BY = {
     "forgets voids": "imagined_states_fit_what_was_seen",
     "luck omits the round": "luck_is_drawn_once_for_each_name",
     "die omits the round": "luck_is_drawn_once_for_each_name",
+    "deals hands anew": "redealt_states_look_the_same",
+    "features of one seat": "features_are_numbers",
     "luck of its own": "the_same_deal_plays_the_same",
     "clones share": "clones_are_independent",
     "illegal is played": "illegal_actions_change_nothing",

@@ -1,0 +1,157 @@
+"""How the seats of X-Pasch stand, as numbers for a value function."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache, lru_cache
+from math import exp
+from typing import TYPE_CHECKING, cast
+
+from engines.x_pasch.actions import Found, Place
+from engines.x_pasch.boards import replaced
+from engines.x_pasch.dice import Dice
+from engines.x_pasch.view import XPaschView
+from harness import ahead_of, beside
+
+if TYPE_CHECKING:
+    from engines.x_pasch.game import XPasch
+
+GRIP = 0.6  # how soon a lead counts as safe
+SPITE = 0.35  # what a euro that a rival can expect costs the one who places
+CARD = 0.4  # what a die brings that draws a card instead
+
+Board = tuple[int, ...]
+
+
+def features(game: XPasch, views: Sequence[XPaschView]) -> list[list[float]]:
+    """A row for each seat: its money and income beside those of the others, the boards as they will probably be once
+    the dice on the table are used, and its cards."""
+    table = views[0]
+    players, euros, income, turn = table.players, table.euros, table.income, table.turn
+    to_go = min([max(0, game.tables.target - has) / max(1, gets) for has, gets in zip(euros, income, strict=True)])
+    now = dict(zip(table.table, table.members, strict=True))
+    boards, supply, cards = _dice_used(game, views[turn], now)
+    before, lasting = _incomes(game, now, players), _incomes(game, boards, players)
+    safe, shaky, near, led = _leads(game, boards, players)
+    will_have = [has + to_go * gets for has, gets in zip(euros, led, strict=True)]
+    may_have = [has + to_go * gets for has, gets in zip(euros, lasting, strict=True)]
+    supplies = replaced(table.supply, turn, supply)
+    hands = replaced(table.hand_sizes, turn, table.hand_sizes[turn] + cards)
+    common = [players, table.round, len(boards), to_go, max(euros), sum(income), len(table.dice)]
+    return [
+        [
+            *common,
+            seat,
+            (seat - turn) % players,
+            *beside(euros, seat),
+            *beside(income, seat),
+            *beside(led, seat)[1:],
+            *beside(lasting, seat),
+            lasting[seat] - before[seat],
+            *beside(will_have, seat)[1:],
+            ahead_of(will_have, seat),
+            *beside(may_have, seat)[1:],
+            ahead_of(may_have, seat),
+            safe[seat],
+            shaky[seat],
+            near[seat],
+            *beside(supplies, seat)[::2],
+            *beside(hands, seat)[::2],
+            sum([game.companies[card].income for card in view.hand]),
+            max([game.companies[card].income for card in view.hand], default=0),
+            float(view.second_chance == seat),
+        ]
+        for seat, view in enumerate(views)
+    ]
+
+
+def _leads(game: XPasch, boards: dict[int, Board], players: int) -> tuple[list[float], ...]:
+    """For each seat, the income that it leads by more than one member, that by one, what it lacks one or two for, and
+    all that it leads."""
+    safe, shaky, near, led = ([0.0] * players for _ in range(4))
+    for company, board in boards.items():
+        worth = game.companies[company].income
+        *_, second, most = sorted(board)
+        for seat, members in enumerate(board):
+            if members and members == most > second:
+                led[seat] += worth
+                (safe if members > second + 1 else shaky)[seat] += worth
+            elif members and members + 1 >= most:
+                near[seat] += worth
+    return safe, shaky, near, led
+
+
+@cache
+def _lasts(lead: int) -> float:
+    """How surely a lead of so many members will last until it pays."""
+    return 1 / (1 + exp((0.5 - lead) / GRIP))
+
+
+@lru_cache(1 << 14)
+def _shares(board: Board) -> tuple[float, ...]:
+    """What part of a company's income each seat can expect."""
+    *_, second, most = sorted(board)
+    return tuple([_lasts(members - (second if members == most else most)) if members else 0.0 for members in board])
+
+
+def _incomes(game: XPasch, boards: dict[int, Board], players: int) -> list[float]:
+    """The income that each seat can expect to keep."""
+    incomes = [0.0] * players
+    for company, board in boards.items():
+        worth = game.companies[company].income
+        for seat, share in enumerate(_shares(board)):
+            incomes[seat] += worth * share
+    return incomes
+
+
+def _dice_used(game: XPasch, view: XPaschView, now: dict[int, Board]) -> tuple[dict[int, Board], int, int]:
+    """The boards when the seat on turn has used its dice one after the other where they do most, what is left of its
+    supply, and how many cards it draws."""
+    boards = dict(now)
+    dice, supply, hand = view.dice, view.supply[view.turn], list(view.hand)
+    cards = 0
+    may_found = view.stage == "found"
+    while dice and supply and view.stage in ("found", "place"):
+        best, found = _best_use(game, boards, view, dice, supply, hand if may_found else [])
+        if best is None:
+            break
+        company, board, used = best
+        supply -= sum(board) - sum(boards.get(company, (0,)))
+        boards[company] = board
+        if found is not None:
+            hand.remove(found)
+            cards -= 1
+        dice = game.tables.rolls[dice].rest[used]
+    return boards, supply, cards + len(dice)
+
+
+def _best_use(
+    game: XPasch, boards: dict[int, Board], view: XPaschView, dice: Dice, supply: int, hand: Sequence[int]
+) -> tuple[tuple[int, Board, Dice] | None, int | None]:
+    """Where some of these dice do most: the company, its board after it, and the dice; and the card that is founded."""
+    roll, seat, empty = game.tables.rolls[dice], view.turn, (0,) * view.players
+    best, most, founded = None, 0.0, None
+    for company, board in boards.items():
+        for action in roll.place[company]:
+            placed = cast("Place", action)
+            after = replaced(board, seat, board[seat] + min(placed.members, supply))
+            gain = _gain(game.companies[company].income, board, after, seat) - CARD * len(placed.dice)
+            if gain > most:
+                best, most, founded = (company, after, placed.dice), gain, None
+    for card in dict.fromkeys(hand):
+        for action in roll.found[card]:
+            company = card
+            while company in boards:
+                company += 1  # the next of those printed alike
+            after = replaced(empty, seat, min(supply, game.companies[company].founding))
+            used = cast("Found", action).dice
+            gain = _gain(game.companies[company].income, empty, after, seat) - CARD * (len(used) + 1)
+            if gain > most:
+                best, most, founded = (company, after, used), gain, card
+    return best, founded
+
+
+def _gain(worth: int, before: Board, after: Board, seat: int) -> float:
+    """What the seat on turn gains by a change of a board, less some of what others do."""
+    gains = [new - old for old, new in zip(_shares(before), _shares(after), strict=True)]
+    return worth * (gains[seat] * (1 + SPITE) - SPITE * sum(gains))
