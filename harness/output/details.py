@@ -55,13 +55,15 @@ class Surprise:
     met: int
     ahead: float
     expected: float
+    exponent: float
+    """How hard that is to come by through luck: Hoeffding's exponent for all deals together."""
     luck: float
     """An upper bound for the chance that luck alone makes any pair of the table differ so much."""
 
 
 def surprises(board: Leaderboard) -> list[Surprise]:
     """All pairs that met, the most surprising first."""
-    return sorted(_surprises(board), key=lambda one: (one.luck, -abs(one.ahead - one.expected), one.bot, one.against))
+    return sorted(_surprises(board), key=lambda one: (-round(one.exponent, 9), one.bot, one.against))
 
 
 def _surprises(board: Leaderboard) -> Iterator[Surprise]:
@@ -75,12 +77,12 @@ def _surprises(board: Leaderboard) -> Iterator[Surprise]:
         if not met:
             continue
         ahead, expected = won / met, 1 / (1 + 10 ** ((other.strength - one.strength) / 400))
-        deals = max(1.0, met / rotations)
-        luck = min(1.0, 2 * len(pairs) * exp(-deals * divergence(ahead, expected)))
+        exponent = max(1.0, met / rotations) * divergence(ahead, expected)
+        luck = min(1.0, 2 * len(pairs) * exp(-exponent))
         if ahead >= expected:
-            yield Surprise(one.line.bot, other.line.bot, met, ahead, expected, luck)
+            yield Surprise(one.line.bot, other.line.bot, met, ahead, expected, exponent, luck)
         else:
-            yield Surprise(other.line.bot, one.line.bot, met, 1 - ahead, 1 - expected, luck)
+            yield Surprise(other.line.bot, one.line.bot, met, 1 - ahead, 1 - expected, exponent, luck)
 
 
 def divergence(seen: float, expected: float) -> float:

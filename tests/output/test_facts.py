@@ -19,7 +19,7 @@ def reasons(facts):
 def test_the_books_are_those_of_the_leaderboard():
     records = list(tournament(World((0.0, 1.0, 2.0), 3), 5, Random(1)))
     facts = gather(reversed(records))
-    assert facts.rated()["sim"].standing() == rate_records(records)["sim"].standing()
+    assert facts.rated()["sim"].lines == rate_records(records)["sim"].lines
     assert facts.matches == len(records) == facts.curves["sim"].to(facts.rated()["sim"])[-1][0]
 
 
