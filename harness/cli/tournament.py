@@ -123,7 +123,7 @@ def command(**asked: Any) -> None:
     arena tournament --bot skittish --bot skittish:stars=3 --bot my_bot.py
     arena tournament --bot v1=old/my_bot.py --bot v2=my_bot.py --bot @rivals.txt
     arena tournament --format ladder --goal best --until-separated 0.95
-    arena tournament --format ladder --goal newcomer --candidate my_bot.py
+    arena tournament --format ladder --goal newcomer --candidate outlaw
     arena tournament --config league.toml --deals 2
     arena tournament --resume results/first
     """

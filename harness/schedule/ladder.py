@@ -113,7 +113,7 @@ class Knowledge:
         """The pairs that the goal needs told apart and that are not: neighbours, or candidates and everybody."""
         if self.goal == "newcomer":
             return self.claims.open_pairs(self.level)
-        return [pair for pair in pairwise(self.order()) if pair not in self._told]
+        return [pair for pair in pairwise(self.order()) if not self._told & {pair, pair[::-1]}]
 
     def order(self) -> list[str]:
         """The bots, the probably strongest first."""

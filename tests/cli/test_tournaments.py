@@ -31,6 +31,7 @@ def records(name):
         ("--format", "swiss:rounds=3", "--players", 2),
         ("--format", "knockout", "--players", 2),
         ("--format", "ladder:max-matches=60", "--players", 3),
+        ("--format", "ladder:tables=3", "--goal", "best", "--players", 2),
     ],
     ids=lambda asked: asked[1],
 )
@@ -70,6 +71,9 @@ def test_a_billion_deals_are_no_problem_to_plan():
         (("--format", "gauntlet", "--candidate", "founder"), "founder"),
         (("--format", "knockout:rounds=3"), "Unknown option of knockout"),
         (("--format", "ladder", "--until-separated", 1.5), "a number from 0 to 1"),
+        (("--format", "ladder", "--goal", "bset"), "Did you mean 'best'?"),
+        (("--goal", "best"), "Unknown option of round-robin 'goal'"),
+        (("--format", "ladder", "--candidate", "diehard"), "for the goal newcomer only"),
         (("--deals", -3), "at least one deal"),
         (("--workers", -1), "--workers"),
         (("--game-time", -1), "--game-time"),

@@ -6,6 +6,8 @@ import pytest
 
 from harness.core.errors import UsageError
 from harness.core.format import Plan
+from harness.core.types import GameRecord
+from harness.ratings.anytime import AnytimeClaims
 from harness.ratings.joint_beliefs import JointBeliefs, Meetings
 from harness.schedule.goals import around, by_lot, contenders
 from harness.schedule.ladder import MOST_BOTS, Knowledge
@@ -274,6 +276,26 @@ def test_each_goal_against_a_round_robin_of_the_same_size() -> None:
     assert found[False] > found[True]
     assert abs(tau[False] - tau[True]) < 200 * 0.04
     assert error[False] < error[True]
+
+
+def test_the_table_can_make_the_same_claims_from_the_records_alone() -> None:
+    for asked in (
+        plan(5, 2, "ladder", deals=40),
+        plan(5, 3, "ladder", deals=20, goal="best"),
+        newcomer(5, 2, deals=40),
+    ):
+        records: list[GameRecord] = []
+        play(asked, even(5, 0.8), lambda record, into=records: into.append(record) or record)  # type: ignore[misc]
+        settled = scheduled(asked).plan
+        knowledge, later = Knowledge(settled.games[0], settled), AnytimeClaims.of(settled.games[0], settled)
+        round_ = ""
+        for record in records:
+            if record.set.rpartition(".")[0] != round_:
+                knowledge.order()  # the ladder looks after every round, the table once
+                round_ = record.set.rpartition(".")[0]
+            knowledge.add(record)
+            later.add(record)
+        assert later.claims() == knowledge.claims.claims() != set()
 
 
 def test_told_apart_are_those_who_truly_differ() -> None:
