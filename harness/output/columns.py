@@ -94,7 +94,7 @@ COLUMNS = (
     Column("bot", "its name, with its options", lambda s: s.line.bot, lambda s: {"bot": s.line.bot}, word=True),
     Column(
         "rating",
-        "mu - 3 sigma: a cautious TrueSkill figure. The table is sorted by it; the claims are in the other columns",
+        "mu - 3 sigma: a cautious TrueSkill figure, for those who know it from elsewhere; it decides between bots that are level",
         lambda s: f"{s.line.rating:.2f}",
         lambda s: {"rating": round(s.line.rating, 3)},
     ),
@@ -115,8 +115,8 @@ COLUMNS = (
     ),
     Column(
         "ahead",
-        "the share of the others at its table that it finishes ahead of (a tie is one half), with a 95% interval. "
-        "50% is average, whatever the number of players",
+        "the share of the others that it finishes ahead of (a tie is one half), corrected for whom it met, with a 95% "
+        "interval. 50% is average, whatever the number of players. The table is sorted by it, and all claims speak of it",
         lambda s: percent(s.ahead),
         lambda s: interval_fields("ahead", s.ahead, 4),
         legend="ahead: share of the table finished ahead of.",
@@ -135,7 +135,7 @@ COLUMNS = (
     ),
     Column(
         "PL",
-        "the Plackett-Luce strength, in Elo points around the field's average: the cross-check",
+        "the Plackett-Luce strength, in Elo points around the field's average: a cross-check, no claim",
         lambda s: f"{round(s.strength) + 0.0:+.0f}",  # no -0, which is a matter of the last bit
         lambda s: {"strength": round(s.strength, 1) + 0.0, "strength place": s.strength_place},
         legend="PL: Plackett-Luce, in Elo points.",
@@ -143,7 +143,7 @@ COLUMNS = (
     ),
     Column(
         "sure",
-        "how sure we are that this bot is better than the one below, looking at these two alone",
+        "how sure we are that this bot is better than the one below: what says 90% is right in 90 of 100 cases",
         lambda s: _sure(s.sure),
         lambda s: {"sure": None if s.sure is None else round(s.sure, 4)},
         legend="sure: how sure it is better than the next line.",
