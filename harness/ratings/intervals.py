@@ -65,7 +65,7 @@ def share_of(value: float, variance: float, freedom: float, matches: float) -> I
     squared = quantile((1 + LEVEL) / 2, freedom) ** 2 * (variance + doubt) / (likely * (1 - likely))
     middle = (value + squared / 2) / (1 + squared)
     reach = sqrt(squared * value * (1 - value) + squared**2 / 4) / (1 + squared)
-    return Interval(value, max(0.0, middle - reach), min(1.0, middle + reach))
+    return Interval(value, min(value, max(0.0, middle - reach)), max(value, min(1.0, middle + reach)))
 
 
 def _beta(a: float, b: float, x: float) -> float:

@@ -283,6 +283,7 @@ def pair(number: int, *names: str, group: int = 1) -> DuplicateSet:
     ("rounds", "said"),
     [
         ([[pair(1, "bot00", "bot01"), pair(1, "bot00", "bot02")]], "must go up"),
+        ([[pair(2, "bot00", "bot01"), pair(1, "bot00", "bot02", group=2)]], "sets of one follow each other"),
         ([[pair(1, "bot00")]], "are not 2 different bots"),
         ([[pair(1, "bot00", "bot00")]], "are not 2 different bots"),
         ([[pair(1, "bot00", "stranger")]], "are not 2 different bots"),
