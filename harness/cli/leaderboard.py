@@ -40,11 +40,11 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--show",
-    type=click.Choice(["leaderboard", "format", "games", "pairs", "surprises", "seats"]),
+    type=click.Choice(["leaderboard", "format", "games", "pairs", "surprises", "alpha-rank", "seats"]),
     default="leaderboard",
     show_default=True,
     help="Who is better, the format's own result, the places in all games, who finishes ahead of whom, where that is a "
-    "surprise, or what a seat is worth.",
+    "surprise, who holds its own where everybody loses to somebody, or what a seat is worth.",
 )
 @click.option(
     "--without", "left_out", type=ENTRANT, multiple=True, metavar="BOT", help="Leave out all matches of this bot."

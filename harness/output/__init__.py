@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from harness.output.columns import ScoreText, chosen_columns
 from harness.output.data_table import FORMATS, DataTable, text_of
-from harness.output.details import pairwise_table, seats_table, surprises_table
+from harness.output.details import alpha_rank_table, pairwise_table, seats_table, surprises_table
 from harness.output.overall_table import overall_tables, worth_showing
 from harness.output.screen import Layout
 from harness.output.tables import leaderboard_table
@@ -19,6 +19,7 @@ KINDS: dict[str, Callable[[Sequence[Leaderboard]], list[DataTable]]] = {
     "games": overall_tables,
     "pairs": lambda boards: [pairwise_table(board) for board in boards],
     "surprises": lambda boards: [surprises_table(board) for board in boards],
+    "alpha-rank": lambda boards: [alpha_rank_table(board) for board in boards],
     "seats": lambda boards: [seats_table(board) for board in boards],
 }
 """The tables that can be made of leaderboards."""

@@ -133,6 +133,25 @@ def _chance(chance: float) -> str:
     return "<0.1%" if chance < 0.001 else f"{chance:.1%}" if chance < 0.1 else f"{chance:.0%}"
 
 
+def alpha_rank_table(board: Leaderboard) -> DataTable:
+    """How much of the time each bot would be played if bots that finish ahead took over: for fields without an order.
+
+    It has no lines where some bots never met.
+    """
+    shares = board.alpha_rank()
+    notes = [] if shares is not None else ["Not everybody has met everybody: there is no table of all pairs to go by."]
+    found = shares or []
+    return DataTable(
+        board.title,
+        [{"bot": bot, "share": round(share, 4)} for bot, share in found],
+        ["bot", "share"],
+        [[bot, f"{share:.1%}"] for bot, share in found],
+        notes,
+        legend="share: how much of the time a bot would be the one that is played, if bots that finish ahead of it took "
+        "over. A description of the pairs as they were played, luck included, and no claim.",
+    )
+
+
 def seats_table(board: Leaderboard) -> DataTable:
     """What each seat is worth: the seat advantage of the game."""
     rows: list[Fields] = []

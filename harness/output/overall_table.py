@@ -13,6 +13,7 @@ OVERALL = "overall"
 """The title of the table."""
 LEGENDS = {
     "may be": "may be: the places that are not ruled out.",
+    "vote": "vote: the place if each game has one vote on who is above whom (Schulze's method).",
     "ahead": f"ahead, overall: the mean of the games, each with the same weight; ± {LEVEL:.0%} interval.",
 }
 
@@ -34,6 +35,7 @@ def overall_table(found: Overall) -> DataTable:
     """A line for each bot: its place among those who play every game, and its place in each game."""
     rows: list[Fields] = []
     cells = []
+    votes = {one.bot: one.place for one in found.voted()}
     for line in found.lines:
         rows.append(
             {
@@ -42,6 +44,7 @@ def overall_table(found: Overall) -> DataTable:
                 "worst place": line.worst,
                 "bot": line.bot,
                 **interval_fields("ahead", line.ahead, 4),
+                "vote": votes.get(line.bot),
                 **{f"place in {game}": line.places.get(game) for game in found.games},
                 "matches": line.matches,
                 "faults": line.faults,
@@ -53,12 +56,13 @@ def overall_table(found: Overall) -> DataTable:
                 places(line.best, line.worst),
                 line.bot,
                 percent(line.ahead),
+                str(votes.get(line.bot, NOTHING)),
                 *(str(line.places.get(game, NOTHING)) for game in found.games),
                 str(line.matches),
                 str(line.faults),
             ]
         )
-    headers = ["place", "may be", "bot", "ahead", *found.games, "matches", "faults"]
+    headers = ["place", "may be", "bot", "ahead", "vote", *found.games, "matches", "faults"]
     return DataTable(
         OVERALL,
         rows,
@@ -68,5 +72,6 @@ def overall_table(found: Overall) -> DataTable:
         summary=overall_summary(found),
         legend="Under each game: the place there.",
         legends=LEGENDS,
+        optional=("vote", "matches"),
         alarms=frozenset(("faults",)),
     )

@@ -85,7 +85,8 @@ def overall(boards: Sequence[Leaderboard]) -> Overall | None:
         name: {board.title: one.place for board in boards for one in board.standings if one.line.bot == name}
         for name in sorted({one.line.bot for board in boards for one in board.standings})
     }
-    ranked = [bot for bot, known in places.items() if len(known) == len(boards)]
+    everywhere = [bot for bot, known in places.items() if len(known) == len(boards)]
+    ranked = everywhere if len(everywhere) > 1 else []  # one bot alone is no order
     values = {bot: sum(game.value(bot) for game in games) / len(games) for bot in ranked}
     ranked.sort(key=lambda bot: (-round(values[bot], 9), bot))
     sound = not any(board.anytime for board in boards)
@@ -111,7 +112,7 @@ def overall(boards: Sequence[Leaderboard]) -> Overall | None:
     return Overall(
         titles,
         lines,
-        _notes(ranked, [bot for bot in places if bot not in values], len(boards), sound),
+        _notes(ranked, [bot for bot in places if bot not in values], everywhere, len(boards), sound),
         frozenset((ranked[one], ranked[other]) for one, other in better),
         [{bot: round(1 - game.value(bot), 9) for bot in ranked} for game in games],
     )
@@ -146,10 +147,13 @@ def _better(games: Sequence[_InGame], ranked: Sequence[str]) -> set[tuple[int, i
     return told_apart(differences)
 
 
-def _notes(ranked: Sequence[str], others: Sequence[str], games: int, sound: bool) -> list[str]:
+def _notes(
+    ranked: Sequence[str], others: Sequence[str], everywhere: Sequence[str], games: int, sound: bool
+) -> list[str]:
     notes = []
     if not ranked:
-        notes.append(f"No bot plays all {games} games, so there is no order over all of them.")
+        who = f"Only {everywhere[0]} plays" if everywhere else "No bot plays"
+        notes.append(f"{who} all {games} games, so there is no order over all of them.")
     elif others:
         some = ", ".join(others[:MOST_NAMED]) + (
             f" and {len(others) - MOST_NAMED} more" if len(others) > MOST_NAMED else ""
