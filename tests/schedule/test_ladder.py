@@ -260,6 +260,13 @@ def test_the_best_is_told_apart_in_fewer_matches_than_lots_take(runs: int) -> No
     assert spent[False] < 0.75 * spent[True]
 
 
+@pytest.mark.parametrize("runs", [4, pytest.param(100, marks=pytest.mark.slow)], ids=["short", "full"])
+def test_where_everybody_loses_to_somebody_nobody_is_said_to_be_the_best(runs: int) -> None:
+    ended = [ladder(World([0.0] * 3, 2, cycle=0.3), "best", 1000, seed, SURE) for seed in range(runs)]
+    assert sum(played.knowledge.claims.best(SURE) is not None for played in ended) <= 0.05 * runs
+    assert any("No bot is the best" in played.knowledge.sentence(played.matches) for played in ended)
+
+
 @pytest.mark.slow
 def test_each_goal_against_a_round_robin_of_the_same_size() -> None:
     """Figures of docs/formats.md: the best is found more often, newcomers are placed better, orders are as good."""
