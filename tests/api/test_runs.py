@@ -239,8 +239,8 @@ def test_leaderboards_are_fitted_once(monkeypatch):
 
     run = harness.tournament("el-paso", FIELD, deals=1, seed=1, workers=0)
     calls = []
-    real = runs.leaderboards
-    monkeypatch.setattr(runs, "leaderboards", lambda rated: calls.append(1) or real(rated))
+    real = runs.boards_of
+    monkeypatch.setattr(runs, "boards_of", lambda folder: calls.append(1) or real(folder))
     run.leaderboard(), run.table(), run.pairs(), repr(run)
     assert len(calls) == 1
 

@@ -21,7 +21,7 @@ from harness.ratings.betting import Bets, enough
 from harness.ratings.bounded_luck import bounded_value
 from harness.ratings.expectations import Expectations
 from harness.ratings.luck_adjustment import MOST_TRUST, Trust, take_luck_out, value_function_of
-from harness.ratings.ratings import shares_ahead
+from harness.ratings.evidence import shares_ahead
 from harness.ratings.value_function import (
     DEPTH,
     Lesson,
@@ -181,7 +181,7 @@ def test_the_leaderboard_without_luck(run):
     plain = json.loads(arena("leaderboard", "a", "-f", "json").stdout)["el-paso"]
     adjusted = json.loads(arena("leaderboard", "a", "-f", "json", "--luck-adjusted").stdout)["el-paso"]
     unlike = {key for one, other in zip(plain, adjusted, strict=True) for key in one if one[key] != other[key]}
-    assert unlike == {"ahead", "ahead low", "ahead high"}
+    assert unlike == {"ahead", "ahead low", "ahead high", "sure"}
     text = arena("leaderboard", "a", "--luck-adjusted").stdout
     digest = value_function_of(game(), {}).digest
     assert re.search(rf"Luck-adjusted: .*{digest} for el-paso, learned from 8,000 other matches", text)
