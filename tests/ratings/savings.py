@@ -38,7 +38,7 @@ PAIRS = {
     "x-pasch": [
         ("tycoon", "founder", "random"),
         ("hustler", "founder", "raider", "random"),
-        ("tycoon", "hustler", "random"),
+        ("hustler", "founder", "random"),
     ],
 }
 EQUAL = {
