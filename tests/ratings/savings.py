@@ -1,6 +1,6 @@
 """How many matches a comparison takes, against whole duplicate sets as earlier arenas played them: with real bots.
 
-python -m tests.ratings.savings                40 seeds of three pairs a game: matches of either way, verdicts
+python -m tests.ratings.savings                40 seeds of some pairs a game: matches of either way, verdicts
 python -m tests.ratings.savings --equal        100 comparisons of a bot with itself for each game: wrong answers
 python -m tests.ratings.savings --gain         what sharing deals is worth, for bots that are alike or not
 python -m tests.ratings.savings --simulated    200 comparisons by coin tosses for each of some shares of A
@@ -38,6 +38,7 @@ PAIRS = {
     "x-pasch": [
         ("tycoon", "founder", "random"),
         ("hustler", "founder", "raider", "random"),
+        ("hustler", "founder", "random"),
         ("tycoon", "hustler", "random"),
     ],
 }
