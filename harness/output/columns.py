@@ -94,7 +94,7 @@ COLUMNS = (
     Column("bot", "its name, with its options", lambda s: s.line.bot, lambda s: {"bot": s.line.bot}, word=True),
     Column(
         "rating",
-        "mu - 3 sigma: a cautious TrueSkill figure, for those who know it from elsewhere; it decides between bots that are level",
+        "mu - 3 sigma: a cautious TrueSkill figure; it decides between bots that are level by `ahead`",
         lambda s: f"{s.line.rating:.2f}",
         lambda s: {"rating": round(s.line.rating, 3)},
     ),
@@ -116,7 +116,7 @@ COLUMNS = (
     Column(
         "ahead",
         "the share of the others that it finishes ahead of (a tie is one half), corrected for whom it met, with a 95% "
-        "interval. 50% is average, whatever the number of players. The table is sorted by it, and all claims speak of it",
+        "interval. 50% is average, whatever the number of players. The table is sorted by it, all claims speak of it",
         lambda s: percent(s.ahead),
         lambda s: interval_fields("ahead", s.ahead, 4),
         legend="ahead: share of the table finished ahead of.",
