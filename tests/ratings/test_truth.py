@@ -94,10 +94,10 @@ def counted(row: Row, runs: int) -> Count:
 FEW = "few deals"
 ROWS = [
     *(
-        Row(f"{bots} bots, {players} at a table, {deals} deals, {name}", Field(spaced(gap, bots)), runs,
-            {"players": players, "deals": deals}, FEW if wide else "")
+        Row(f"{bots} bots, {players} at a table, {deals} deal{'s' * (deals > 1)}, {name}", Field(spaced(gap, bots)),
+            runs, {"players": players, "deals": deals}, FEW if wide else "")
         for bots, players, deals, runs, wide in (
-            (2, 2, 2, 400, True), (2, 2, 5, 400, True), (2, 2, 12, 400, True), (2, 2, 40, 400, False),
+            (2, 2, 2, 400, True), (2, 2, 5, 400, True), (2, 2, 12, 400, False), (2, 2, 40, 400, False),
             (6, 2, 2, 400, True), (6, 2, 5, 200, False), (6, 3, 2, 400, False), (6, 3, 12, 200, False),
             (6, 4, 5, 200, False), (6, 5, 12, 200, False), (24, 2, 5, 40, False), (24, 4, 1, 10, False),
         )
