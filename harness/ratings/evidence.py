@@ -68,9 +68,7 @@ class SeatSums:
         self.wins += wins
         self.counts += matches * matches
         for sums, total in ((self.score, score), (self.ahead, ahead)):
-            sums[0] += total
-            sums[1] += total * matches
-            sums[2] += total * total
+            sums[:] = sums[0] + total, sums[1] + total * matches, sums[2] + total * total
 
     @property
     def mean_score(self) -> Interval:
@@ -98,13 +96,16 @@ class OpenDeal:
     def __init__(self) -> None:
         self.bots: dict[int, list[float]] = {}
         """Bot -> scores, and by how much its shares ahead are above one half."""
-        self.seats: dict[tuple[int, int], list[float]] = {}
-        """(players, seat) -> matches, scores, shares ahead, wins."""
+        self.seats: dict[int, list[list[float]]] = {}
+        """Players -> for each seat matches, scores, shares ahead, wins."""
         self.tables: dict[tuple[int, ...], int] = {}
 
     @property
     def kind(self) -> DealKind:
         """Which tables have played it."""
+        if len(self.tables) == 1:
+            ((table, count),) = self.tables.items()
+            return DealKind(table, ((table, count),))
         return DealKind(tuple(sorted(self.bots)), tuple(sorted(self.tables.items())))
 
     def values(self, bots: Iterable[int]) -> list[float]:
@@ -144,23 +145,22 @@ class Evidence:
                 self._close(self._open.pop(next(iter(self._open))))
             deal = self._open[seed] = OpenDeal()
         players = len(bots)
-        its, seats = deal.bots, deal.seats
+        its, places = deal.bots, deal.seats.get(players)
+        if places is None:
+            places = deal.seats[players] = [[0.0] * 4 for _ in bots]
         finished, winners = shares_ahead(ranks), ranks.count(1)
         counted = finished if shares is None else shares
-        for seat, bot in enumerate(bots):
+        for bot, place, score, share, ahead, rank in zip(bots, places, scores, counted, finished, ranks, strict=True):
             sums = its.get(bot)
             if sums is None:
-                its[bot] = [scores[seat], counted[seat] - 0.5]
+                its[bot] = [score, share - 0.5]
             else:
-                sums[0] += scores[seat]
-                sums[1] += counted[seat] - 0.5
-            place = seats.get((players, seat))
-            if place is None:
-                place = seats[players, seat] = [0.0] * 4
+                sums[0] += score
+                sums[1] += share - 0.5
             place[0] += 1
-            place[1] += scores[seat]
-            place[2] += finished[seat]
-            if ranks[seat] == 1:
+            place[1] += score
+            place[2] += ahead
+            if rank == 1:
                 place[3] += 1 / winners
         table = tuple(sorted(bots))
         deal.tables[table] = deal.tables.get(table, 0) + 1
@@ -237,11 +237,12 @@ class Evidence:
 
 
 def _add_seats(into: dict[tuple[int, int], SeatSums], deal: OpenDeal) -> None:
-    for key, (matches, score, ahead, wins) in deal.seats.items():
-        sums = into.get(key)
-        if sums is None:
-            sums = into[key] = SeatSums()
-        sums.add(matches, score, ahead, wins)
+    for players, places in deal.seats.items():
+        for seat, (matches, score, ahead, wins) in enumerate(places):
+            sums = into.get((players, seat))
+            if sums is None:
+                sums = into[players, seat] = SeatSums()
+            sums.add(matches, score, ahead, wins)
 
 
 @lru_cache(maxsize=100_000)

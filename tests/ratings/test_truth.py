@@ -94,10 +94,10 @@ def counted(row: Row, runs: int) -> Count:
 FEW = "few deals"
 ROWS = [
     *(
-        Row(f"{bots} bots, {players} at a table, {deals} deals, {name}", Field(spaced(gap, bots)), runs,
-            {"players": players, "deals": deals}, FEW if wide else "")
+        Row(f"{bots} bots, {players} at a table, {deals} deal{'s' * (deals > 1)}, {name}", Field(spaced(gap, bots)),
+            runs, {"players": players, "deals": deals}, FEW if wide else "")
         for bots, players, deals, runs, wide in (
-            (2, 2, 2, 400, True), (2, 2, 5, 400, True), (2, 2, 12, 400, True), (2, 2, 40, 400, False),
+            (2, 2, 2, 400, True), (2, 2, 5, 400, True), (2, 2, 12, 400, False), (2, 2, 40, 400, False),
             (6, 2, 2, 400, True), (6, 2, 5, 200, False), (6, 3, 2, 400, False), (6, 3, 12, 200, False),
             (6, 4, 5, 200, False), (6, 5, 12, 200, False), (24, 2, 5, 40, False), (24, 4, 1, 10, False),
         )
@@ -203,7 +203,7 @@ def sure_of(runs: int) -> dict[int, list[float]]:
     return found
 
 
-@pytest.mark.parametrize("runs", [pytest.param(10, id="short"), pytest.param(300, id="full", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("runs", [pytest.param(6, id="short"), pytest.param(300, id="full", marks=pytest.mark.slow)])
 def test_sure_is_right_as_often_as_it_says(runs):
     for tenth, (count, said, right) in sure_of(runs).items():
         if tenth >= 5 and count >= 20:
@@ -220,18 +220,18 @@ def test_unequal_bots_are_told_apart_once_there_are_deals_enough():
 
 def test_as_many_true_claims_as_a_test_of_strengths_made():
     """Six bots 0.3 apart, two at a table, 40 deals: Plackett-Luce with a sandwich over deals found 11.2."""
-    count = counted(Row("", Field(spaced(0.3, 6)), 40, {"deals": 40}), 40)
-    assert count.found / 40 > 10.7
+    count = counted(Row("", Field(spaced(0.3, 6)), 20, {"deals": 40}), 20)
+    assert count.found / 20 > 10.5
 
 
 def test_trueskill_s_sigma_alone_would_promise_too_much():
     """Why the intervals come from the deals: sigma takes the matches of a deal for independent."""
     inside = 0
-    for seed in range(30):
+    for seed in range(15):
         lines = rate_records(tournament(World([0.0] * 6, 4), 12, Random(seed)))["sim"].lines.values()
         middle = sum(line.mu for line in lines) / 6
         inside += sum(abs(line.mu - middle) < 1.96 * line.sigma for line in lines)
-    assert inside / 180 < 0.85
+    assert inside / 90 < 0.85
 
 
 def test_a_hundred_bots_are_fitted_in_no_time():
