@@ -131,15 +131,15 @@ COLUMNS = (
     Column("bot", "its name, with its options", lambda s: s.line.bot, lambda s: {"bot": s.line.bot}, word=True),
     Column(
         "ahead",
-        "the share of its opponents that it finishes ahead of (a tie is one half), with a 95% interval: what the table "
-        "is sorted by. 50% is average, whatever the number of players",
+        "the share of its opponents that it finishes ahead of (a tie is one half), corrected for whom it met, with a 95% "
+        "interval. 50% is average, whatever the number of players. The table is sorted by it, and all claims speak of it",
         lambda s: percent(s.ahead),
         lambda s: interval_fields("ahead", s.ahead, 4),
         legend=f"ahead: share of opponents that it finishes ahead of; ± {LEVEL:.0%} interval.",
     ),
     Column(
         "rating",
-        "mu - 3 sigma: TrueSkill's cautious figure, as in other leagues. No claim is made from it",
+        "mu - 3 sigma: TrueSkill's cautious figure, as in other leagues; it decides between bots that are level",
         lambda s: f"{s.line.rating:.2f}",
         lambda s: {"rating": round(s.line.rating, 3)},
         legend="rating: TrueSkill.",
@@ -154,7 +154,7 @@ COLUMNS = (
     ),
     Column(
         "sure",
-        "how sure we are that this bot is better than the one below, looking at these two alone",
+        "how sure we are that this bot is better than the one below: what says 90% is right in 90 of 100 cases",
         lambda s: _sure(s.sure),
         lambda s: {"sure": None if s.sure is None else round(s.sure, 4)},
         legend="sure: that it is better than the next line.",
@@ -200,7 +200,7 @@ COLUMNS = (
     ),
     Column(
         "PL",
-        "the Plackett-Luce strength, in Elo points around the field's average: the cross-check",
+        "the Plackett-Luce strength, in Elo points around the field's average: a cross-check, no claim",
         lambda s: f"{round(s.strength) + 0.0:+.0f}",  # no -0, which is a matter of the last bit
         lambda s: {"strength": round(s.strength, 1) + 0.0, "strength place": s.strength_place},
         legend="PL: Plackett-Luce, in Elo points.",
