@@ -131,8 +131,9 @@ COLUMNS = (
     Column("bot", "its name, with its options", lambda s: s.line.bot, lambda s: {"bot": s.line.bot}, word=True),
     Column(
         "ahead",
-        "the share of its opponents that it finishes ahead of (a tie is one half), corrected for whom it met, with a 95% "
-        "interval. 50% is average, whatever the number of players. The table is sorted by it, and all claims speak of it",
+        "the share of its opponents that it finishes ahead of (a tie is one half), corrected for whom it met, with a "
+        "95% interval. 50% is average, whatever the number of players. The table is sorted by it, and all claims speak "
+        "of it",
         lambda s: percent(s.ahead),
         lambda s: interval_fields("ahead", s.ahead, 4),
         legend=f"ahead: share of opponents that it finishes ahead of; ± {LEVEL:.0%} interval.",
