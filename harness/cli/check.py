@@ -99,8 +99,6 @@ def _check(roster: Roster, asked: dict[str, Any], games: tuple[str, ...]) -> Bot
 def _show(reports: dict[str, BotReport], as_json: bool) -> None:
     from dataclasses import asdict
 
-    from harness.output.durations import duration
-
     if as_json:
         data = [{"isolate": place, **asdict(report), "fit": report.fit} for place, report in reports.items()]
         click.echo(json.dumps({"fit": all(report["fit"] for report in data), "checks": data}, indent=2))
@@ -109,9 +107,9 @@ def _show(reports: dict[str, BotReport], as_json: bool) -> None:
     for game, counts in first.games.items():
         click.echo(f"{game}: {', '.join(map(str, counts))} players")
     for place, report in reports.items():
-        pace = report.seconds / max(1, report.decisions)
-        click.echo(f"{PLACES[place]}: {report.matches:,} matches, {report.decisions:,} decisions; {duration(pace)} each, "
-                   f"at most {duration(report.slowest)}")  # fmt: skip
+        pace = 1000 * report.seconds / max(1, report.decisions)
+        click.echo(f"{PLACES[place]}: {report.matches:,} matches, {report.decisions:,} decisions; {pace:.3g} ms each, "
+                   f"at most {1000 * report.slowest:.3g} ms")  # fmt: skip
         if report.memory:
             click.echo(f"{report.memory:.0f} MB of memory at most")
     for problem in dict.fromkeys(problem for report in reports.values() for problem in report.problems):
