@@ -248,5 +248,5 @@ def _dry_run(setup: RunSetup, request: RunRequest) -> None:
     workers = max(1, default_workers() if request.workers is None else request.workers)
     line = f"A match takes about {duration(each)}"
     if total is not None:
-        line += f"; all of them about {about(total * each / workers)} with {workers} workers"
+        line += f"; all of them {about(total * each / workers)} with {workers} workers"
     click.echo(line + ".")

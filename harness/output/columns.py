@@ -140,7 +140,7 @@ COLUMNS = (
     ),
     Column(
         "rating",
-        "mu - 3 sigma: TrueSkill's cautious figure, as in other leagues. No claim is made from it",
+        "mu - 3 sigma: TrueSkill's cautious figure, as in other leagues; it decides between bots that are level",
         lambda s: f"{s.line.rating:.2f}",
         lambda s: {"rating": round(s.line.rating, 3)},
         legend="rating: TrueSkill.",

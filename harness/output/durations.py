@@ -23,20 +23,21 @@ def duration(seconds: float) -> str:
 
 
 def about(seconds: float) -> str:
-    """The same for what is only estimated: no more digits than can be meant."""
+    """The same for what is only estimated, `"about 40 s"`: no more digits than can be meant."""
     if seconds < 10:
         return "a few seconds"
     if seconds < 55:
-        return f"{_rounded(seconds, 10)} s"
+        return f"about {_rounded(seconds, 10)} s"
     if seconds < 10 * MINUTE:
         whole = _rounded(seconds, 10)
-        return f"{whole // MINUTE} min" + (f" {whole % MINUTE:02} s" if whole % MINUTE and whole < 5 * MINUTE else "")
+        rest = f" {whole % MINUTE:02} s" if whole % MINUTE and whole < 5 * MINUTE else ""
+        return f"about {whole // MINUTE} min{rest}"
     if seconds < HOUR:
-        return f"{_rounded(seconds / MINUTE, 1)} min"
+        return f"about {_rounded(seconds / MINUTE, 1)} min"
     minutes = _rounded(seconds / MINUTE, 5)
     if seconds < DAY:
-        return f"{minutes // 60} h" + (f" {minutes % 60:02} min" if minutes % 60 else "")
-    return duration(seconds)
+        return f"about {minutes // 60} h" + (f" {minutes % 60:02} min" if minutes % 60 else "")
+    return f"about {duration(seconds)}"
 
 
 def rate(each_second: float) -> str:

@@ -115,20 +115,16 @@ class Progress:
 
     def line(self, now: float, width: int | None = None) -> str:
         """How far it is, in so many characters: what matters less is left out first."""
-        parts = [self._count(), *self._what_remains(now)]
-        if self.faults.total:
-            parts.append(self._failing())
+        count, left, stage, pace = self._count(), self._time_left(now), self._round(), self._rate(now)
+        faults = self._failing() if self.faults.total else ""
         top = self._leading(now)
-        while True:
-            text = ", ".join(parts) + (f" | {', '.join(top)}" if top else "")
-            if width is None or len(text) <= width:
-                return text
-            if top:
-                top = top[:-1]
-            elif len(parts) > 1:
-                parts = parts[:-1]
-            else:
-                return text[:width]
+        for dropped in ((), (pace,), (pace, stage), (pace, stage, left), (pace, stage, left, faults)):
+            text = ", ".join(part for part in (count, left, stage, pace, faults) if part and part not in dropped)
+            for leaders in range(len(top), -1, -1):
+                whole = text + (f" | {', '.join(top[:leaders])}" if leaders else "")
+                if width is None or len(whole) <= width:
+                    return whole
+        return count[:width]
 
     def _count(self) -> str:
         total = self.outlook.total
@@ -137,15 +133,14 @@ class Progress:
         most = "at most " if self.outlook.most else ""
         return f"{self.what}: {self.done:,} of {most}{total:,} ({self.done / total:.0%})"
 
-    def _what_remains(self, now: float) -> list[str]:
-        parts = []
+    def _time_left(self, now: float) -> str:
         seconds = self._seconds_left(now)
-        if seconds is not None:
-            parts.append(f"{'at most ' if self.outlook.most else ''}about {about(seconds)} left")
-        if self._rounds:
-            parts.append(self._round())
-        parts.append(rate((self.done - self.skipped) / max(now - self.began, 1e-9)))
-        return parts
+        if seconds is None:
+            return ""
+        return f"{'at most ' if self.outlook.most else ''}{about(seconds)} left"
+
+    def _rate(self, now: float) -> str:
+        return rate((self.done - self.skipped) / max(now - self.began, 1e-9))
 
     def _seconds_left(self, now: float) -> float | None:
         """By what matches cost, or where these are not seen, by their number."""
@@ -155,7 +150,9 @@ class Progress:
         return max(0, total - self.done) * (now - self.began) / done
 
     def _round(self) -> str:
-        """`"round 3 of 5"`: of the game that is farthest behind."""
+        """`"round 3 of 5"`: of the game that is farthest behind, where results decide."""
+        if not self._rounds:
+            return ""
         game = min(self._rounds, key=lambda name: (self._rounds[name], name))
         known = self.outlook.rounds[game]
         return f"round {self._rounds[game]}" + (f" of {known}" if known else "")

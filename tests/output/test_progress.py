@@ -8,6 +8,7 @@ from random import Random
 import pytest
 
 from harness.core.format import GamePlan, Plan
+from harness.core.types import Fault
 from harness.output.durations import about, duration, rate
 from harness.output.leaders import Leaders
 from harness.output.progress import Progress
@@ -33,7 +34,7 @@ def test_times_are_written_as_people_write_them(seconds, text):
      (1900, "32 min"), (4000, "1 h 05 min"), (7190, "2 h")],
 )  # fmt: skip
 def test_an_estimate_has_no_more_digits_than_are_meant(seconds, text):
-    assert about(seconds) == text
+    assert about(seconds).removeprefix("about ") == text
 
 
 def test_rates_below_one_a_second():
@@ -116,6 +117,8 @@ def test_a_line_fits_and_leaves_out_what_matters_less():
         line = shown(Outlook(3000, matches={"sim": 3000}), matches, width)
         assert len(line) <= width
         assert full.startswith(line.split(" | ")[0])
+    failing = [*matches, record(("oops", "b"), (1, 2), faults=(Fault(0, "crash", 0),))]
+    assert "1 fault: oops 1" in shown(Outlook(3000, matches={"sim": 3000}), failing, 60)
 
 
 def test_several_games_show_the_first_of_each():
