@@ -126,10 +126,20 @@ def _play(
     taken = noted[-LAST:] + rng.sample(noted[:-LAST], min(A_MATCH - LAST, len(noted[:-LAST])))
     scores = state.scores()
     record = GameRecord(
-        f"lesson-{seed}", 0, "", game.name, game.version, dict(game.settings), seed,
-        tuple(f"{entrant.name}, {slips}" for entrant, slips in table), scores, ranks_of(scores), state.ending,
-        tuple(actions), tuple(decisions),
-    )  # fmt: skip
+        id=f"lesson-{seed}",
+        index=0,
+        set="",
+        game=game.name,
+        rules=game.version,
+        options=dict(game.settings),
+        seed=seed,
+        seats=tuple(f"{entrant.name}, {slips}" for entrant, slips in table),
+        scores=scores,
+        ranks=ranks_of(scores),
+        ending=state.ending,
+        actions=tuple(actions),
+        decisions=tuple(decisions),
+    )
     return [rows_of(position) for position in taken], record
 
 
