@@ -42,9 +42,9 @@ LAST = 1
 """So many of them are the last ones: late luck decides much, and comes but once."""
 TRIED = 60
 """Matches, the last ones, in which is seen where luck matters."""
-PAYS = 0.02
+PAYS = 0.01
 """Luck after choices of which all together make up less than this is not worth the time to look at it."""
-TREES = 120
+TREES = 160
 RATE = 0.15
 BINS = 48
 """Values of a feature that questions can tell apart."""
