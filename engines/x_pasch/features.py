@@ -8,10 +8,10 @@ from math import exp
 from typing import TYPE_CHECKING, cast
 
 from engines.x_pasch.actions import Found, Place
-from engines.x_pasch.boards import replaced
+from engines.x_pasch.boards import leader, replaced
 from engines.x_pasch.dice import Dice
 from engines.x_pasch.view import XPaschView
-from harness import ahead_of, beside
+from harness import NOBODY, ahead_of, beside
 
 if TYPE_CHECKING:
     from engines.x_pasch.game import XPasch
@@ -33,11 +33,15 @@ def features(game: XPasch, views: Sequence[XPaschView]) -> list[list[float]]:
     boards, supply, cards = _dice_used(game, views[turn], now)
     before, lasting = _incomes(game, now, players), _incomes(game, boards, players)
     safe, shaky, near, led = _leads(game, boards, players)
+    safe_now, shaky_now, near_now, _ = _leads(game, now, players)
+    gain, losses = _placing(game, table)
+    found = _founding(game, views[turn])
     will_have = [has + to_go * gets for has, gets in zip(euros, led, strict=True)]
     may_have = [has + to_go * gets for has, gets in zip(euros, lasting, strict=True)]
     supplies = replaced(table.supply, turn, supply)
     hands = replaced(table.hand_sizes, turn, table.hand_sizes[turn] + cards)
     common = [players, table.round, len(boards), to_go, max(euros), sum(income), len(table.dice)]
+    common.append(len(table.dice) - len(set(table.dice)))
     return [
         [
             *common,
@@ -55,6 +59,12 @@ def features(game: XPasch, views: Sequence[XPaschView]) -> list[list[float]]:
             safe[seat],
             shaky[seat],
             near[seat],
+            safe_now[seat],
+            shaky_now[seat],
+            near_now[seat],
+            gain if seat == turn else 0.0,
+            found if seat == turn else 0.0,
+            losses[seat],
             *beside(supplies, seat)[::2],
             *beside(hands, seat)[::2],
             sum([game.companies[card].income for card in view.hand]),
@@ -63,6 +73,28 @@ def features(game: XPasch, views: Sequence[XPaschView]) -> list[list[float]]:
         ]
         for seat, view in enumerate(views)
     ]
+
+
+def _placing(game: XPasch, table: XPaschView) -> tuple[float, list[float]]:
+    """The most that one placing by the dice on the table can do for the seat on turn, and to each other seat."""
+    best, losses = 0.0, [0.0] * table.players
+    turn, supply, place = table.turn, table.supply[table.turn], game.tables.rolls[table.dice].place
+    for company, board in zip(table.table, table.members, strict=True):
+        if supply and place[company]:
+            members = min(supply, max([cast("Place", action).members for action in place[company]]))
+            before, after = leader(board), leader(replaced(board, turn, board[turn] + members))
+            if before != after:
+                worth = game.companies[company].income
+                best = max(best, worth * ((after == turn) + 0.5 * (before != NOBODY)))
+                if before != NOBODY:
+                    losses[before] = max(losses[before], worth)
+    return best, losses
+
+
+def _founding(game: XPasch, view: XPaschView) -> float:
+    """The income of the best company that the dice on the table can found from this seat's hand."""
+    found = game.tables.rolls[view.dice].found
+    return max([game.companies[card].income for card in view.hand if found[card]], default=0.0)
 
 
 def _leads(game: XPasch, boards: dict[int, Board], players: int) -> tuple[list[float], ...]:

@@ -42,9 +42,9 @@ LAST = 1
 """So many of them are the last ones: late luck decides much, and comes but once."""
 TRIED = 60
 """Matches, the last ones, in which is seen where luck matters."""
-PAYS = 0.02
+PAYS = 0.01
 """Luck after choices of which all together make up less than this is not worth the time to look at it."""
-TREES = 120
+TREES = 160
 RATE = 0.15
 BINS = 48
 """Values of a feature that questions can tell apart."""
@@ -126,10 +126,20 @@ def _play(
     taken = noted[-LAST:] + rng.sample(noted[:-LAST], min(A_MATCH - LAST, len(noted[:-LAST])))
     scores = state.scores()
     record = GameRecord(
-        f"lesson-{seed}", 0, "", game.name, game.version, dict(game.settings), seed,
-        tuple(f"{entrant.name}, {slips}" for entrant, slips in table), scores, ranks_of(scores), state.ending,
-        tuple(actions), tuple(decisions),
-    )  # fmt: skip
+        id=f"lesson-{seed}",
+        index=0,
+        set="",
+        game=game.name,
+        rules=game.version,
+        options=dict(game.settings),
+        seed=seed,
+        seats=tuple(f"{entrant.name}, {slips}" for entrant, slips in table),
+        scores=scores,
+        ranks=ranks_of(scores),
+        ending=state.ending,
+        actions=tuple(actions),
+        decisions=tuple(decisions),
+    )
     return [rows_of(position) for position in taken], record
 
 

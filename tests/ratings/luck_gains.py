@@ -38,15 +38,14 @@ PAIRS = (
     Pair("el-paso", "outlaw", "slipping outlaw", ("diehard", "skittish")),
     Pair("el-paso", "outlaw", "slipping outlaw", ()),
     Pair("el-paso", "skittish:stars=4", "skittish:stars=1", ("outlaw", "diehard")),
-    Pair("x-pasch", "tycoon", "raider", ("founder", "hustler")),
+    Pair("x-pasch", "tycoon", "hustler", ("raider", "founder")),
     Pair("x-pasch", "tycoon", "slipping tycoon", ("raider", "founder")),
-    Pair("x-pasch", "raider", "slipping raider", ("tycoon",)),
+    Pair("x-pasch", "tycoon", "raider", ("hustler",)),
     Pair("gnadenlos", "miser", "slipping miser", ("debtor", "broker")),
     Pair("gnadenlos", "miser", "slipping broker", ("debtor",)),
     Pair("gnadenlos", "miser", "debtor", ("broker", "random")),
 )
-"""No value function was learned from outlaw, tycoon, raider, miser, from these settings of skittish, or from slips that
-are not its own."""
+"""In each pair is a bot that no value function was learned from: outlaw, tycoon, miser, these settings of skittish."""
 
 
 class Gain(NamedTuple):
