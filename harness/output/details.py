@@ -147,8 +147,8 @@ def alpha_rank_table(board: Leaderboard) -> DataTable:
         ["bot", "share"],
         [[bot, f"{share:.1%}"] for bot, share in found],
         notes,
-        legend="share: how much of the time a bot would be the one that is played, if bots that finish ahead of it took "
-        "over. A description of the pairs as they were played, luck included, and no claim.",
+        legend="share: how much of the time a bot would be the one that is played, if those that finish ahead of it "
+        "took over. A description of the pairs as they were played, luck included, and no claim.",
     )
 
 

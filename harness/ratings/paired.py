@@ -18,7 +18,7 @@ from harness.core.types import GameRecord
 from harness.ratings.intervals import LEVEL, Interval, cdf, quantile
 
 
-class Spread(NamedTuple):
+class PairedSpread(NamedTuple):
     """A sum of values from independent sets, and how far it may be from what is expected."""
 
     sets: int
@@ -39,7 +39,7 @@ class Spread(NamedTuple):
         return Interval(value, value - reach, value + reach)
 
 
-def spread_within(values: Sequence[float], tables: Sequence[int]) -> Spread:
+def spread_within(values: Sequence[float], tables: Sequence[int]) -> PairedSpread:
     """The sum of the values of all sets, with its spread within tables.
 
     Tables that were played once are put together, which can only widen it: it then holds the differences between them.
@@ -58,7 +58,7 @@ def spread_within(values: Sequence[float], tables: Sequence[int]) -> Spread:
     # Satterthwaite's degrees of freedom, with his squares made unbiased: that matters where a table has two deals.
     squares = fsum(part * part / (freedom + 2) for part, freedom in parts)
     freedom = min(freedoms, max(1.0, variance * variance / squares - 2)) if squares else float(freedoms)
-    return Spread(len(values), fsum(values), variance, freedom)
+    return PairedSpread(len(values), fsum(values), variance, freedom)
 
 
 def _variance_of_sum(group: Sequence[float]) -> float:
@@ -154,7 +154,7 @@ class PairedResults:
             spread_within(score, tables).interval(self.seats),
         )
 
-    def _share(self, spread: Spread) -> Interval | None:
+    def _share(self, spread: PairedSpread) -> Interval | None:
         if not spread.sets:
             return None
         value = spread.total / (spread.sets * self.seats)
@@ -184,19 +184,19 @@ class PairedResults:
             for (one, other), spread, told in zip(pairs, spreads, apart, strict=True)
         ]
 
-    def _widened(self, spread: Spread) -> float:
+    def _widened(self, spread: PairedSpread) -> float:
         """What one imaginary match in which one candidate is half a table better, and one in which the other is, add:
         candidates between whom every deal made the same difference so far may differ otherwise in the next."""
         value = spread.total / (spread.sets * self.seats) if spread.sets else 0.0
         return (0.5 - value) ** 2 + (0.5 + value) ** 2
 
-    def _doubt(self, spread: Spread) -> float:
+    def _doubt(self, spread: PairedSpread) -> float:
         """How often a difference as large as this comes by luck alone."""
         if not spread.freedom:
             return 1.0
         return 2 * cdf(-abs(spread.total) / sqrt(spread.variance + self._widened(spread)), spread.freedom)
 
-    def _worth(self, one: str, other: str, spread: Spread) -> float | None:
+    def _worth(self, one: str, other: str, spread: PairedSpread) -> float | None:
         if not spread.variance:
             return None
         alone = [spread_within(self._ahead[name], self._tables).variance for name in (one, other)]

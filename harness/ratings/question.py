@@ -63,7 +63,7 @@ class Question(Struct, frozen=True):
             most=plan.deals,
             margin=plan.number("margin"),
             way=way,
-            indifference=plan.number("indifference"),
+            indifference=float(plan.settings.get("indifference", 0.0)),  # earlier versions did not have it
             thorough=bool(plan.settings["thorough"]),
         )
 

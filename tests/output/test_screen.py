@@ -192,7 +192,7 @@ def test_a_table_over_all_games_is_there_for_those_who_play_them_all():
     both = played(["a", "b", "c"], ("one", "two"))
     *_, over = leaderboard_tables(both)
     assert over.title == "overall"
-    assert over.headers == ["place", "may be", "bot", "ahead", "one", "two", "matches", "faults"]
+    assert over.headers == ["place", "may be", "bot", "ahead", "vote", "one", "two", "matches", "faults"]
     assert [row["place in two"] for row in over.rows] == [1, 2, 3]
     apart = [*played(["a", "b"], ("one",)), *played(["c", "d"], ("two",))]
     assert [table.title for table in leaderboard_tables(apart)] == ["one", "two"]
