@@ -18,6 +18,8 @@ Fields = dict[str, object]
 ScoreText = Callable[[float], str]
 """A score in a game's words."""
 NOTHING = "-"
+WIDE = 3.0
+"""Limits of an interval that are so many points apart are told in whole ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +45,14 @@ class Column:
 
 
 def percent(interval: Interval | None) -> str:
-    """A share with its interval, for people."""
+    """A share with the limits of its interval, which need not be equally far, for people: `76.4% (72-80)`."""
     if interval is None:
         return NOTHING
-    reach = f" ± {100 * interval.reach:.1f}" if isfinite(interval.high) else ""
-    return f"{100 * interval.value:.1f}{reach}%"
+    value, low, high = (100 * part for part in interval)
+    if not isfinite(high):
+        return f"{value:.1f}%"
+    digits = 0 if high - low >= WIDE else 1
+    return f"{value:.1f}% ({low:.{digits}f}-{high:.{digits}f})"
 
 
 def number(interval: Interval | None) -> str:
@@ -136,7 +141,7 @@ COLUMNS = (
         "of it",
         lambda s: percent(s.ahead),
         lambda s: interval_fields("ahead", s.ahead, 4),
-        legend=f"ahead: share of opponents that it finishes ahead of; ± {LEVEL:.0%} interval.",
+        legend=f"ahead: share of opponents that it finishes ahead of, and where it lies with {LEVEL:.0%} certainty.",
     ),
     Column(
         "rating",

@@ -171,7 +171,7 @@ def seats_table(board: Leaderboard) -> DataTable:
         cells.append(
             [str(players), str(seat), f"{matches:.0f}", f"{wins / matches:.1%}", percent(ahead), number(score)]
         )
-    legend = "Without a seat advantage a seat finishes ahead of 50% of the table. ± is a 95% interval over deals."
+    legend = "Without a seat advantage a seat finishes ahead of 50% of the table. In brackets: 95% intervals."
     return DataTable(
         board.title, rows, ["players", "seat", "matches", "wins", "ahead", "mean score"], cells, legend=legend
     )

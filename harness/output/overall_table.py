@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from harness.output.columns import NOTHING, Fields, interval_fields, percent, places
 from harness.output.data_table import DataTable
 from harness.output.reading import overall_summary
-from harness.ratings import LEVEL, Leaderboard, Overall, overall
+from harness.ratings import Leaderboard, Overall, overall
 
 OVERALL = "overall"
 """The title of the table."""
 LEGENDS = {
     "may be": "may be: the places that are not ruled out.",
     "vote": "vote: the place if each game has one vote on who is above whom (Schulze's method).",
-    "ahead": f"ahead, overall: the mean of the games, each with the same weight; ± {LEVEL:.0%} interval.",
+    "ahead": "ahead, overall: the mean of the games, each with the same weight.",
 }
 
 

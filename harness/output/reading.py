@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import isfinite
 from statistics import NormalDist
-from typing import Any
 
 from harness.output.display_names import short
 from harness.ratings import LEVEL, Interval, Leaderboard, Overall
@@ -14,6 +13,7 @@ POWER = 0.8
 """How likely it is that so many deals will do as are said to."""
 MOST_TIMES = 20
 """A run of so many times the deals is nothing to be promised."""
+WRONG = f"such claims are wrong in at most {round(100 * (1 - LEVEL))} of 100 runs"
 MOST_NAMED = 3
 """Bots that a sentence names; the others are counted."""
 
@@ -59,7 +59,7 @@ def _winner(board: Leaderboard) -> str:
         beaten = all((first.line.bot, one.line.bot) in board.told_apart for one in board.standings[1:])
         certain = "is told apart from every other bot" if beaten else "is the only one that can be the best"
         gap = _gap(first.ahead, second.ahead, second.line.bot)
-        return f"{name} won: it {much}{gap}, and it {certain} ({LEVEL:.0%} certain)."
+        return f"{name} won: it {much}{gap}, and it {certain}; {WRONG}."
     told = f"{name} came first, but {_listed(rivals)} may be as good or better. It {much}"
     if second.line.bot in rivals:
         told += f", {_short(second.line.bot)} of {share(second.ahead)}"
@@ -70,7 +70,7 @@ def _winner(board: Leaderboard) -> str:
 
 def _more_deals(board: Leaderboard) -> str:
     """How many more deals would tell the first two apart: only where what was seen is enough to say so."""
-    found: Any = getattr(board, "fit", None)
+    found = board.fit
     first, second = board.standings[:2]
     seen = found.difference(first.line.number, second.line.number) if found else None
     pairs = len(board.standings) * (len(board.standings) - 1) / 2

@@ -15,6 +15,7 @@ from harness.ratings.intervals import LEVEL
 from harness.ratings.joint_beliefs import JointBeliefs
 from harness.schedule.gauntlet import sides
 from harness.schedule.goals import around, by_lot, contenders
+from harness.schedule.ladder_results import knowledge_table
 from harness.schedule.round_robin import MOST_TABLES_ASKED
 
 MOST_BOTS = 200
@@ -40,7 +41,23 @@ def rounds(game: GamePlan, plan: Plan, luck: Chance) -> Rounds:
             played += 1
         if plan.number("until-separated") and knowledge.reached:
             break
-    return Outcome(tuple(knowledge.order()), knowledge.sentence(played))
+    return knowledge.outcome(played)
+
+
+class LadderTracker:
+    """Follows the records of a ladder: what is known so far."""
+
+    def __init__(self, game: GamePlan, plan: Plan) -> None:
+        self._knowledge, self._played = Knowledge(game, plan), 0
+
+    def add(self, record: GameRecord) -> None:
+        """Learns from one match."""
+        self._knowledge.add(record)
+        self._played += 1
+
+    def outcome(self) -> Outcome:
+        """What is known, and what is open."""
+        return self._knowledge.outcome(self._played) if self._played else Outcome()
 
 
 class Knowledge:
@@ -118,6 +135,13 @@ class Knowledge:
     def order(self) -> list[str]:
         """The bots, the probably strongest first."""
         return [self._names[bot] for bot in self.beliefs().order()]
+
+    def outcome(self, played: int) -> Outcome:
+        """What is known after so many matches, and what is open, in a sentence and in a table."""
+        self._look()
+        may_be = self.claims.contenders(self.level) if self.goal == "best" and len(self._names) > 2 else None
+        table = knowledge_table(self.order(), self._told, self.candidates, may_be)
+        return Outcome(tuple(self.order()), self.sentence(played), (table,))
 
     def sentence(self, played: int) -> str:
         """What is known and what is open."""
@@ -228,4 +252,5 @@ LADDER = Format(
         Option("max-matches", 0, "play no more matches of one game than this; 0 is no limit", kind="int", minimum=0),
     ),
     candidates=True,
+    track=LadderTracker,
 )

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from harness.output.tables import leaderboard_files
 from harness.plugins.registry import load
-from harness.ratings import leaderboards, rate_records
+from harness.runs.boards import boards_of
 from harness.runs.store import RunFolder
-from harness.output import render
 from harness.runs.verify import check_run
 
 RUNS = sorted((Path(__file__).parents[2] / "results" / "search").iterdir())
 
-SURE = {"el-paso": 0.98, "gnadenlos": 0.98, "x-pasch": 0.99}
+SURE = {"el-paso": 0.9, "gnadenlos": 0.97, "x-pasch": 0.99}
 """How surely the search is told apart from the next bot, at least."""
 
 
@@ -25,7 +25,8 @@ def test_the_leaderboard_is_made_from_records_that_hold_by_the_rules(folder):
     found = check_run(run, load())
     assert found.problems == []
     assert found.missing == []
-    assert (folder / "leaderboard.md").read_text(encoding="utf-8") == render(leaderboards(rate_records(run.records())), "github") + "\n"
+    for name, made in leaderboard_files(boards_of(run)).items():
+        assert (folder / name).read_bytes() == made
 
 
 @pytest.mark.parametrize("folder", RUNS, ids=lambda folder: folder.name)

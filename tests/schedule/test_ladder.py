@@ -4,6 +4,7 @@ from random import Random
 
 import pytest
 
+from harness.core.chance import Chance
 from harness.core.errors import UsageError
 from harness.core.format import Plan
 from harness.core.types import GameRecord
@@ -11,6 +12,7 @@ from harness.ratings.anytime import AnytimeClaims
 from harness.ratings.joint_beliefs import JointBeliefs, Meetings
 from harness.schedule.goals import around, by_lot, contenders
 from harness.schedule.ladder import MOST_BOTS, Knowledge
+from harness.schedule.simulation import simulated_record
 
 from .support import even, game, names, of_games, plan, play, scheduled, sets_of, spread
 from .worlds import World, drawn, kendall, ladder
@@ -42,6 +44,35 @@ def test_without_a_probability_it_plays_a_round_for_each_deal() -> None:
         assert sum(map(len, rounds)) == scheduled(asked).count() == 45
         assert "with 95% after 45 matches" in outcomes["game"].note
         assert sorted(outcomes["game"].standing) == sorted(names(7))
+
+
+def test_its_table_says_of_each_bot_what_is_known_and_what_is_open() -> None:
+    asked = plan(5, 2, "ladder", deals=60, goal="best")
+    luck, records = Chance(1), []
+
+    def results(specs):
+        records.extend(simulated_record(spec, even(5, 0.8), luck) for spec in specs)
+        return records[-len(specs) :]
+
+    going = scheduled(asked).follow(results)
+    with pytest.raises(StopIteration) as end:
+        while True:
+            next(going)
+    ended, whole = end.value.value["game"], scheduled(asked).outcomes(records)["game"]
+    assert whole.note == ended.note
+    [table] = whole.tables
+    told = AnytimeClaims.of(asked.games[0], scheduled(asked).plan)
+    for record in records:
+        told.add(record)
+    claims = told.claims()
+    assert claims
+    for line in table.fields():
+        others = {*line["better than"], *line["worse than"], *line["open against"]}
+        assert others == set(names(5)) - {line["bot"]}
+        assert {(line["bot"], worse) for worse in line["better than"]} <= claims
+        assert line["may be best"] == (line["bot"] in told.contenders())
+    half = scheduled(asked).outcomes(records[: len(records) // 2])["game"]
+    assert f"after {len(records) // 2} matches" in half.note
 
 
 def test_the_tables_of_a_round_may_be_asked_for() -> None:
