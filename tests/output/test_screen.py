@@ -151,7 +151,7 @@ def test_a_winner_that_is_told_apart_from_all():
     [told] = summary(board(["outlaw", "diehard", "random"], [(0, 1), (0, 2), (1, 2)]))
     assert told == (
         "outlaw won: it finishes ahead of 90% (87% to 93%) of its opponents, 27 points more than diehard, and it is "
-        "told apart from every other bot (95% certain)."
+        "told apart from every other bot; such claims are wrong in at most 5 of 100 runs."
     )
 
 
@@ -171,7 +171,7 @@ def test_a_sentence_never_claims_more_than_the_table():
     assert "sure" not in told
     # Told apart only through others: nobody else can be the best, but the two were not told apart.
     [told] = summary(board(["a", "b", "c"], [(0, 1), (1, 2)]))
-    assert told.endswith("and it is the only one that can be the best (95% certain).")
+    assert told.endswith("and it is the only one that can be the best; such claims are wrong in at most 5 of 100 runs.")
     assert summary(board(["alone"])) == []
 
 
