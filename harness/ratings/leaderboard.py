@@ -17,6 +17,10 @@ from harness.ratings.sureness import sureness
 
 ELO = 400 / log(10)
 """Elo points in one unit of a logarithm of strengths."""
+SEATED = (
+    "Results decided who met whom, so the format's own result is what counts: a bot that met few others, or only far "
+    "stronger ones, has a place here that says little."
+)
 MOST_NAMED = 4
 """Bots of a part of the field that a note names."""
 
@@ -139,7 +143,10 @@ def leaderboard(
         title,
         ratings,
         standings,
-        _notes(lines, found, by_strength, evidence.deal_count(), anytime is not None),
+        [
+            *([SEATED] if seated and lines else []),
+            *_notes(lines, found, by_strength, evidence.deal_count(), anytime is not None),
+        ],
         frozenset((names[one], names[other]) for one, other in better),
         anytime is not None,
         found,
