@@ -152,8 +152,9 @@ def _boards(run: RunFolder, records: Iterable[GameRecord], asked: dict[str, Any]
 
 def _format_result(run: RunFolder, game: str | None, table_format: str) -> str:
     from harness.output.outcome_files import results_of
+    from harness.runs.run_setup import formats_of
 
-    found = results_of(run, load_plugins().formats)
+    found = results_of(run, formats_of(run, load_plugins()))
     for warning in run.warnings:
         note(f"Warning: {warning}")
     return found.only(game).text(table_format)

@@ -47,7 +47,10 @@ def _anytime(plan: Plan) -> Mapping[str, RunningClaims]:
 
 
 class ComparedPair:
-    """The two bots of a comparison of one game, told apart if its own verdict says so."""
+    """The two bots of a comparison of one game, told apart if its own verdict says so.
+
+    Where luck was taken out nobody is: a leaderboard needs no game, and that verdict does.
+    """
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
