@@ -19,9 +19,9 @@ from typing import NamedTuple
 from harness.core.types import MatchSpec
 from harness.match.referee import play
 from harness.plugins.registry import load
+from harness.ratings.evidence import shares_ahead
 from harness.ratings.intervals import quantile
 from harness.ratings.luck_adjustment import take_luck_out, value_function_of
-from harness.ratings.ratings import shares_ahead
 
 RUN = 40
 SLIPS = 0.1

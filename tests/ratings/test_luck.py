@@ -13,9 +13,9 @@ from harness.match.referee import play
 from harness.plugins.registry import load
 from harness.ratings import bounded_luck
 from harness.ratings.bounded_luck import REACH, bounded_value
+from harness.ratings.evidence import shares_ahead
 from harness.ratings.expectations import Expectations
 from harness.ratings.luck import DEAL, OtherLuck, PlayedLuck, luck_of
-from harness.ratings.ratings import shares_ahead
 from tests.ratings import top_card
 from tests.ratings.top_card import BadTopCard, Script, TopCard
 

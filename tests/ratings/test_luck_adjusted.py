@@ -19,9 +19,9 @@ from harness.plugins.registry import load
 from harness.ratings import luck_adjustment, value_learning
 from harness.ratings.betting import Bets, enough
 from harness.ratings.bounded_luck import bounded_value
+from harness.ratings.evidence import shares_ahead
 from harness.ratings.expectations import Expectations
 from harness.ratings.luck_adjustment import MOST_TRUST, Trust, take_luck_out, value_function_of
-from harness.ratings.ratings import shares_ahead
 from harness.ratings.value_function import (
     DEPTH,
     Lesson,
