@@ -80,6 +80,7 @@ def compare(
     indifference: float | None = None,
     way: str | None = None,
     thorough: bool = False,
+    luck_adjusted: bool = False,
     workers: int | None = None,
     resume: str | Path | None = None,
     force: bool = False,
@@ -92,9 +93,10 @@ def compare(
     with the two bots' seats exchanged), "own-deals" (each match has its own), "auto" (the better one of these, by a
     pilot), or "gauntlet" (the two take turns against the others, without meeting). The answer is "better", "worse",
     "equal" (within `margin`, 0.03) or "unknown", and wrong in at most 5 of 100 comparisons. With `indifference` the
-    question is only whether there is a difference of at least that. The matches are kept as a run. `resume` continues
-    it, also with more matches (`most`, `thorough`); give bots that are classes or functions again. `fields` are
-    `move_time`, `game_time`, `memory`, `isolate`, `name`, `results` and `strict`, as in RunRequest.
+    question is only whether there is a difference of at least that. `luck_adjusted` takes out of each result what luck
+    gave, which takes a tenth of a second a match: with slow bots fewer matches are worth it. The matches are kept as a
+    run. `resume` continues it, also with more matches (`most`, `thorough`); give bots that are classes or functions
+    again. `fields` are `move_time`, `game_time`, `memory`, `isolate`, `name`, `results` and `strict`, as in RunRequest.
 
     Examples:
         >>> found = compare("outlaw", "random", games="el-paso", seed=7, workers=0)
@@ -123,7 +125,7 @@ def compare(
     registry = installed_here(request.isolate, request.strict)
     if resume is not None:
         fixed = {"games": games, "options": options, "seed": seed, "margin": margin}
-        fixed |= {"indifference": indifference, "way": way}
+        fixed |= {"indifference": indifference, "way": way, "luck_adjusted": luck_adjusted}
         given = [name for name, value in fixed.items() if value is not None and value is not False and value != ()]
         given += [name for name in fields if name not in ("isolate", "results", "strict")]
         again = [bot for bot in (one, other, *request.bots) if bot is not None]
@@ -135,10 +137,11 @@ def compare(
     else:
         request = seeded(request)
         typed = {"margin": margin, "indifference": indifference, "way": way, "thorough": thorough}
+        typed |= {"luck_adjusted": luck_adjusted}
         command = called(
             "compare", request, one=one, other=other, **{name: said for name, said in typed.items() if said}
         )
-        folder, setup = create_comparison(one, other, request, registry, command, settings)
+        folder, setup = create_comparison(one, other, request, registry, command, settings, luck_adjusted)
         limits = request.limits
     tell_confinement(setup.entrants, limits["isolate"], quiet, folder)
     for game in () if quiet else setup.plan.games:
@@ -150,4 +153,4 @@ def compare(
         sys.stderr.writelines(f"{line}\n" for line in fault_lines(progress.faults, calls))
     if not complete:
         sys.stderr.write(f"Not complete. Continue with: harness.compare(resume={str(folder.folder)!r})\n")
-    return Comparison(verdicts(setup.plan, folder.records()), Run(folder, registry))
+    return Comparison(verdicts(setup.plan, folder.records(), setup.judges), Run(folder, registry))

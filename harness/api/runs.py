@@ -43,6 +43,7 @@ from harness.runs.request import BotLike, RunRequest
 from harness.runs.run_setup import (
     RunSetup,
     create_run,
+    formats_of,
     game_of,
     is_weaker,
     isolation_of_run,
@@ -170,7 +171,7 @@ class Run:
             >>> run.outcome()["el-paso"].standing[0]
             'outlaw'
         """
-        return results_of(self._folder, self._registry.formats)
+        return results_of(self._folder, formats_of(self._folder, self._registry))
 
     def _score_texts(self) -> dict[str, ScoreText]:
         games, _ = installed_games(self._folder, self._registry)

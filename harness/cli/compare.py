@@ -38,7 +38,8 @@ REQUESTED = (
 """Options that are fields of a RunRequest."""
 FIXED = {
     "one": "the bots", "company": "--bot", "games": "--game", "options": "--option", "seed": "--seed",
-    "margin": "--margin", "indifference": "--indifference", "way": "--way", "name": "--name",
+    "margin": "--margin", "indifference": "--indifference", "way": "--way", "luck_adjusted": "--luck-adjusted",
+    "name": "--name",
 }  # fmt: skip
 """What a comparison is: a resumed one has it already."""
 
@@ -77,6 +78,12 @@ FIXED = {
     "turns against the others without meeting. Default: auto, the better one of the first two, by a pilot.",
 )
 @click.option("--thorough", is_flag=True, help="Play on to --most when the answer is known: a narrower interval.")
+@click.option(
+    "--luck-adjusted",
+    is_flag=True,
+    help="Take out of each result what luck gave: fewer matches, at a tenth of a second each. It pays for slow bots, "
+    "such as those that search or have learned.",
+)
 @click.option("--name", help="Name of the folder that keeps the matches. Default: the time.")
 @click.option(
     "--resume",
@@ -101,6 +108,7 @@ def command(**asked: Any) -> None:
     arena compare skittish:stars=3 skittish --game el-paso
     arena compare my_bot.py diehard --bot random --bot skittish
     arena compare my_bot.py diehard --bot random --way gauntlet
+    arena compare ismcts diehard --game el-paso --luck-adjusted
     arena compare --resume results/mine --most 4000
     """
     from harness.output.confinement_text import tell_confinement
@@ -122,7 +130,7 @@ def command(**asked: Any) -> None:
     with at_terminal("matches", setup.schedule, asked["quiet"], asked["workers"]) as (stop, progress):
         complete = play_run(run, setup, limits, asked["workers"], stop, progress.seen, progress.resumed)
     write_leaderboard(run)
-    found = verdicts(setup.plan, run.records())
+    found = verdicts(setup.plan, run.records(), setup.judges)
     _show(run, found, complete, progress.faults, asked)
     if not complete or (asked["strict"] and any(verdict.faults for verdict in found)):
         click.get_current_context().exit(1)
@@ -151,6 +159,7 @@ def _create(asked: dict[str, Any]) -> tuple[RunFolder, RunSetup, dict[str, Any]]
         load_plugins(request.strict, request.isolate),
         join(["arena", *sys.argv[1:], *drawn]),
         question_settings(asked["margin"], asked["indifference"], asked["way"], asked["thorough"]),
+        asked["luck_adjusted"],
     )
     return run, setup, request.limits
 

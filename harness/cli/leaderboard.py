@@ -144,16 +144,20 @@ def _boards(run: RunFolder, records: Iterable[GameRecord], asked: dict[str, Any]
 
     by = {"game": by_game, "players": by_players, "option": by_option}[asked["by"]]
     if not asked["luck_adjusted"]:
-        return boards_of(run, records if asked["game"] or asked["left_out"] else None, by)
+        chosen_only = asked["game"] or asked["left_out"]
+        return boards_of(run, records if chosen_only else None, by, whole=not asked["left_out"])
     chosen = list(records)
     with Progress("luck taken out of matches", len(chosen)) as progress:
-        return luck_adjusted_leaderboards(run, load_plugins(), chosen, by, asked["values"], progress.step)
+        return luck_adjusted_leaderboards(
+            run, load_plugins(), chosen, by, asked["values"], progress.step, whole=not asked["left_out"]
+        )
 
 
 def _format_result(run: RunFolder, game: str | None, table_format: str) -> str:
     from harness.output.outcome_files import results_of
+    from harness.runs.run_setup import formats_of
 
-    found = results_of(run, load_plugins().formats)
+    found = results_of(run, formats_of(run, load_plugins()))
     for warning in run.warnings:
         note(f"Warning: {warning}")
     return found.only(game).text(table_format)

@@ -138,6 +138,8 @@ class Format:
     anytime: bool = False
     """Whether results also decide when it ends or which pairs are worth playing, so that only claims which hold at any
     time may be made of its runs."""
+    reads_actions: bool = False
+    """Whether its rounds look at the actions of records. Others are sent records without: they are most of the size."""
 
     @property
     def design(self) -> Design:

@@ -128,7 +128,7 @@ COLUMNS = (
         "letters: two bots that share one are not told apart, two that share none are. `b-e` is b, c, d and e",
         lambda s: letters(s.groups),
         lambda s: {"groups": list(s.groups)},
-        legend="group: bots that share a letter are not told apart.",
+        legend="group: bots that share a letter are not told apart, or never met.",
         word=True,
         sort_by="place",
         joins=1,
@@ -137,8 +137,8 @@ COLUMNS = (
     Column(
         "ahead",
         "the share of its opponents that it finishes ahead of (a tie is one half), corrected for whom it met, with a "
-        "95% interval. 50% is average, whatever the number of players. The table is sorted by it, and all claims speak "
-        "of it",
+        "95% interval. 50% is average, whatever the number of players. The table is sorted by it, and claims speak of "
+        "it (in swiss and knockout, of common tables)",
         lambda s: percent(s.ahead),
         lambda s: interval_fields("ahead", s.ahead, 4),
         legend=f"ahead: share of opponents that it finishes ahead of, and where it lies with {LEVEL:.0%} certainty.",

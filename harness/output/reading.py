@@ -55,6 +55,11 @@ def _winner(board: Leaderboard) -> str:
     rivals = [one.line.bot for one in board.standings[1:] if one.best == 1]
     name = _short(first.line.bot)
     much = f"finishes ahead of {share(first.ahead)} of its opponents"
+    if board.seated or board.anytime:  # it did not meet everybody alike: what it shows is worked out
+        much = f"would finish ahead of {share(first.ahead)} of the field, corrected for whom it met"
+    if first.best > 1:
+        none = "" if rivals else " No bot can be the best: each one finishes behind some other."
+        return f"{name} comes first in this table: it {much}. But another bot is better where they met.{none}"
     if not rivals:
         beaten = all((first.line.bot, one.line.bot) in board.told_apart for one in board.standings[1:])
         certain = "is told apart from every other bot" if beaten else "is the only one that can be the best"
@@ -65,13 +70,16 @@ def _winner(board: Leaderboard) -> str:
         told += f", {_short(second.line.bot)} of {share(second.ahead)}"
         if first.sure is not None:
             told += f". That {name} is better than {_short(second.line.bot)} is {sureness(first.sure)} sure"
-    return f"{told}. {_more_deals(board)}"
+    return f"{told}. {_more_deals(board)}".rstrip()
 
 
 def _more_deals(board: Leaderboard) -> str:
     """How many more deals would tell the first two apart: only where what was seen is enough to say so."""
     found = board.fit
     first, second = board.standings[:2]
+    met = board.ratings.evidence.have_met(first.line.number, second.line.number)
+    if board.anytime or not met:
+        return ""  # more deals of this run would not settle it
     seen = found.difference(first.line.number, second.line.number) if found else None
     pairs = len(board.standings) * (len(board.standings) - 1) / 2
     if seen is None or not seen.error or seen.value < seen.error:
@@ -108,7 +116,9 @@ def _gap(first: Interval | None, second: Interval | None, name: str) -> str:
     if first is None or second is None:
         return ""
     points = 100 * (first.value - second.value)
-    return f", {points:.0f} points more than {_short(name)}" if points >= 0.5 else f", hardly more than {_short(name)}"
+    if points < 0.5:
+        return f", hardly more than {_short(name)}"
+    return f", {points:.0f} point{'' if round(points) == 1 else 's'} more than {_short(name)}"
 
 
 def _listed(bots: Sequence[str]) -> str:

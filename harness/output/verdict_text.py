@@ -27,8 +27,14 @@ def announcement(question: Question) -> Iterator[str]:
     else:
         cases |= {f"if they are {200 * each:.0f} points apart": matches_if_ahead(question, each) for each in shares}
     told = ", ".join(f"{_about(needed)} {case}" for case, needed in cases.items())
-    fewer = "" if question.way == "own-deals" else "; fewer where sharing deals takes luck out"
+    savings = [
+        *(["sharing deals"] if question.way != "own-deals" else []),
+        *(["its value function"] if question.luck else []),
+    ]
+    fewer = f"; fewer where {' or '.join(savings)} takes luck out" if savings else ""
     stop = f"; --most stops at {question.most:,}" if max(cases.values()) > question.most else ""
+    if question.luck:
+        yield f"Luck is taken out of each result, by the value function {question.luck}."
     yield f"Matches to expect: {told}{fewer}{stop}."
 
 
@@ -62,6 +68,8 @@ def verdict_sentences(verdict: Verdict) -> Iterator[str]:
         yield _how_sure(verdict)
     if verdict.pilot:
         yield _chosen(verdict)
+    if verdict.luck_saved is not None and verdict.matches >= FEW_PAIRS:
+        yield _without_luck(verdict.luck_saved)
     if verdict.ahead_gain and verdict.units.get("pair", verdict.units.get("set", 0)) >= FEW_PAIRS:
         yield _worth(verdict.ahead_gain)
     for name, count in sorted(verdict.faults.items()):
@@ -97,7 +105,8 @@ def _how_much(verdict: Verdict) -> str:
         )
     elo = "" if verdict.elo is None else f", {verdict.elo:+.0f} Elo"
     interval = f"95% interval {verdict.low:.1%} to {verdict.high:.1%}"
-    return f"{one} finishes ahead of {other} in {verdict.ahead:.1%} of the matches ({interval}){elo}."
+    told = f"{one} finishes ahead of {other} in {verdict.ahead:.1%} of the matches ({interval}){elo}"
+    return f"{told}." if verdict.as_played is None else f"{told}, luck taken out; as played in {verdict.as_played:.1%}."
 
 
 def _how_sure(verdict: Verdict) -> str:
@@ -116,7 +125,15 @@ def _chosen(verdict: Verdict) -> str:
     assert pilot
     went = "pairs went on" if pilot.pairs else "matches with deals of their own went on"
     seen = f"{pilot.split} of {PILOT_PAIRS} pairs were split, {pilot.twice} won twice by the same bot"
+    if verdict.question.luck:
+        seen += ", luck taken out"
     return f"In the pilot {seen}: {went}."
+
+
+def _without_luck(saved: float) -> str:
+    if saved > 0:
+        return f"Luck taken out saves {saved:.0%} of the matches, by how results vary."
+    return f"Luck taken out did not pay: results vary by {-saved:.0%} more."
 
 
 def _worth(gain: Gain) -> str:

@@ -21,8 +21,8 @@ Sums = tuple[int, float, float]
 class AnswerRule(Protocol):
     """Takes in values, and says what they answer."""
 
-    def add(self, unit: Unit, value: float) -> None:
-        """One more unit has this value."""
+    def add(self, unit: Unit, share: float) -> None:
+        """One more unit has this value, as a share of finishing ahead."""
 
     def answer(self) -> Answer:
         """What is known by now."""
@@ -41,11 +41,11 @@ class BettingRule:
 
     def __init__(self, bets: Bets, question: Question) -> None:
         self._bets = bets
-        self._margin = question.margin
+        self._margin = question.margin / question.stretch
         self._needed = enough(LEVEL)
         self._for_equal = self._needed if question.former else enough_on_one_side(LEVEL)
 
-    def add(self, unit: Unit, value: float) -> None:
+    def add(self, unit: Unit, share: float) -> None:
         """Nothing to do: the bets have it."""
 
     def answer(self) -> Answer:
@@ -87,15 +87,17 @@ class IndifferenceRule:
     of unit by itself, about one half and with one imaginary unit won: so a lucky start does not look like certainty.
     """
 
-    def __init__(self, indifference: float) -> None:
+    def __init__(self, indifference: float, stretch: float = 1.0) -> None:
         self._least = indifference
+        self._farthest = 0.5 * stretch
+        """How far from one half a unit may be."""
         self._accept, self._refuse = enough(LEVEL), -enough_on_one_side(LEVEL)
         self._sums: dict[Unit, Sums] = {}
 
-    def add(self, unit: Unit, value: float) -> None:
+    def add(self, unit: Unit, share: float) -> None:
         """One more unit has this value."""
         count, total, squares = self._sums.get(unit, (0, 0.0, 0.0))
-        self._sums[unit] = count + 1, total + (value - 0.5), squares + (value - 0.5) ** 2
+        self._sums[unit] = count + 1, total + (share - 0.5), squares + (share - 0.5) ** 2
 
     def _ratio(self, side: int, sums: Sums) -> float:
         """The logarithm of how much more likely a difference to this side is than none, by units of one kind."""
@@ -136,13 +138,14 @@ class IndifferenceRule:
         ]
 
         def worse(away: float) -> float:
-            least, most = squares + 0.25 + count * away**2, squares + count  # the latter where it would not be convex
+            least = squares + 0.25 + count * away**2
+            most = squares + count * (2 * self._farthest) ** 2  # for where it would not be convex
             return max(
                 side * (total + count * away) - number * self._least / 2 + lack * (least if lack > 0 else most)
                 for side, lack in zip((1, -1), lacking, strict=True)
             )
 
-        low, high = -0.5, 0.5
+        low, high = -self._farthest, self._farthest
         for _ in range(_THIRDS):
             first, second = low + (high - low) / 3, high - (high - low) / 3
             low, high = (low, second) if worse(first) <= worse(second) else (first, high)
@@ -152,7 +155,7 @@ class IndifferenceRule:
         """How far to this side of one half so many units bring the greatest ratio: farther off they vary more."""
         number, total, squares = sums
         lead = side * total - (number + count) * self._least / 2
-        return min(0.5, (sqrt(lead**2 + count * (squares + 0.25)) - lead) / count)
+        return min(self._farthest, (sqrt(lead**2 + count * (squares + 0.25)) - lead) / count)
 
     @staticmethod
     def _followed(sums: Sums, away: float, count: int) -> Sums:
@@ -162,4 +165,6 @@ class IndifferenceRule:
 
 def rule_for(question: Question, bets: Bets) -> AnswerRule:
     """The rule that answers a question."""
-    return IndifferenceRule(question.indifference) if question.indifference else BettingRule(bets, question)
+    if question.indifference:
+        return IndifferenceRule(question.indifference, question.stretch)
+    return BettingRule(bets, question)

@@ -22,6 +22,8 @@ STEP = 0.15
 """A guess after a piece of luck is taken as no farther than this from the guess before it."""
 REACH = 0.4
 """The most that is taken out of a match, of the difference of 1 between winning and losing."""
+STRETCH = 1 + 2 * REACH
+"""How much wider what may come out is than the difference between winning and losing."""
 GRAINS = 200
 """Values are rounded to so many steps: a test of few different values is quick."""
 
@@ -50,7 +52,7 @@ def bounded_value(
         taken += luck * min(1.0, (REACH - abs(taken)) / (2 * STEP))
         before = guess
     ahead = 0.5 + 0.5 * ((record.ranks[one] < record.ranks[other]) - (record.ranks[one] > record.ranks[other]))
-    return _grained((ahead - taken + REACH) / (1 + 2 * REACH), record)
+    return _grained((ahead - taken + REACH) / STRETCH, record)
 
 
 def _ahead(state: State[Any], judge: Judge, expected: Sequence[float], pair: tuple[int, int]) -> float:

@@ -11,12 +11,12 @@ from msgspec import Struct
 
 from harness.core.types import GameRecord
 from harness.ratings.answers import rule_for
-from harness.ratings.betting import CAREFUL_PURSES, EVEN_PURSES, Bets
+from harness.ratings.betting import CAREFUL_PURSES, EVEN_PURSES, WIDE_PURSES, Bets
 from harness.ratings.intervals import LEVEL
 from harness.ratings.pilot import Pilot, PilotResult
 from harness.ratings.question import Answer, Question, Unit
 from harness.ratings.shared_deals import Gain, SetSpread
-from harness.ratings.units import results_of, share
+from harness.ratings.units import Duel, duel, results_of, share
 
 POWER = 0.8
 
@@ -47,6 +47,11 @@ class Verdict(Struct, frozen=True):
     did not meet on shared deals."""
     faults: dict[str, int]
     """Matches with a fault, by bot."""
+    as_played: float | None = None
+    """Where luck was taken out: how often the one finished ahead with it."""
+    luck_saved: float | None = None
+    """Where luck was taken out: the share of the matches that this saved, by the variances of a unit with and without
+    it; below 0 it cost some."""
 
     @property
     def elo(self) -> float | None:
@@ -88,19 +93,23 @@ class SequentialTest:
     comparison that was stopped, or has come to its last match, can be continued, by more of the same sequence.
     """
 
-    def __init__(self, question: Question) -> None:
+    def __init__(self, question: Question, duel: Duel = duel) -> None:
+        """`duel` says who finished ahead in a match; it is shown each of them once."""
         self.question = question
+        self._duel = duel
         self.answer: Answer = "unknown"
         self.faults = Counter[str]()
         self.units = Counter[Unit]()
         self.matches = 0
         self._pilot = Pilot(question.way)
-        self._bets = Bets(EVEN_PURSES if question.former else CAREFUL_PURSES)
+        self._bets = Bets(EVEN_PURSES if question.former else WIDE_PURSES if question.luck else CAREFUL_PURSES)
         self._rule = rule_for(question, self._bets)
         self._total = 0.0
         self._shares = [0.0, 0.0]
         self._ahead: dict[Unit, SetSpread] = {}
         self._points: dict[Unit, SetSpread] = {}
+        self._played: dict[Unit, SetSpread] = {}
+        """With luck, where it was taken out."""
 
     @property
     def played(self) -> int:
@@ -128,11 +137,13 @@ class SequentialTest:
     def add(self, records: Sequence[GameRecord]) -> None:
         """One more unit, its matches in the order of the schedule."""
         question, unit = self.question, self.unit
-        results = results_of(question, unit, records)
-        value = sum(results) / len(results)
+        values = results_of(question, unit, records, self._duel)
+        results = [question.as_share(value) for value in values]
         for record in records:
             self.faults.update({record.seats[fault.seat] for fault in record.failures})
         self._ahead.setdefault(unit, SetSpread(len(results))).add(results)
+        if question.luck:
+            self._played.setdefault(unit, SetSpread(len(results))).add(results_of(question, unit, records))
         if unit == "turns":
             self._shares[0] += share(records[0], question.one)
             self._shares[1] += share(records[1], question.other)
@@ -142,8 +153,8 @@ class SequentialTest:
         self.units[unit] += 1
         self.matches += len(records)
         self._total += sum(results)
-        self._bets.add(value)
-        self._rule.add(unit, value)
+        self._bets.add(sum(values) / len(values))
+        self._rule.add(unit, sum(results) / len(results))
         self._pilot.add(results)
         if self.answer == "unknown":
             self.answer = self._rule.answer()
@@ -168,8 +179,8 @@ class SequentialTest:
 
     def verdict(self) -> Verdict:
         """What has been found so far; there must be a unit."""
-        low, high = self._bets.interval(LEVEL)
-        ahead, turns = self._total / self.matches, self.units["turns"]
+        low, high = (_clipped(self.question.as_share(bound)) for bound in self._bets.interval(LEVEL))
+        ahead, turns = _clipped(self._total / self.matches), self.units["turns"]
         shared: Unit = "set" if self.question.way == "sets" else "pair"
         return Verdict(
             question=self.question,
@@ -185,11 +196,28 @@ class SequentialTest:
             ahead_gain=self._ahead[shared].gain() if shared in self._ahead else None,
             score_gain=self._points[shared].gain() if shared in self._points else None,
             faults=dict(self.faults),
+            as_played=self._as_played(),
+            luck_saved=self._luck_saved(),
         )
+
+    def _as_played(self) -> float | None:
+        total = sum([spread.mean * spread.sets * self.question.size(unit) for unit, spread in self._played.items()])
+        return total / self.matches if self._played else None
+
+    def _luck_saved(self) -> float | None:
+        """By the units that there are most of."""
+        unit = self._usual
+        played = self._played[unit].variance if unit in self._played and self._played[unit].sets > 1 else 0.0
+        return 1 - self._ahead[unit].variance / played if played else None
+
+    @property
+    def _usual(self) -> Unit:
+        """The unit that there is most of."""
+        return max(self._ahead, key=lambda each: self._ahead[each].sets)
 
     def _fixed_size(self, difference: float) -> int | None:
         """The usual formula: ((z of the level + z of the power) * deviation / difference) squared."""
-        unit = max(self._ahead, key=lambda each: self._ahead[each].sets)
+        unit = self._usual
         spread = self._ahead[unit]
         if not difference or spread.sets < 2:
             return None
@@ -200,3 +228,7 @@ class SequentialTest:
 
 def _points(record: GameRecord, name: str) -> float:
     return float(record.scores[record.seats.index(name)])
+
+
+def _clipped(share: float) -> float:
+    return min(1.0, max(0.0, share))

@@ -65,6 +65,8 @@ class Leaderboard:
     """Whether results decided who played next or when to stop: then claims are few, and intervals are not given."""
     fit: AheadFit | None = field(default=None, compare=False, repr=False)
     """What the claims were made from."""
+    seated: bool = False
+    """Whether results decided who met whom: then claims are about common tables."""
 
     def alpha_rank(self) -> list[AlphaShare] | None:
         """How much of the time each bot would be played if bots that finish ahead took over, the most first: for fields
@@ -150,6 +152,7 @@ def leaderboard(
         frozenset((names[one], names[other]) for one, other in better),
         anytime is not None,
         found,
+        seated,
     )
 
 

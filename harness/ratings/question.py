@@ -9,6 +9,7 @@ from msgspec import Struct
 from harness.core.errors import UsageError
 from harness.core.format import GamePlan, Plan
 from harness.core.types import Value
+from harness.ratings.bounded_luck import STRETCH
 
 Way = Literal["auto", "pairs", "own-deals", "gauntlet", "sets", "sets-own-deals"]
 """How the matches are laid out: see docs/ratings.md. The last two are those of earlier arenas, kept for their runs."""
@@ -42,6 +43,8 @@ class Question(Struct, frozen=True):
     """If not 0: asks only whether there is a difference of at least this, with bounds for both errors."""
     thorough: bool = False
     """Whether to play on to the last match once the answer is known, for a narrower interval."""
+    luck: str = ""
+    """The value function by which luck is taken out of results, as its digest; empty if they count as played."""
 
     @classmethod
     def of(cls, game: GamePlan, plan: Plan) -> Question:
@@ -65,6 +68,7 @@ class Question(Struct, frozen=True):
             way=way,
             indifference=float(plan.settings.get("indifference", 0.0)),  # earlier versions did not have it
             thorough=bool(plan.settings["thorough"]),
+            luck=value_functions(plan).get(game.name, ""),
         )
 
     @property
@@ -82,8 +86,24 @@ class Question(Struct, frozen=True):
         """How near to one half the two count as equal."""
         return self.indifference or self.margin
 
+    @property
+    def stretch(self) -> float:
+        """How much wider values may lie than from losing to winning: 1 if results count as played."""
+        return STRETCH if self.luck else 1.0
+
+    def as_share(self, value: float) -> float:
+        """A value from 0 to 1 as a share of finishing ahead, which may be less than none or more than all where luck
+        was taken out."""
+        return 0.5 + (value - 0.5) * STRETCH if self.luck else value
+
     def size(self, unit: Unit) -> int:
         """Matches of such a unit."""
         if unit == "set" and self.company:
             return 2 * (2 + len(self.company))
         return 1 if unit == "match" else 2
+
+
+def value_functions(plan: Plan) -> dict[str, str]:
+    """Game -> digest of the value function by which a comparison takes luck out; {} if results count as played."""
+    listed = [entry.partition(":") for entry in str(plan.settings.get("luck", "")).split()]
+    return {game: digest for game, _, digest in listed}

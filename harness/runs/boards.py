@@ -22,10 +22,13 @@ def boards_of(
     records: Iterable[GameRecord] | None = None,
     by: Callable[[GameRecord], str] = by_game,
     shares: Mapping[str, Sequence[float]] | None = None,
+    *,
+    whole: bool | None = None,
 ) -> list[Leaderboard]:
     """The leaderboards of a run: one for each game, or for what else `by` tells apart; of some of its `records` only,
-    if given. `shares` has what counts in each match, by its id, in place of the shares finished ahead of."""
-    rating_set = rating_set_of(run.info.plan, by, whole=records is None)
+    if given. `shares` has what counts in each match, by its id, in place of the shares finished ahead of. `whole`: the
+    records given are all of those games."""
+    rating_set = rating_set_of(run.info.plan, by, whole=records is None if whole is None else whole)
     for record in in_schedule_order(run.records() if records is None else records):
         rating_set.add(record, shares[record.id] if shares else None)
     return rating_set.boards()
@@ -47,7 +50,10 @@ def _anytime(plan: Plan) -> Mapping[str, RunningClaims]:
 
 
 class ComparedPair:
-    """The two bots of a comparison of one game, told apart if its own verdict says so."""
+    """The two bots of a comparison of one game, told apart if its own verdict says so.
+
+    Where luck was taken out nobody is: a leaderboard needs no game, and that verdict does.
+    """
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan

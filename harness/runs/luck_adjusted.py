@@ -36,13 +36,16 @@ def luck_adjusted_leaderboards(
     by: Callable[[GameRecord], str] = by_game,
     values: Sequence[Path] = (),
     step: Callable[[], None] = lambda: None,
+    *,
+    whole: bool = True,
 ) -> list[Leaderboard]:
-    """The leaderboards of these records of a run without the luck in `ahead`; `step` is called for each match."""
+    """The leaderboards of these records of a run without the luck in `ahead`; `step` is called for each match. `whole`
+    if they are all of their games."""
     played = {record.game for record in records}
     games = {name: game for name, game in configure_run(run, registry).items() if name in played}
     given = read_values(values)
     functions = {name: value_function_of(game, given) for name, game in games.items()}
     adjustment = take_luck_out(records, games, functions, default_workers(), step)
-    plain = boards_of(run, records, by)
-    adjusted = boards_of(run, records, by, adjustment.shares)
+    plain = boards_of(run, records, by, whole=whole)
+    adjusted = boards_of(run, records, by, adjustment.shares, whole=whole)
     return noted(plain, adjusted, adjustment, {by(record): record.game for record in records})

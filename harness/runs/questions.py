@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace as replaced
 from itertools import groupby
 from pathlib import Path
@@ -15,13 +15,15 @@ from harness.core.types import GameRecord, Value
 from harness.plugins.entrants import Entrant
 from harness.plugins.house_bots import house_bots
 from harness.plugins.registry import Registry
-from harness.ratings.comparison import SequentialTest, Verdict
-from harness.ratings.question import FORMER, MARGIN, OFFERED, Question
+from harness.ratings.comparison import Verdict
+from harness.ratings.duel_judge import DuelJudge
+from harness.ratings.question import FORMER, MARGIN, OFFERED
+from harness.runs.duel_judges import judged_formats, judges_of, luck_setting
 from harness.runs.request import BotLike, RunRequest
 from harness.runs.run_setup import RunSetup, info_for, prepare, reopen, run_folder
 from harness.runs.store import RunFolder
 from harness.schedule import Schedule
-from harness.schedule.compare import COMPARE
+from harness.schedule.compare import COMPARE, NO_JUDGES, sequential_test
 
 
 def question_settings(
@@ -41,20 +43,31 @@ def question_settings(
 
 
 def create_comparison(
-    one: BotLike, other: BotLike, request: RunRequest, registry: Registry, command: str, settings: dict[str, Value]
+    one: BotLike,
+    other: BotLike,
+    request: RunRequest,
+    registry: Registry,
+    command: str,
+    settings: dict[str, Value],
+    luck_adjusted: bool = False,
 ) -> tuple[RunFolder, RunSetup]:
     """A new run folder for a comparison, and what is needed to play it.
 
     The request's bots are the others at the table, its deals the most matches that are played; `settings` are options
-    of the format `compare`.
+    of the format `compare`; `luck_adjusted` takes luck out of the results, by the value functions that games bring.
     """
-    setup = prepare_comparison(one, other, request, registry, settings)
+    setup = prepare_comparison(one, other, request, registry, settings, luck_adjusted)
     folder = run_folder(Path(request.results), request.name)
     return RunFolder.create(folder, info_for(setup, command, request.limits)), setup
 
 
 def prepare_comparison(
-    one: BotLike, other: BotLike, request: RunRequest, registry: Registry, settings: dict[str, Value]
+    one: BotLike,
+    other: BotLike,
+    request: RunRequest,
+    registry: Registry,
+    settings: dict[str, Value],
+    luck_adjusted: bool = False,
 ) -> RunSetup:
     """Each game that both bots play, at a table with the request's bots and as many house bots as it lacks."""
     entered = _entered(registry, one, other, request.bots)
@@ -79,10 +92,17 @@ def prepare_comparison(
         if players > game.max_players:
             raise UsageError(f"{game.title} is for at most {game.max_players} players, not {players}.")
         plans.append(replace(plan, players=players, entrants=table))
+    if luck_adjusted:
+        settings = {**settings, "luck": luck_setting(setup.games[plan.name] for plan in plans)}
     asked = replace(
         setup.plan, games=tuple(plans), format=COMPARE.name, settings=settings, candidates=(names[0], names[1])
     )
-    return replaced(setup, schedule=Schedule(asked, registry.formats))
+    return _scheduled(setup, asked, registry)
+
+
+def _scheduled(setup: RunSetup, asked: Plan, registry: Registry) -> RunSetup:
+    judges = judges_of(asked, setup.games)
+    return replaced(setup, schedule=Schedule(asked, judged_formats(registry.formats, judges)), judges=judges)
 
 
 def _entered(registry: Registry, one: BotLike, other: BotLike, company: Iterable[BotLike]) -> list[Entrant]:
@@ -124,7 +144,7 @@ def reopen_comparison(
     if asked == plan:
         return setup
     run.extend(asked)
-    return replaced(setup, schedule=Schedule(asked, registry.formats))
+    return _scheduled(setup, asked, registry)
 
 
 def counted(plan: Plan) -> str:
@@ -132,12 +152,18 @@ def counted(plan: Plan) -> str:
     return "sets" if plan.settings["way"] in FORMER else "matches"
 
 
-def verdicts(plan: Plan, records: Iterable[GameRecord]) -> list[Verdict]:
-    """What the records of a comparison say, game by game; of one that is not complete, its first whole units."""
-    known = sorted((replace(record, actions=()) for record in records), key=lambda record: record.index)
+def verdicts(plan: Plan, records: Iterable[GameRecord], judges: Mapping[str, DuelJudge] = NO_JUDGES) -> list[Verdict]:
+    """What the records of a comparison say, game by game; of one that is not complete, its first whole units.
+
+    Of a game whose luck is to be taken out nothing is said unless there is a judge for it.
+    """
+    kept = records if judges else (replace(record, actions=()) for record in records)
+    known = sorted(kept, key=lambda record: record.index)
     found = []
     for game in plan.games:
-        test = SequentialTest(Question.of(game, plan))
+        test = sequential_test(game, plan, judges)
+        if test is None:
+            continue
         units = groupby((record for record in known if record.game == game.name), key=lambda record: record.set)
         for number, (name, played) in enumerate(units, 1):
             matches = list(played)

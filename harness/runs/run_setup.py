@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from harness._version import VERSION
 from harness.core.errors import PluginError, StoreError, UsageError
-from harness.core.format import GamePlan, Plan
+from harness.core.format import Format, GamePlan, Plan
 from harness.core.game import Game
 from harness.core.types import GameRecord, Isolation, Value
 from harness.executors.isolation import OutsideProcesses, is_confined
@@ -23,6 +23,9 @@ from harness.plugins.entrants import Entrant, check_distinct, split_options, unk
 from harness.plugins.loading import shown
 from harness.plugins.registry import Registry, load
 from harness.plugins.trust import stranger_behind
+from harness.ratings.duel_judge import DuelJudge
+from harness.ratings.question import value_functions
+from harness.runs.duel_judges import judged_formats, judges_of
 from harness.runs.request import LIMITS, SAFE_BITS, RunRequest, draw_seed
 from harness.runs.store import RUN, EntrantInfo, RunFolder, RunInfo
 from harness.sandbox.doctor import require_enforcement
@@ -40,6 +43,8 @@ class RunSetup:
     entrants: Mapping[str, Entrant]
     warnings: Sequence[str] = ()
     """What whoever asked for it should know."""
+    judges: Mapping[str, DuelJudge] = field(default_factory=dict)
+    """Game -> who takes its luck out, in a comparison that asks for it."""
 
     @property
     def plan(self) -> Plan:
@@ -286,7 +291,9 @@ def restore(run: RunFolder, registry: Registry) -> RunSetup:
                 f"go on from there."
             )
     entrants = {entrant.name: entrant for entrant in enter_again(run, registry, run.info.entrants)}
-    return RunSetup(Schedule(run.info.plan, registry.formats), configure_run(run, registry), entrants)
+    games = configure_run(run, registry)
+    judges = judges_of(run.info.plan, games)
+    return RunSetup(Schedule(run.info.plan, judged_formats(registry.formats, judges)), games, entrants, judges=judges)
 
 
 def enter_again(run: RunFolder, registry: Registry, entrants: Iterable[EntrantInfo]) -> list[Entrant]:
@@ -303,6 +310,13 @@ def configure_run(run: RunFolder, registry: Registry) -> dict[str, Game[Any]]:
     """The games of a run with their recorded settings."""
     info = run.info
     return {plan.name: registry.game(plan.name).configure(plan.settings, info.files) for plan in info.plan.games}
+
+
+def formats_of(run: RunFolder, registry: Registry) -> Mapping[str, Format]:
+    """The formats as this run needs them: a comparison may need who takes its luck out."""
+    if not value_functions(run.info.plan):
+        return registry.formats
+    return judged_formats(registry.formats, judges_of(run.info.plan, configure_run(run, registry)))
 
 
 def game_of(run: RunFolder, registry: Registry, record: GameRecord) -> Game[Any]:

@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from msgspec.structs import replace
-
 from harness.core.errors import PluginError, StoreError
 from harness.core.types import Fault, GameRecord, MatchSpec
 from harness.executors.jobs import Executor, Job, choose_executor
@@ -113,7 +111,7 @@ class Tournament:
         return known
 
     def _adaptive(self, executor: Executor) -> bool:
-        known = {record.id: replace(record, actions=()) for record in self._recorded()}
+        known = {record.id: self.schedule.seen(record) for record in self._recorded()}
 
         def results(specs: Sequence[MatchSpec]) -> list[GameRecord] | None:
             """Those that are known, and the others played now; None if somebody stopped the executor."""
@@ -124,7 +122,7 @@ class Tournament:
                     found[spec.id] = known.pop(spec.id)
             missing = [spec for spec in specs if spec.id not in found]
             for record in self._played(executor, missing):
-                found[record.id] = replace(record, actions=())
+                found[record.id] = self.schedule.seen(record)
             return [found[spec.id] for spec in specs] if len(found) == len(specs) else None
 
         going = self.schedule.follow(results)

@@ -15,7 +15,7 @@ from harness.plugins.registry import Registry
 from harness.runs.extra_fields import extra_fields
 from harness.runs.request import LIMITS
 from harness.runs.run_files import digest_of_file
-from harness.runs.run_setup import configure_run, limits_of_run
+from harness.runs.run_setup import configure_run, formats_of, limits_of_run
 from harness.runs.store import GAMES, NOTES, RUN, RunFolder
 from harness.runs.verify_bots import BotFindings
 from harness.schedule import Schedule
@@ -55,7 +55,7 @@ def check_run(
     found = Findings(finished=bool(run.info.finished))
     found.problems += [f"Not all of its records may be of the same bots and rules: {each}." for each in run.info.forced]
     games = configure_run(run, registry)
-    schedule = Schedule(run.info.plan, registry.formats)
+    schedule = Schedule(run.info.plan, formats_of(run, registry))
     expected = {spec.id: spec for spec in _expected(run, schedule)}
     found.every = max(1, len(expected) // sample) if sample else 1
     seen: Counter[str] = Counter()

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace as replaced
+from functools import partial
+
 from msgspec.structs import replace
 
 from harness.core.chance import Chance
@@ -9,14 +13,20 @@ from harness.core.errors import UsageError
 from harness.core.format import Format, GamePlan, Outcome, Plan, RoundsOfMatches
 from harness.core.types import MatchSpec, Option
 from harness.ratings.comparison import SequentialTest
-from harness.ratings.question import MARGIN, WAYS, Question, Unit
+from harness.ratings.duel_judge import DuelJudge
+from harness.ratings.question import MARGIN, WAYS, Question, Unit, value_functions
 from harness.ratings.units import matches_of
 from harness.schedule.rounds import PIECE
 
+NO_JUDGES: Mapping[str, DuelJudge] = {}
 
-def rounds(game: GamePlan, plan: Plan, _luck: Chance) -> RoundsOfMatches:
+
+def rounds(game: GamePlan, plan: Plan, _luck: Chance, judges: Mapping[str, DuelJudge] = NO_JUDGES) -> RoundsOfMatches:
     """As many units at a time as are needed at least; the answer may come with the last of them, and not before."""
-    test = SequentialTest(question := Question.of(game, plan))
+    test = sequential_test(game, plan, judges)
+    if test is None:
+        raise UsageError(f"To take the luck out of {game.name} is for 'arena compare --luck-adjusted'.")
+    question = test.question
     while not test.over:
         unit, size = test.unit, question.size(test.unit)
         firsts = range(test.matches, test.matches + size * test.least(PIECE), size)
@@ -25,6 +35,14 @@ def rounds(game: GamePlan, plan: Plan, _luck: Chance) -> RoundsOfMatches:
         for start in range(0, len(records), size):
             test.add(records[start : start + size])
     return Outcome(note=test.verdict().sentence)
+
+
+def sequential_test(game: GamePlan, plan: Plan, judges: Mapping[str, DuelJudge]) -> SequentialTest | None:
+    """What a game of a plan is to be tested by; None if its luck is to be taken out and nobody here can."""
+    question = Question.of(game, plan)
+    if not question.luck:
+        return SequentialTest(question)
+    return SequentialTest(question, judges[game.name].duel()) if game.name in judges else None
 
 
 def placed(game: GamePlan, plan: Plan, unit: Unit, number: int, first: int) -> list[MatchSpec]:
@@ -61,6 +79,13 @@ def check(game: GamePlan, plan: Plan) -> None:
         raise UsageError(
             f"A comparison of {game.name} seats all its {len(game.entrants)} bots at one table, not {game.players}."
         )
+    if value_functions(plan) and not question.luck:
+        raise UsageError(f"Luck is taken out of all games of a comparison or of none, and {game.name} is left out.")
+    if question.luck and (question.way == "gauntlet" or question.former):
+        raise UsageError(
+            "Luck can be taken out where the two bots meet on deals of their own or exchange seats, not in the way "
+            f"{question.way}: leave out --luck-adjusted, or choose auto, pairs or own-deals."
+        )
     if not SequentialTest(question).room:
         raise UsageError("A deal that is played twice takes 2 matches: --most (of a tournament --deals) must be 2.")
 
@@ -91,7 +116,13 @@ COMPARE = Format(
         ),
         Option("way", "auto", "how the matches are laid out; the last two are those of earlier versions", choices=WAYS),
         Option("thorough", False, "play on to the last match when the answer is known", kind="bool"),
+        Option("luck", "", "what 'arena compare --luck-adjusted' takes luck out by: value functions as GAME:DIGEST"),
     ),
     candidates=True,
     anytime=True,
 )
+
+
+def judged_by(judges: Mapping[str, DuelJudge]) -> Format:
+    """The format for plans whose luck is taken out: by these, game by game."""
+    return replaced(COMPARE, rounds=partial(rounds, judges=judges), reads_actions=True)

@@ -99,7 +99,7 @@ class Schedule:
         """The matches of any plan, round by round; `results` is asked for the records of each round after it is given.
 
         Games go on side by side until each has ended; what comes back in the end is the outcome of each game, empty
-        if `results` gave up. Only seats, ranks, scores and faults of the records matter, so a resumed run is led to
+        if `results` gave up. Only what `seen` leaves of the records matters, so a resumed run is led to
         where it was by the records it has.
         """
         going = self._rounds()
@@ -204,9 +204,13 @@ class Schedule:
         except Exception as error:
             raise self._broken(f"{type(error).__name__}: {error}") from error
 
+    def seen(self, record: GameRecord) -> GameRecord:
+        """As much of a record as the format looks at."""
+        return record if self.format.reads_actions else replace(record, actions=())
+
     def led_by(self, records: Iterable[GameRecord]) -> tuple[list[MatchSpec], dict[str, Outcome]]:
         """The matches that these records lead to, those still to be played included, and the outcome if none are."""
-        known = {record.id: replace(record, actions=()) for record in records}  # actions are most of a record's size
+        known = {record.id: self.seen(record) for record in records}
         specs: list[MatchSpec] = []
 
         def results(asked: Sequence[MatchSpec]) -> list[GameRecord] | None:

@@ -137,4 +137,6 @@ def main(deals: int, games: Sequence[str]) -> None:
 
 
 if __name__ == "__main__":
+    if any(word.startswith("-") for word in sys.argv):
+        sys.exit(__doc__)
     main(int(sys.argv[1]) if len(sys.argv) > 1 else 1000, sys.argv[2:])

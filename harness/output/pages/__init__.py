@@ -14,6 +14,7 @@ from harness.output.outcome_files import results_of
 from harness.output.outcome_text import FormatResults
 from harness.plugins.registry import Registry
 from harness.runs.run_files import write_whole
+from harness.runs.run_setup import formats_of
 from harness.runs.store import RunFolder
 
 __all__ = ["format_results", "installed_games", "publish", "write_report"]
@@ -51,7 +52,7 @@ def installed_games(run: RunFolder, registry: Registry) -> tuple[dict[str, Game[
 def format_results(run: RunFolder, registry: Registry) -> tuple[FormatResults, list[str]]:
     """What the run's format says itself, and a sentence if it cannot be asked: it may not be installed here."""
     try:
-        return results_of(run, registry.formats), []
+        return results_of(run, formats_of(run, registry)), []
     except ArenaError as error:
         nothing = FormatResults({}, run.info.plan.format)
         return nothing, [f"The result of the {run.info.plan.format} itself is missed: {error}"]
