@@ -82,7 +82,7 @@ def _more_deals(board: Leaderboard) -> str:
         return ""  # more deals of this run would not settle it
     seen = found.difference(first.line.number, second.line.number) if found else None
     pairs = len(board.standings) * (len(board.standings) - 1) / 2
-    if seen is None or not seen.error or seen.value < seen.error:
+    if board.seated or seen is None or not seen.error or seen.value < seen.error:
         return "More deals will tell."
     needed = NormalDist().inv_cdf(1 - (1 - LEVEL) / 2 / pairs) + NormalDist().inv_cdf(POWER)
     times = (needed * seen.error / seen.value) ** 2

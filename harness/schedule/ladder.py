@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 from random import Random
 
@@ -49,6 +50,8 @@ class LadderTracker:
 
     def __init__(self, game: GamePlan, plan: Plan) -> None:
         self._knowledge, self._played = Knowledge(game, plan), 0
+        self._most, self._seats = count(game, plan), game.players
+        self._stops = bool(plan.number("until-separated"))
 
     def add(self, record: GameRecord) -> None:
         """Learns from one match."""
@@ -56,8 +59,15 @@ class LadderTracker:
         self._played += 1
 
     def outcome(self) -> Outcome:
-        """What is known, and what is open."""
-        return self._knowledge.outcome(self._played) if self._played else Outcome()
+        """What is known, and what is open; while it goes on that is all there is to say."""
+        if not self._played:
+            return Outcome(open="No match has been played.")
+        ended = self._knowledge.outcome(self._played)
+        if self._most is not None and self._played >= self._most // self._seats * self._seats:
+            return ended
+        if self._stops and self._knowledge.reached:
+            return ended
+        return replace(ended, note="", open=ended.note)
 
 
 class Knowledge:

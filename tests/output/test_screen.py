@@ -159,7 +159,7 @@ def test_a_first_place_that_is_open_says_who_may_be_better_and_how_sure_it_is():
     [told] = summary(board(["tycoon", "hustler", "random"], [(0, 2), (1, 2)]))
     assert told == (
         "tycoon came first, but hustler may be as good or better. It finishes ahead of 90% (87% to 93%) of its "
-        "opponents, hustler of 63% (60% to 66%). That tycoon is better than hustler is 82% sure. More deals will tell."
+        "opponents, hustler of 63% (60% to 66%). That tycoon is better than hustler is 82% sure."
     )
 
 

@@ -10,6 +10,7 @@ import msgspec
 import pytest
 
 from harness.core.types import GameRecord
+from harness.plugins.registry import load
 from tests.play.support import sit_down
 from tests.play.terminal import CTRL_C, CTRL_D, terminal
 from tests.support.cli import arena
@@ -74,7 +75,8 @@ def test_a_whole_game_with_wrong_input_ctrl_d_and_ctrl_c(game):
         last = person.play_on()
         assert person.end() == 0
     [record] = records("a")
-    assert f"you (seat {seat}): {record.scores[seat]}" in last
+    score = load().game(game).configure().score_text(record.scores[seat])
+    assert f"you (seat {seat}): {score}" in " ".join(last.split())
     assert "\x1b" not in person.seen
     assert not Path("results/a/unfinished.json").exists()
     assert record.seats[seat] == "human"

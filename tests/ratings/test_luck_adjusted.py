@@ -182,7 +182,7 @@ def test_the_leaderboard_without_luck(run):
     adjusted = json.loads(arena("leaderboard", "a", "-f", "json", "--luck-adjusted").stdout)["el-paso"]
     unlike = {key for one, other in zip(plain, adjusted, strict=True) for key in one if one[key] != other[key]}
     assert unlike == {"ahead", "ahead low", "ahead high", "sure"}
-    text = arena("leaderboard", "a", "--luck-adjusted").stdout
+    text = " ".join(arena("leaderboard", "a", "--luck-adjusted").stdout.split())
     digest = value_function_of(game(), {}).digest
     assert re.search(rf"Luck-adjusted: .*{digest} for el-paso, learned from 8,000 other matches", text)
     assert re.search(r"as narrow as those of \d\.\d\d times as many matches|It did not pay here", text)
