@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from harness.core.errors import StoreError
 from harness.core.format import Format
 from harness.output.outcome_text import FormatResults
-from harness.runs.run_files import going_on, write_whole
+from harness.runs.run_files import write_derived
 from harness.runs.store import RunFolder
 from harness.schedule import Schedule
 
@@ -27,11 +26,7 @@ def _results(run: RunFolder, schedule: Schedule) -> FormatResults:
 def write_outcome(run: RunFolder, schedule: Schedule) -> FormatResults:
     """The format's own result, written beside the records if it has one."""
     results = _results(run, schedule)
-    try:
-        for name, data in outcome_files(results).items():
-            write_whole(run.folder / name, data)
-    except StoreError as error:
-        raise StoreError(f"{error} {going_on(run.folder)}") from error
+    write_derived(run.folder, outcome_files(results))
     return results
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from harness.core.errors import StoreError
 from harness.output.columns import COLUMNS, Column, ScoreText, score_column
 from harness.output.data_table import FORMATS, DataTable, LeaderboardTables, text_of
 from harness.output.overall_table import worth_showing
 from harness.output.reading import summary
 from harness.ratings import Leaderboard
 from harness.runs.boards import boards_of
-from harness.runs.run_files import going_on, write_whole
+from harness.runs.run_files import write_derived
 from harness.runs.store import RunFolder
 
 __all__ = [
@@ -52,11 +51,7 @@ def leaderboard_table(
 def write_leaderboard(run: RunFolder) -> list[Leaderboard]:
     """Rates all records and writes the leaderboard beside them; the leaderboards, one for each game."""
     boards = boards_of(run)
-    try:
-        for name, data in leaderboard_files(boards).items():
-            write_whole(run.folder / name, data)
-    except StoreError as error:
-        raise StoreError(f"{error} {going_on(run.folder)}") from error
+    write_derived(run.folder, leaderboard_files(boards))
     return boards
 
 

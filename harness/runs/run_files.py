@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from hashlib import file_digest
 from pathlib import Path
@@ -170,3 +170,12 @@ def _is_at(path: Path, descriptor: int) -> bool:
         return path.stat().st_ino == os.fstat(descriptor).st_ino
     except FileNotFoundError:
         return False
+
+
+def write_derived(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Writes what is made from the records beside them; an error says that the records are safe and how to go on."""
+    try:
+        for name, data in files.items():
+            write_whole(folder / name, data)
+    except StoreError as error:
+        raise StoreError(f"{error} {going_on(folder)}") from error
