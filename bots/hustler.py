@@ -4,54 +4,113 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bots.tycoon import MEMBER, Tycoon, card_worth, foundings, servings
+from bots.tycoon import LONG, MEMBER, REMEMBERED, Board, Ladder, Tycoon, card_worth, foundings, servings
 from engines.x_pasch import Found, Move, Place, Reroll, XPaschView
-from harness import Action
+from harness import Action, mypyc_attr
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class Hustler(Tycoon):
     """Sees what tycoon sees, but uses one die after another where it does most at the moment: a quick guide."""
+
+    def start(self) -> None:
+        """Forgets its plans, not the boards that it knows."""
+        super().start()
+        if not hasattr(self, "known"):
+            self.known: dict[tuple[int, Board], Changes] = {}
 
     def choose(self, view: XPaschView, actions: Sequence[Action]) -> Action:
         """The best next step, whatever may follow."""
         if view.phase == "swap":
             return min(actions, key=self._promise)
-        self.future = self._future(view)
-        self.card = self.future * card_worth(len(view.hand), 1)
-        self.member = self.future * MEMBER
-        self.boards = {
-            company: (self._ladder(company, board), board[self.seat])
-            for company, board in zip(view.table, view.members, strict=True)
-        }
+        moment = Moment(self, view)
         if view.phase == "reroll":
-            return self._again(view, actions)
-        return max(actions, key=lambda action: self._gain(view, action))
+            return self._again(view, actions, moment)
+        return moment.best(actions)
 
-    def _gain(self, view: XPaschView, action: Action) -> float:
-        """What a step adds to the worth of the table, less the cards that its dice could draw."""
-        if isinstance(action, Place):
-            members = min(action.members, view.supply[self.seat])
-            return self._added(action.company, members) - self.member * members - self.card * len(action.dice)
-        if isinstance(action, Move):
-            return self._added(action.source, -1) + self._added(action.target, 1) - self.card
-        if isinstance(action, Found):
-            members = min(self.game.companies[action.card].founding, view.supply[self.seat])
-            board = self._ladder(action.card, (0,) * self.players)
-            return board[members] - self.member * members - self.card * (len(action.dice) + 1)
-        return 0.0 if action.kind == "draw" else -self.card
+    def changes(self, company: int, board: Board) -> Changes:
+        """What members that come or go are worth on this board."""
+        found = self.known.get((company, board))
+        if found is None:
+            if len(self.known) > REMEMBERED:
+                self.known.clear()
+            found = self.known[company, board] = Changes(self._ladder(company, board), board[self.seat])
+        return found
 
-    def _added(self, company: int, members: int) -> float:
-        """What so many members more are worth on a board."""
-        worth, mine = self.boards[company]
-        return worth[mine + members] - worth[mine]
-
-    def _again(self, view: XPaschView, actions: Sequence[Action]) -> Action:
+    def _again(self, view: XPaschView, actions: Sequence[Action], moment: Moment) -> Action:
         """Rolls a die once more that the best placing does not need, or any if none is worth it."""
-        few = view.supply[self.seat] <= self.game.tables.small_supply
+        few = moment.supply <= self.game.tables.small_supply
         placings = servings(self.game, view.table, view.dice, few) + foundings(self.game, view.hand, view.dice)
-        best = max(placings, key=lambda action: self._gain(view, action), default=None)
-        kept = list(best.dice) if best and self._gain(view, best) > 0 else []
+        best = moment.best(placings) if placings else None
+        kept = list(best.dice) if isinstance(best, Place | Found) and moment.gain(best) > 0 else []
         for action in actions:
             if isinstance(action, Reroll) and view.dice.count(action.face) > kept.count(action.face):
                 return action
         return actions[-1]
+
+
+class Changes:
+    """A board in my turn: what it is worth by the number of my members, beside what it is worth now."""
+
+    __slots__ = ("fewer", "ladder", "mine", "more")
+
+    def __init__(self, ladder: Ladder, mine: int) -> None:
+        self.ladder, self.mine = ladder, mine
+        self.more: float = ladder[mine + 1] - ladder[mine]
+        """What one member more adds."""
+        self.fewer: float = ladder[mine - 1] - ladder[mine] if mine else 0.0
+        """What one member fewer adds, if there is one."""
+
+
+class Moment:
+    """What is worked out once for all steps that can be taken now."""
+
+    __slots__ = ("_changes", "bot", "card", "empty", "member", "supply")
+
+    def __init__(self, bot: Hustler, view: XPaschView) -> None:
+        self.bot, self.supply = bot, view.supply[bot.seat]
+        future = future_of(bot.game.tables.target, view)
+        self.card: float = future * card_worth(len(view.hand), 1)
+        """What a card in hand is worth."""
+        self.member: float = future * MEMBER
+        """What a member is worth that is not placed."""
+        self.empty: Board = (0,) * bot.players
+        changes = bot.changes
+        self._changes: dict[int, Changes] = {}
+        for company, board in zip(view.table, view.members, strict=True):
+            self._changes[company] = changes(company, board)
+
+    def best(self, actions: Sequence[Action]) -> Action:
+        """The first of the steps that gain most."""
+        best, most = actions[0], float("-inf")
+        changes, card = self._changes, self.card
+        for action in actions:
+            if isinstance(action, Move):  # by far the most
+                gain = changes[action.source].fewer + changes[action.target].more - card
+            else:
+                gain = self.gain(action)
+            if gain > most:
+                best, most = action, gain
+        return best
+
+    def gain(self, action: Action) -> float:
+        """What a step other than a move adds to the worth of the table, less the cards that its dice could draw."""
+        if isinstance(action, Place):
+            members, change = min(action.members, self.supply), self._changes[action.company]
+            added = change.ladder[change.mine + members] - change.ladder[change.mine]
+            return added - self.member * members - self.card * len(action.dice)
+        if isinstance(action, Found):
+            members = min(self.bot.game.companies[action.card].founding, self.supply)
+            board = self.bot.changes(action.card, self.empty).ladder
+            return board[members] - self.member * members - self.card * (len(action.dice) + 1)
+        return 0.0 if action.kind == "draw" else -self.card
+
+
+def future_of(target: int, view: XPaschView) -> float:
+    """From 1, when the end is far away, down to 0: what cards and members not yet used can still bring."""
+    least, euros, income = float(LONG), view.euros, view.income
+    for seat in range(len(euros)):
+        to_go = (target - euros[seat]) / max(1, income[seat])
+        if to_go < least:
+            least = to_go
+    return max(0.0, least / LONG)

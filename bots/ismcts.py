@@ -7,10 +7,12 @@ from typing import Any
 
 from bots.search.base import OPTIONS, SearchBot
 from bots.search.knowledge import public_part
-from bots.search.tree import Tree
-from harness import Action, Option, State, View
+from bots.search.rewards import Rewards
+from bots.search.tree import Step, Tree
+from harness import Action, Option, State, View, mypyc_attr
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class Ismcts(SearchBot):
     """Grows a tree over imagined worlds in which every seat plays for itself, knowing what it would know."""
 
@@ -21,13 +23,14 @@ class Ismcts(SearchBot):
 
     def choose(self, view: View, actions: Sequence[Action]) -> Action:
         """What the search of this view is for."""
+        if self.doubt:
+            self.below = self.tree(view)
+            return self.race(view, actions, self.doubt)
         return self.search(view, actions).best(view, actions)
 
     def search(self, view: View, actions: Sequence[Action]) -> Tree:
         """The tree that the budget allows, with this view at its root."""
-        exploration = int(self.settings["exploration"]) / 100
-        advise = self.guide.advise if self.guide else None
-        tree = Tree(view.seat, public_part(self.game, self.players), exploration, self.rng.random, advise)
+        tree = self.tree(view)
         worlds: list[State[Any]] = []
         for _ in self.within_budget():
             step, known = tree.choose(view, actions)
@@ -38,12 +41,33 @@ class Ismcts(SearchBot):
             state = worlds[nth].clone()
             state.step(step.action)
             path = [step]
-            while known and (legal := state.legal):
-                if len(legal) == 1:
-                    state.step(legal[0])
-                    continue
-                step, known = tree.choose(state.view(state.seat), legal)
-                path.append(step)
-                state.step(step.action)
+            if known:
+                self.walk(state, tree, path)
             tree.learn(path, self.play_out(state))
         return tree
+
+    def try_out(self, state: State[Any], nth: int) -> Rewards:
+        """In a race: what comes of a world in which an action was tried; the tree below grows as ever."""
+        path: list[Step] = []
+        if nth:
+            self.walk(state, self.below, path)
+        rewards = self.play_out(state)
+        self.below.learn(path, rewards)
+        return rewards
+
+    def tree(self, view: View) -> Tree:
+        """A tree in which nothing has been tried yet."""
+        exploration = int(self.settings["exploration"]) / 100
+        advise = self.guide.advise if self.guide else None
+        return Tree(view.seat, public_part(self.game, self.players), exploration, self.rng.random, advise)
+
+    def walk(self, state: State[Any], tree: Tree, path: list[Step]) -> None:
+        """Goes down the tree as far as it knows the situations, and one beyond."""
+        known = True
+        while known and (legal := state.legal):
+            if len(legal) == 1:
+                state.step(legal[0])
+                continue
+            step, known = tree.choose(state.view(state.seat), legal)
+            path.append(step)
+            state.step(step.action)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
-from itertools import pairwise
-from operator import mul
 
 from engines.el_paso import SITES, Carry, Draw, ElPaso, ElPasoView, Leave, Play, Site, Stay
-from harness import Action, Bot
+from harness import Action, Bot, mypyc_attr
 
 NEEDED = {Site.SALOON: "six", Site.CATTLE: "brand"}  # EP-15
 
@@ -20,10 +18,16 @@ SECOND_CARD = 0.4  # what another card of a site is worth when I hold one alread
 NEXT_TOWN = 0.5  # what a card that waits for the next town is worth beside one that I can play at once
 ABSENT = 0.05  # how much a site without tiles attracts others
 
-Cards = Sequence[int]
+NEVER = float("-inf")
+REMEMBERED = 1 << 14  # sets of cards that are kept in mind as bits: most come up again soon
+
+Cards = tuple[int, ...]
 """What everybody knows of a rival's cards of one site: the value, or 0 where it is hidden (EP-28)."""
+Hand = tuple[Cards, ...]
+"""Cards by site."""
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class Outlaw(Bot[ElPasoView]):
     """Stays while the next tile is worth the risk to all it holds, and carries on what sells best down the road."""
 
@@ -37,102 +41,169 @@ class Outlaw(Bot[ElPasoView]):
 
     def choose(self, view: ElPasoView, actions: Sequence[Action]) -> Action:
         """What brings most, as far as it can be counted."""
-        if view.phase == "answer":
-            wanted = Leave if self._leaves(view) else Stay
+        phase = view.phase
+        if phase == "answer":
+            wanted = Leave if leaves(self.tables, view) else Stay
             return next(action for action in actions if isinstance(action, wanted))
-        if view.phase == "play":
-            loots = list(self._loots(view, self._gains(view), view.next_limit))
-            plays = [action for action in actions if isinstance(action, Play)]
-            return max(plays, key=lambda play: loots[play.site][play.value])
-        if view.phase == "draw":
-            needs = self._needs(view)
-            draws = [action for action in actions if isinstance(action, Draw)]
-            return max(draws, key=lambda draw: needs[draw.site])
-        return self._carry(view, actions)
+        if phase == "play":
+            return best_play(self.tables, view, actions)
+        if phase == "draw":
+            return best_draw(self.tables, view, actions)
+        return first_to_carry(self.tables, view, actions)
 
-    def _leaves(self, view: ElPasoView) -> bool:
-        """Whether I own more now than I can expect after one more round, whichever card I play in it."""
-        gains, limit = self._gains(view), view.next_limit
-        sold = sum(map(mul, self.tables.sale[view.town], map(sum, view.my_tiles)))
-        now = sold + sum(gains[:limit])
-        if view.leaving:
-            limit += 1
-        mine = sold + sum(gains[:limit])
-        if not view.leaving and view.left.count(0) > 1:
-            mine += FOLLOWS * sum(gains[limit : limit + 1])
-        safe = 1 - self.tables.sheriffs[view.stars]  # if they come I own nothing
-        if safe * mine >= now:
-            return False
-        loots = self._loots(view, gains, limit)
-        return not any(safe * (mine + loot) >= now for by_card in loots for loot in by_card.values())
 
-    def _gains(self, view: ElPasoView) -> list[float]:
-        """What my tiles gain by being carried on, best first, without those that lose by it."""
-        by_site = zip(self.tables.gain[view.town], view.my_tiles, strict=True)
-        return sorted([gain * tile for gain, tiles in by_site if gain > 0 for tile in tiles], reverse=True)
+def leaves(tables: Tables, view: ElPasoView) -> bool:
+    """Whether I own more now than I can expect after one more round, whichever card I play in it."""
+    seat, town, limit = view.seat, view.town, view.groups + 1  # EP-18
+    mine, sale, leaving = view.tiles[seat], tables.sale[town], view.leaving
+    gains = gains_of(tables.gain[town], mine)
+    sold = 0.0
+    for site in range(len(mine)):
+        if mine[site]:
+            sold += sale[site] * sum(mine[site])
+    now = sold + sum(gains[:limit])
+    if leaving:
+        limit += 1
+    stay = sold + sum(gains[:limit])
+    if not leaving and len(gains) > limit and view.left.count(0) > 1:
+        stay += FOLLOWS * gains[limit]
+    safe = 1 - tables.sheriffs[view.stars]  # if they come I own nothing
+    if safe * stay >= now:
+        return False
+    raid = Raid(tables, view, least_of(gains, limit))
+    for site in range(len(mine)):
+        for card in view.hand[site]:
+            if safe * (stay + raid.loot(site, card)) >= now:
+                return False
+    return True
 
-    def _loots(self, view: ElPasoView, gains: Sequence[float], limit: int) -> Iterator[dict[int, float]]:
-        """What each of my cards can be expected to bring, one site after another."""
-        opens, stacks, least = self.tables.opens[view.stars], view.stacks, _least(gains, limit)
-        lures = [(opens[site] * (stack[0] if stack else ABSENT)) ** 2 for site, stack in enumerate(stacks)]
-        rivals = self._rivals(view, lures)
-        for site, cards in enumerate(view.hand):
-            if not cards or not stacks[site]:
-                yield dict.fromkeys(cards, 0.0)
+
+def best_play(tables: Tables, view: ElPasoView, actions: Sequence[Action]) -> Action:
+    """The card that can be expected to bring most."""
+    gains = gains_of(tables.gain[view.town], view.tiles[view.seat])
+    raid = Raid(tables, view, least_of(gains, view.groups + 1))
+    best, most = actions[0], NEVER
+    for action in actions:
+        if isinstance(action, Play):
+            loot = raid.loot(action.site, action.value)
+            if loot > most:
+                best, most = action, loot
+    return best
+
+
+def best_draw(tables: Tables, view: ElPasoView, actions: Sequence[Action]) -> Action:
+    """The site whose card is worth most: for the tile on top here, and for the next town."""
+    town = view.town
+    gains = gains_of(tables.gain[town], view.tiles[view.seat])
+    least = least_of(gains, view.groups + 1)
+    opens, waits = tables.opens[view.stars], tables.next_town[town]
+    sale, carried_on = tables.sale[town], tables.carried_on[town]
+    best, most = actions[0], NEVER
+    for action in actions:
+        if isinstance(action, Draw):
+            site = action.site
+            need, stack, held = waits[site], view.stacks[site], len(view.hand[site])
+            if stack:
+                need += opens[site] * max(sale[site] * stack[0], carried_on[site] * stack[0] - least)
+            if held:
+                need *= tables.again[held]
+            if need > most:
+                best, most = action, need
+    return best
+
+
+def first_to_carry(tables: Tables, view: ElPasoView, actions: Sequence[Action]) -> Action:
+    """The first, in the order of asking, of the tiles that gain most by being carried on."""
+    gain, mine, carried = tables.gain[view.town], view.tiles[view.seat], view.carried
+    carries = [action for action in actions if isinstance(action, Carry) and gain[action.site] > 0]
+    gains: list[float] = []
+    for carry in carries:  # as many tiles as there are like this one that the leaver has not decided on
+        copies = mine[carry.site].count(carry.value) - carried[carry.site].count(carry.value)
+        gains += [gain[carry.site] * carry.value] * copies
+    gains.sort(reverse=True)
+    least = least_of(gains, view.limit - sum(map(len, carried)))
+    for carry in carries:
+        if gain[carry.site] * carry.value >= least:
+            return carry
+    return actions[0]
+
+
+class Raid:
+    """What my cards can be expected to bring in the next round of plunder."""
+
+    __slots__ = ("_adds", "_rivals", "_shares", "_unseen", "least", "lures", "opens", "tables", "view")
+
+    def __init__(self, tables: Tables, view: ElPasoView, least: float) -> None:
+        self.tables, self.view, self.least = tables, view, least
+        self.opens: list[float] = tables.opens[view.stars]
+        """The chance that each site can be plundered."""
+        by_top, stacks = tables.lures[view.stars], view.stacks
+        self.lures: list[float] = [by_top[site][stacks[site][0] if stacks[site] else 0] for site in range(len(stacks))]
+        """How much each site attracts."""
+        self._rivals: list[Hand] = []
+        """The hands of those who will play against me."""
+        self._shares: list[float] = []
+        """How much all cards of a rival attract it."""
+        left, leaving, me, hands = view.left, view.leaving, view.seat, view.hands
+        for seat in range(len(left)):
+            if not left[seat] and seat != me and seat not in leaving:
+                total, hand = 0.0, hands[seat]
+                for site in range(len(hand)):
+                    if hand[site]:
+                        total += self.lures[site] * len(hand[site])
+                if total:
+                    self._rivals.append(hand)
+                    self._shares.append(total)
+        self._adds: list[list[float] | None] = [None] * len(stacks)
+        self._unseen = [-1] * len(stacks)
+
+    def loot(self, site: int, card: int) -> float:
+        """What I can expect from a stack: the more play a higher card, the deeper into it I get."""
+        adds = self._adds[site]
+        if adds is None:
+            adds = self._adds[site] = self._worths(site)
+        if not adds:
+            return 0.0
+        reached = adds  # what I get if none, one, two ... of the rivals not looked at yet play a higher card
+        for at in range(len(self._rivals)):
+            cards = self._rivals[at][site]
+            if not cards:
                 continue
-            adds = self._adds(view, site, stacks[site], least)
-            there = [(hand[site], lures[site] / total) for hand, total in rivals if hand[site] and total]
-            unseen = self._unseen(view, site)
-            yield {card: opens[site] * self._reach(card, adds, there, unseen) for card in cards}
+            higher = 0.0
+            for value in cards:
+                if not value:
+                    higher += self._hidden(site, card)
+                elif value > card:
+                    higher += 1
+            higher *= self.lures[site] / self._shares[at]
+            reached = [reached[i] + higher * (reached[i + 1] - reached[i]) for i in range(len(reached) - 1)]
+        return self.opens[site] * reached[0]
 
-    def _reach(
-        self, card: int, adds: Sequence[float], rivals: Sequence[tuple[Cards, float]], unseen: frozenset[int]
-    ) -> float:
-        """What I can expect from a stack: the more play a higher card, the deeper into it I get.
+    def _worths(self, site: int) -> list[float]:
+        """What each tile within reach would add to mine: sold, or carried on in place of the one that gains least."""
+        tables, town, stack = self.tables, self.view.town, self.view.stacks[site]
+        if not stack:
+            return []
+        reach = 1  # each rival with cards of this site can take one before me
+        for hand in self._rivals:
+            if hand[site]:
+                reach += 1
+        sale, carried_on, least = tables.sale[town][site], tables.carried_on[town][site], self.least
+        worths = [max(sale * tile, carried_on * tile - least) for tile in stack[:reach]]
+        worths += [0.0] * (reach - len(worths))
+        return worths
 
-        A rival is its cards of this site, and the chance that it plays a given one of them.
-        """
-        hidden = len(unseen & self.tables.above[card]) / (len(unseen) or 1)
-        for cards, pull in rivals:
-            higher = pull * sum([value > card if value else hidden for value in cards])
-            adds = [here + higher * (below - here) for here, below in pairwise((*adds, 0.0))]
-        return adds[0]
-
-    def _rivals(self, view: ElPasoView, lures: Sequence[float]) -> list[tuple[Sequence[Cards], float]]:
-        """The hands of those who will play against me, and how much all their cards attract them."""
-        return [
-            (hand, sum(map(mul, lures, map(len, hand))))
-            for seat, hand in enumerate(view.hands)
-            if not view.left[seat] and seat != self.seat and seat not in view.leaving
-        ]
-
-    def _unseen(self, view: ElPasoView, site: int) -> frozenset[int]:
-        """The values of this site's cards that lie where I cannot see them."""
-        hands = [hand[site] for hand in view.hands]
-        return self.tables.values.difference(view.discards[site], view.piles[site], view.hand[site], *hands)
-
-    def _adds(self, view: ElPasoView, site: int, tiles: Sequence[int], least: float) -> list[float]:
-        """What each of these tiles would add to mine: sold, or carried on in place of the one that gains least."""
-        sale, carried_on = self.tables.sale[view.town][site], self.carried_on[view.town][site]
-        return [max(sale * tile, carried_on * tile - least) for tile in tiles]
-
-    def _needs(self, view: ElPasoView) -> list[float]:
-        """The worth of a card of each site: for the tile on top here, and for the next town."""
-        opens, least = self.tables.opens[view.stars], _least(self._gains(view), view.next_limit)
-        needs = []
-        for site, need in enumerate(self.tables.next_town[view.town]):
-            if top := view.stacks[site][:1]:
-                need += opens[site] * self._adds(view, site, top, least)[0]
-            needs.append(need * SECOND_CARD ** len(view.hand[site]))
-        return needs
-
-    def _carry(self, view: ElPasoView, actions: Sequence[Action]) -> Action:
-        """The first, in the order of asking, of the tiles that gain most by being carried on."""
-        gain = self.tables.gain[view.town]
-        carries = [action for action in actions if isinstance(action, Carry) and gain[action.site] > 0]
-        gains = [gain[carry.site] * carry.value for carry in carries for _ in range(_copies(view, carry))]
-        least = _least(sorted(gains, reverse=True), view.limit - sum(map(len, view.carried)))
-        return next((carry for carry in carries if gain[carry.site] * carry.value >= least), actions[0])
+    def _hidden(self, site: int, card: int) -> float:
+        """The chance that a hidden card of this site is a higher one."""
+        unseen = self._unseen[site]
+        if unseen < 0:
+            view = self.view
+            bits = self.tables.bits
+            seen = bits(view.discards[site]) | bits(view.piles[site]) | bits(view.hand[site])
+            for hand in view.hands:
+                seen |= bits(hand[site])
+            unseen = self._unseen[site] = self.tables.every & ~seen
+        return (unseen & self.tables.above[card]).bit_count() / (unseen.bit_count() or 1)
 
 
 class Tables:
@@ -140,8 +211,12 @@ class Tables:
 
     def __init__(self, game: ElPaso) -> None:
         self.game = game
-        self.values = frozenset(game.figures.cards.values)
-        self.above = {card: frozenset(value for value in self.values if value > card) for card in self.values}
+        self._bit = {value: 1 << rank for rank, value in enumerate(sorted(game.figures.cards.values))}
+        self._bits: dict[Cards, int] = {}
+        self.every = sum(self._bit.values())
+        """The values of a site's cards, a bit each."""
+        self.above = {card: sum(bit for value, bit in self._bit.items() if value > card) for card in self._bit}
+        """The higher values, for each."""
         self.sale = [[1 / town.rate if town.has(site) else 1.0 for site in SITES] for town in game.figures.towns]
         """What each point of a tile sells for, by town and site (EP-20)."""
         self.carried_on = self._carried_on()
@@ -157,6 +232,24 @@ class Tables:
         """The chance that the sheriffs come with the next roll, by stars."""
         self.opens = [[self._open(site, left) for site in SITES] for left in dice]
         """The chance that the next roll lets a site be plundered, by stars and site."""
+        tiles = range(max(map(max, game.tiles)) + 1)
+        self.lures = [[[(chance * (top or ABSENT)) ** 2 for top in tiles] for chance in opens] for opens in self.opens]
+        """How much a site attracts others, by stars, site and the tile on top (0: none)."""
+        self.again = [SECOND_CARD**held for held in range(len(self._bit) + 1)]
+        """What is left of the need of a card when I hold so many of its site."""
+
+    def bits(self, cards: Cards) -> int:
+        """These values (0 is none), a bit each."""
+        found = self._bits.get(cards)
+        if found is None:
+            if len(self._bits) > REMEMBERED:
+                self._bits.clear()
+            found = 0
+            for card in cards:
+                if card:
+                    found |= self._bit[card]
+            self._bits[cards] = found
+        return found
 
     def _carried_on(self) -> list[list[float]]:
         towns = self.game.figures.towns
@@ -189,11 +282,17 @@ def tables(game: ElPaso) -> Tables:
     return Tables(game)
 
 
-def _least(gains: Sequence[float], limit: int) -> float:
+def gains_of(gain: Sequence[float], tiles: Hand) -> list[float]:
+    """What tiles gain by being carried on, best first, without those that lose by it."""
+    gains: list[float] = []
+    for site in range(len(tiles)):
+        if tiles[site] and gain[site] > 0:
+            gains += [gain[site] * tile for tile in tiles[site]]
+    if len(gains) > 1:
+        gains.sort(reverse=True)
+    return gains
+
+
+def least_of(gains: Sequence[float], limit: int) -> float:
     """What the last of those carried gains: another tile takes its place; 0 while there is room for one more."""
     return gains[limit - 1] if len(gains) >= limit else 0.0
-
-
-def _copies(view: ElPasoView, carry: Carry) -> int:
-    """How many tiles like this one the leaver has not decided on."""
-    return view.my_tiles[carry.site].count(carry.value) - view.carried[carry.site].count(carry.value)

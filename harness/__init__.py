@@ -14,42 +14,52 @@ if TYPE_CHECKING:
     from harness.api.comparisons import Comparison, compare
     from harness.api.matches import Match, play_match
     from harness.api.runs import RecordedFault, Run, open_run, tournament
+    from harness.core.action import Action
     from harness.core.bot import Bot
     from harness.core.chance import Chance
     from harness.core.components import bundled, read_components
     from harness.core.errors import ArenaError, BadComponents, BadOption, IllegalAction, UsageError
     from harness.core.features import ahead_of, beside
-    from harness.core.format import DuplicateSet, Format, GamePlan, Outcome, Plan, ResultTracker, Rounds
+    from harness.core.format import DuplicateSet, Format, GamePlan, OpenRound, Outcome, Plan, ResultTracker, Rounds
     from harness.core.format_results import BracketEntry, BracketRound, ResultTable
-    from harness.core.game import NOBODY, Action, Game, State, View
+    from harness.core.game import NOBODY, Game, State
+    from harness.core.native import mypyc_attr
     from harness.core.notes import DecisionNotes
     from harness.core.types import Event, Fault, GameRecord, MatchSpec, Option, Value, ranks_of
+    from harness.core.view import View
     from harness.match.ask_again import AskedDecision
     from harness.match.asked import Asked
     from harness.match.positions import Position
+    from harness.plugins.entrants import BotEntry
     from harness.plugins.hooks import hookimpl
     from harness.plugins.registry import bot_named
+    from harness.ratings.value_function import valuer_of
     from harness.runs.request import BotLike, RunRequest
 
 _HOME = {
     "api.comparisons": ("Comparison", "compare"),
     "api.matches": ("Match", "play_match"),
     "api.runs": ("RecordedFault", "Run", "open_run", "tournament"),
+    "core.action": ("Action",),
     "core.bot": ("Bot",),
     "core.chance": ("Chance",),
     "core.components": ("bundled", "read_components"),
     "core.errors": ("ArenaError", "BadComponents", "BadOption", "IllegalAction", "UsageError"),
     "core.features": ("ahead_of", "beside"),
-    "core.format": ("DuplicateSet", "Format", "GamePlan", "Outcome", "Plan", "ResultTracker", "Rounds"),
+    "core.format": ("DuplicateSet", "Format", "GamePlan", "OpenRound", "Outcome", "Plan", "ResultTracker", "Rounds"),
     "core.format_results": ("BracketEntry", "BracketRound", "ResultTable"),
-    "core.game": ("NOBODY", "Action", "Game", "State", "View"),
+    "core.game": ("NOBODY", "Game", "State"),
+    "core.native": ("mypyc_attr",),
     "core.notes": ("DecisionNotes",),
     "core.types": ("Event", "Fault", "GameRecord", "MatchSpec", "Option", "Value", "ranks_of"),
+    "core.view": ("View",),
     "match.ask_again": ("AskedDecision",),
     "match.asked": ("Asked",),
     "match.positions": ("Position",),
+    "plugins.entrants": ("BotEntry",),
     "plugins.hooks": ("hookimpl",),
     "plugins.registry": ("bot_named",),
+    "ratings.value_function": ("valuer_of",),
     "runs.request": ("BotLike", "RunRequest"),
 }
 _MODULE = {name: module for module, names in _HOME.items() for name in names}
@@ -63,6 +73,7 @@ __all__ = [
     "BadComponents",
     "BadOption",
     "Bot",
+    "BotEntry",
     "BotLike",
     "BracketEntry",
     "BracketRound",
@@ -79,6 +90,7 @@ __all__ = [
     "IllegalAction",
     "Match",
     "MatchSpec",
+    "OpenRound",
     "Option",
     "Outcome",
     "Plan",
@@ -100,11 +112,13 @@ __all__ = [
     "bundled",
     "compare",
     "hookimpl",
+    "mypyc_attr",
     "open_run",
     "play_match",
     "ranks_of",
     "read_components",
     "tournament",
+    "valuer_of",
 ]
 
 

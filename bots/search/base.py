@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from time import perf_counter
 from typing import Any, ClassVar
 
 from bots.search.guide import Guide
+from bots.search.judge import Judge, ScoreJudge, ValueJudge
 from bots.search.mast import Mast
 from bots.search.playout import Playout
+from bots.search.race import Race
 from bots.search.rewards import REWARDS, Rewards
-from harness import Bot, Option, State, View, bot_named
+from harness import Action, Bot, Option, State, View, bot_named, mypyc_attr
 
 OPTIONS = (
     Option("iterations", 200, "imagined games a decision", kind="int", minimum=1),
@@ -18,10 +20,14 @@ OPTIONS = (
     Option("depth", 0, "decisions a seat before an imagined game is cut off (0: never)", kind="int", minimum=0),
     Option("habit", 80, "percent of imagined choices that follow habit", kind="int", minimum=0, maximum=100),
     Option("guide", "", "a bot that plays the imagined games, instead of habit", kind="bot"),
-    Option("reward", "score", "what to play for", choices=tuple(REWARDS)),
+    Option("reward", "score", "what to play for", choices=(*REWARDS, "value")),
+    Option("values", "", "a value function made by arena learn-values, not the game's own", kind="file"),
+    Option("race", 0, "standard errors, in percent, by which an action drops out (0: never)", kind="int", minimum=0),
+    Option("margin", 0, "hundredths of reward by which an action must beat advice in a race", kind="int", minimum=0),
 )
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class SearchBot(Bot):
     """A bot that plays on from worlds it imagines. It knows what its view says and no more."""
 
@@ -30,7 +36,13 @@ class SearchBot(Bot):
     def start(self) -> None:
         """Reads the options once."""
         self.depth = int(self.settings["depth"]) * self.players
-        self.reward = REWARDS[str(self.settings["reward"])]
+        reward = str(self.settings["reward"])
+        if reward == "value":
+            self.judge: Judge = ValueJudge(self.game, self.players, self.file_option("values"))
+        else:
+            self.judge = ScoreJudge(reward)
+        self.doubt = int(self.settings["race"]) / 100
+        self.margin = int(self.settings["margin"]) / 100
         guide = str(self.settings["guide"])
         self.guide = Guide(bot_named(guide), self.game, self.players, self.rng) if guide else None
         habit = int(self.settings["habit"]) / 100
@@ -42,20 +54,43 @@ class SearchBot(Bot):
         ms = int(self.settings["ms"])
         if not ms:
             for _ in range(int(self.settings["iterations"])):
+                Bot.observe(self, ())  # does nothing, but is never compiled: other threads have their turn
                 yield
             return
         end = perf_counter() + ms / 1000
         yield
         while perf_counter() < end:
+            Bot.observe(self, ())
             yield
 
     def imagine(self, view: View) -> State[Any]:
         """A world that this view cannot tell from the real one; it belongs to the caller."""
         return self.game.imagine(view, self.rng)
 
+    def race(self, view: View, actions: Sequence[Action], doubt: float) -> Action:
+        """What wins a race between the actions, each tried in the same imagined worlds as far as the budget goes."""
+        race = Race(actions, self.guide.advise(view, actions) if self.guide else None, doubt, self.margin)
+        worlds: list[State[Any]] = []
+        for _ in self.within_budget():
+            turn = race.next()
+            if turn is None:
+                break
+            action, nth = turn
+            if nth == len(worlds):
+                worlds.append(self.imagine(view))
+            # Luck is named, not drawn in turn: clones of one world see the same dice wherever the actions lead.
+            state = worlds[nth].clone()
+            state.step(action)
+            race.record(action, self.try_out(state, nth)[view.seat])
+        return race.best()
+
+    def try_out(self, state: State[Any], nth: int) -> Rewards:
+        """What comes of the `nth` world, in which an action was just tried."""
+        return self.play_out(state)
+
     def play_out(self, state: State[Any]) -> Rewards:
         """Plays the state on to its end or the cut-off, learns from it, and returns what came of it."""
         made = self.playout.play(state, self.depth)
-        rewards = self.reward(state.scores())
+        rewards = self.judge.rewards(state)
         self.playout.learn(made, rewards)
         return rewards

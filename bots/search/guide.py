@@ -7,9 +7,10 @@ from random import Random
 from typing import Any
 
 from bots.search.playout import Playout
-from harness import Action, Bot, Game, IllegalAction, State, View
+from harness import Action, Bot, Game, IllegalAction, State, View, mypyc_attr
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class Guide(Playout):
     """One bot in all seats. It is told what a seat would see in the imagined game, and nothing else."""
 

@@ -7,12 +7,13 @@ from typing import Any
 
 from bots.search.playout import Made, Playout
 from bots.search.rewards import Rewards
-from harness import Action, State
+from harness import Action, State, mypyc_attr
 
 FAINT = 0.1
 """What an outcome weighs at the next decision."""
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class Mast(Playout):
     """How each action has turned out for each seat so far, wherever in the game it was chosen.
 

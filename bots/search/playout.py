@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from bots.search.rewards import Rewards
-from harness import Action, State
+from harness import Action, State, mypyc_attr
 
 Made = list[tuple[int, Action]]
 """Decisions as they were made: seat and action."""
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class Playout:
     """A way to play imagined games on."""
 

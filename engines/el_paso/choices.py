@@ -12,28 +12,40 @@ if TYPE_CHECKING:
 
 def answers(state: ElPasoState) -> tuple[Action, ...]:
     """EP-9: stay or leave."""
-    return state.game.table.answers
+    return state.rules.table.answers
 
 
 def plays(state: ElPasoState) -> tuple[Action, ...]:
     """EP-12: any card of the hand."""
-    play = state.game.table.play
-    return tuple([play[site][value] for site, cards in enumerate(state.hands[state.seat]) for value in cards])
+    play, hand = state.rules.table.play, state.hands[state.seat]
+    return tuple([play[site][value] for site in range(len(hand)) for value in hand[site]])
 
 
 def draws(state: ElPasoState) -> tuple[Action, ...]:
     """EP-17: any pile that has cards (one that ran out was replaced by its discard)."""
-    return tuple([draw for draw, pile in zip(state.game.table.draw, state.piles, strict=True) if pile])
+    piles = state.piles
+    return tuple([draw for site, draw in enumerate(state.rules.table.draw) if piles[site]])
 
 
 def tiles(state: ElPasoState) -> tuple[Action, ...]:
     """EP-19: sell the rest, or carry one more tile that comes later in the fixed order."""
-    table = state.game.table
-    return (table.sell, *[table.carry[tile] for tile in dict.fromkeys(state.choosable)])
+    carry, legal = state.rules.table.carry, [state.rules.table.sell]
+    for tile in state.choosable:
+        action = carry[tile]
+        if action is not legal[-1]:  # equal tiles lie side by side, and are one choice
+            legal.append(action)
+    return tuple(legal)
 
 
-CHOICES = {"answer": answers, "play": plays, "draw": draws, "carry": tiles}
-"""The choices of each phase."""
+def choices(state: ElPasoState, phase: str) -> tuple[Action, ...]:
+    """What the seat on turn may choose in such a phase."""
+    if phase == "play":
+        return plays(state)
+    if phase == "draw":
+        return draws(state)
+    if phase == "answer":
+        return answers(state)
+    return tiles(state)
 
 
 def ask_next(state: ElPasoState, phase: str) -> bool:
@@ -41,5 +53,5 @@ def ask_next(state: ElPasoState, phase: str) -> bool:
     if not state.queue:
         return False
     state.seat, state.queue = state.queue[0], state.queue[1:]
-    state.phase, state.legal = phase, CHOICES[phase](state)
+    state.phase, state.legal = phase, choices(state, phase)
     return True

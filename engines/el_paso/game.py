@@ -8,15 +8,16 @@ from random import Random
 import msgspec
 
 from engines.el_paso import event_text, text
-from engines.el_paso.actions import ElPasoActions
 from engines.el_paso.components import MOST_PLAYERS, SITES, TITLE, Edition, load
 from engines.el_paso.features import features
 from engines.el_paso.imagine import imagine
 from engines.el_paso.state import ElPasoState
-from engines.el_paso.view import ElPasoView
-from harness import Chance, Event, Game, Option, bundled
+from engines.el_paso.table import ElPasoActions
+from engines.el_paso.view import BySite, ElPasoView
+from harness import Chance, Event, Game, Option, bundled, mypyc_attr
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class ElPaso(Game[ElPasoView]):
     """Plunder seven towns and be gone before the sheriffs come; most money wins."""
 
@@ -37,21 +38,39 @@ class ElPaso(Game[ElPasoView]):
         given = self.files.get(str(self.settings["components"]))
         self.figures = load(given if given is not None else bundled("engines.el_paso", "el_paso.toml"))
         self.edition: Edition = getattr(self.figures.editions, str(self.settings["edition"]))
-        self.tiles = self.figures.tiles.by_site()
-        self.copies = tuple(
-            (int(site), value, values[:i].count(value))
-            for site, values in zip(SITES, self.tiles, strict=True)
-            for i, value in enumerate(values)
+        self.tiles: BySite = self.figures.tiles.by_site()
+        self.kinds: list[tuple[int, int]] = [
+            (site, value) for site, values in enumerate(self.tiles) for value in dict.fromkeys(values)
+        ]
+        """Site and value of all tiles; equal ones are one kind."""
+        self.kind_of: list[dict[int, int]] = [
+            {value: kind for kind, (at, value) in enumerate(self.kinds) if at == site} for site in SITES
+        ]
+        """The number of a tile's kind, by its site and value."""
+        self.copies: tuple[tuple[int, int], ...] = tuple(
+            [
+                (self.kind_of[site][value], values[:i].count(value))
+                for site, values in enumerate(self.tiles)
+                for i, value in enumerate(values)
+            ]
         )
-        """Every tile as (site, value, which of its equals)."""
-        self.sites_of = tuple(frozenset(int(site) for site in SITES if town.has(site)) for town in self.figures.towns)
+        """Every tile as (its kind, which of its equals)."""
+        self.towns: int = len(self.figures.towns)
+        self.rates: tuple[int, ...] = tuple([town.rate for town in self.figures.towns])
+        self.sites_of: tuple[frozenset[int], ...] = tuple(
+            [frozenset([int(site) for site in SITES if town.has(site)]) for town in self.figures.towns]
+        )
         """The sites of each town."""
+        self.dice: int = self.figures.dice.count
+        self.faces: tuple[str, ...] = self.figures.dice.faces
+        self.tiles_per_town: int = self.edition.tiles_per_town
+        self.returns_to_bag: bool = self.edition.tiles_return_to == "bag"
         self.table = ElPasoActions(self, self.figures)
         self.actions = self.table.all
 
     def new(self, players: int, chance: Chance, log: list[Event] | None = None) -> ElPasoState:
         """A fresh state, dealt, in the first town."""
-        return ElPasoState(self, players, chance, log)
+        return ElPasoState(self, players, chance, log).set_up()
 
     def imagine(self, view: ElPasoView, rng: Random) -> ElPasoState:
         """A complete state that this view cannot tell from the real one."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 from typing import TYPE_CHECKING
 
-from engines.el_paso.choices import CHOICES
+from engines.el_paso.choices import choices
 from engines.el_paso.components import SITES
 from engines.el_paso.state import ElPasoState
 from engines.el_paso.values import minus
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 def imagine(game: ElPaso, view: ElPasoView, rng: Random) -> ElPasoState:
     """Copies what the view shows and deals the hidden cards by `rng`."""
-    state = ElPasoState.blank(game, view.players, Chance(rng.getrandbits(48)))
+    state = ElPasoState(game, view.players, Chance(rng.getrandbits(48)))
     _copy_public(state, view)
     _deal_hidden(state, view, rng)
     state.laid = [view.laid if seat == view.seat else _imagined_card(state, seat, rng) for seat in range(view.players)]
     state.choosable = _choosable(view)
-    state.legal = () if state.phase == "over" else CHOICES[state.phase](state)
+    state.legal = () if state.phase == "over" else choices(state, state.phase)
     return state
 
 
@@ -33,15 +33,15 @@ def _copy_public(state: ElPasoState, view: ElPasoView) -> None:
     state.town, state.round, state.lookout = view.town, view.round, view.lookout
     state.stars, state.roll, state.groups, state.leaving = view.stars, view.roll, view.groups, view.leaving
     state.queue, state.limit, state.carried = view.queue, view.limit, view.carried
-    state.left, state.money, state.tiles = list(view.left), list(view.money), list(view.tiles)
+    state.left, state.money, state.tiles = view.left, view.money, list(view.tiles)
     state.stacks, state.bag = list(view.stacks), list(view.bag)
     state.shown, state.faces, state.discards = list(view.hands), list(view.piles), list(view.discards)
-    state.played = list(view.played)
+    state.played = view.played
     state.box = _box(state, view)
 
 
 def _box(state: ElPasoState, view: ElPasoView) -> list[Values]:
-    rest = minus(minus(state.game.tiles, view.stacks), view.bag)
+    rest = minus(minus(state.rules.tiles, view.stacks), view.bag)
     for tiles in view.tiles:
         rest = minus(rest, tiles)
     return list(rest)
@@ -54,7 +54,7 @@ def _deal_hidden(state: ElPasoState, view: ElPasoView, rng: Random) -> None:
     hands: list[list[Values]] = [[] for _ in known]
     for site in SITES:
         seen = {*view.discards[site], *view.piles[site]}.union(*(hand[site] for hand in known))
-        unseen = [value for value in state.game.figures.cards.values if value not in seen]
+        unseen = [value for value in state.rules.figures.cards.values if value not in seen]
         rng.shuffle(unseen)
         for hand, shown in zip(hands, known, strict=True):
             hand.append(tuple(sorted([value or unseen.pop() for value in shown[site]])))

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engines.el_paso.actions import Carry
 from engines.el_paso.choices import tiles
-from engines.el_paso.components import SITES
 from engines.el_paso.town import give_back
-from engines.el_paso.values import at_site, minus, put
+from engines.el_paso.values import at_site, how_many, minus, put, replaced
 from harness import Action, Event
 
 if TYPE_CHECKING:
@@ -17,7 +15,7 @@ if TYPE_CHECKING:
 
 def answer(state: ElPasoState, action: Action) -> None:
     """EP-9: an answer is heard by all at once."""
-    leaves = action is state.game.table.leave
+    leaves = action is state.rules.table.leave
     if leaves:
         state.leaving = (*state.leaving, state.seat)
     if state.log is not None:
@@ -30,7 +28,7 @@ def leave(state: ElPasoState, seats: tuple[int, ...], limit: int) -> None:
     state.limit = limit
     state.queue, state.leaving = seats, ()
     for seat in seats:
-        state.left[seat] = state.groups
+        state.left = replaced(state.left, seat, state.groups)
     state.choosable = ()
     state.seat = seats[0]
     if state.log is not None:
@@ -59,11 +57,11 @@ def ask_tile(state: ElPasoState) -> bool:
 
 def choose_tile(state: ElPasoState, action: Action) -> None:
     """EP-19: carry one more tile, or sell the rest."""
-    if isinstance(action, Carry):
-        site, value = int(action.site), action.value
+    if action is not state.rules.table.sell:
+        site, value = state.rules.table.named[action.code]
         state.carried = at_site(state.carried, site, put(state.carried[site], value))
         state.choosable = state.choosable[state.choosable.index((site, value)) + 1 :]
-        if state.choosable and sum(map(len, state.carried)) < state.limit:
+        if state.choosable and how_many(state.carried) < state.limit:
             return
     state.choosable = ()
     _sell(state)
@@ -73,11 +71,16 @@ def _sell(state: ElPasoState) -> None:
     """EP-20, EP-21."""
     seat = state.seat
     sold = minus(state.tiles[seat], state.carried)
-    here = state.game.sites_of[state.town]
-    in_town = sum(sum(sold[site]) for site in SITES if site in here)
-    elsewhere = sum(sum(sold[site]) for site in SITES if site not in here)
-    paid = in_town // state.game.figures.towns[state.town].rate + elsewhere
-    state.money[seat] += paid
+    here = state.rules.sites_of[state.town]
+    in_town = elsewhere = 0
+    for site, values in enumerate(sold):
+        for value in values:
+            if site in here:
+                in_town += value
+            else:
+                elsewhere += value
+    paid = in_town // state.rules.rates[state.town] + elsewhere
+    state.money = replaced(state.money, seat, state.money[seat] + paid)
     state.tiles[seat] = state.carried
     give_back(state, sold)
     if state.log is not None:

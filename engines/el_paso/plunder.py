@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from engines.el_paso.actions import Draw, Play
 from engines.el_paso.components import SITES, Site
 from engines.el_paso.town import give_back, take_tile
 from engines.el_paso.values import at_site, drop, put
@@ -13,14 +12,13 @@ from harness import Action, Event
 if TYPE_CHECKING:
     from engines.el_paso.state import ElPasoState
 
-NEEDED = {Site.SALOON: "six", Site.CATTLE: "brand"}
-"""EP-15: the face that this roll must show before a site is plundered."""
+NEEDED: Final = tuple([{Site.SALOON: "six", Site.CATTLE: "brand"}.get(site, "") for site in SITES])
+"""EP-15: the face that this roll must show before a site is plundered; "" where any roll will do."""
 
 
 def lay(state: ElPasoState, action: Action) -> None:
     """EP-12: a card is laid face down. It counts as in hand until all are turned up."""
-    assert isinstance(action, Play)
-    state.laid[state.seat] = (int(action.site), action.value)
+    state.laid[state.seat] = state.rules.table.named[action.code]
     if state.log is not None:
         state.log.append(Event("laid", {"seat": state.seat}))
 
@@ -29,11 +27,12 @@ def resolve(state: ElPasoState) -> None:
     """Turn up the cards, roll, let the sheriffs or the loot come, discard, and fix the order of drawing."""
     _turn_up(state)
     _roll(state)
-    if state.stars == state.game.figures.dice.count:
+    by_site = _by_site(state)
+    if state.stars == state.rules.dice:
         _sheriffs(state)
     else:
-        _loot(state)
-    _discard(state)
+        _loot(state, by_site)
+    _discard(state, by_site)
     order = state.chance.shuffled(range(state.players), "drawing order", state.town, state.round)
     state.queue = tuple([seat for seat in order if state.played[seat] is not None])  # EP-17
     if state.log is not None:
@@ -41,7 +40,7 @@ def resolve(state: ElPasoState) -> None:
 
 
 def _turn_up(state: ElPasoState) -> None:
-    state.played = state.laid
+    state.played = tuple(state.laid)
     state.laid = [None] * state.players
     for seat, card in enumerate(state.played):
         if card is None:
@@ -56,9 +55,9 @@ def _turn_up(state: ElPasoState) -> None:
 
 
 def _roll(state: ElPasoState) -> None:
-    dice = state.game.figures.dice
-    rolled = state.chance.dice(dice.count - state.stars, len(dice.faces), "dice", state.town, state.round)
-    state.roll = tuple([dice.faces[face] for face in rolled])
+    faces = state.rules.faces
+    rolled = state.chance.dice(state.rules.dice - state.stars, len(faces), "dice", state.town, state.round)
+    state.roll = tuple([faces[face] for face in rolled])
     state.stars += state.roll.count("star")  # EP-13
     if state.log is not None:
         state.log.append(Event("roll", {"faces": list(state.roll), "stars": state.stars}))
@@ -83,14 +82,15 @@ def _by_site(state: ElPasoState) -> list[list[tuple[int, int]]]:
         if card is not None:
             played[card[0]].append((card[1], seat))
     for cards in played:
-        cards.sort(reverse=True)
+        if len(cards) > 1:
+            cards.sort(reverse=True)
     return played
 
 
-def _loot(state: ElPasoState) -> None:
+def _loot(state: ElPasoState, by_site: list[list[tuple[int, int]]]) -> None:
     """EP-15."""
-    for site, cards in enumerate(_by_site(state)):
-        if site in NEEDED and NEEDED[Site(site)] not in state.roll:
+    for site, cards in enumerate(by_site):
+        if not cards or (NEEDED[site] and NEEDED[site] not in state.roll):
             continue
         for _, seat in cards[: len(state.stacks[site])]:
             value = take_tile(state, seat, site)
@@ -98,9 +98,9 @@ def _loot(state: ElPasoState) -> None:
                 state.log.append(Event("loot", {"seat": seat, "site": site, "value": value}))
 
 
-def _discard(state: ElPasoState) -> None:
+def _discard(state: ElPasoState, by_site: list[list[tuple[int, int]]]) -> None:
     """EP-16: the cards played go on their site's discard, the highest first."""
-    for site, cards in enumerate(_by_site(state)):
+    for site, cards in enumerate(by_site):
         if cards:
             state.discards[site] += tuple([value for value, _ in cards])
             if state.log is not None:
@@ -120,8 +120,7 @@ def _turn_over(state: ElPasoState, site: int) -> None:
 
 def draw(state: ElPasoState, action: Action) -> None:
     """EP-17: the top card of a pile goes into the hand."""
-    assert isinstance(action, Draw)
-    site, seat = int(action.site), state.seat
+    site, seat = state.rules.table.named[action.code][0], state.seat
     pile, faces = state.piles[site], state.faces[site]
     hand, shown = state.hands[seat], state.shown[seat]
     state.hands[seat] = at_site(hand, site, put(hand[site], pile[0]))

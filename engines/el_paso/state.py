@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from engines.el_paso import leaving, plunder, town
 from engines.el_paso.choices import ask_next
 from engines.el_paso.view import BySite, ElPasoView, Values
-from harness import NOBODY, Action, Chance, Event, State
+from harness import NOBODY, Action, Chance, Event, State, mypyc_attr
 
 if TYPE_CHECKING:
     from engines.el_paso.game import ElPaso
@@ -15,23 +15,25 @@ if TYPE_CHECKING:
 NOTHING: BySite = ((),) * 6
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class ElPasoState(State[ElPasoView]):
     """Everything on the table, hidden or not. Parts that a view shows are immutable values in short lists."""
 
     __slots__ = (
         "bag", "box", "carried", "choosable", "discards", "faces", "groups", "hands", "laid", "leaving", "left",
-        "limit", "lookout", "money", "piles", "played", "queue", "roll", "round", "shown", "stacks", "stars",
+        "limit", "lookout", "money", "piles", "played", "queue", "roll", "round", "rules", "shown", "stacks", "stars",
         "tiles", "town",
     )  # fmt: skip
 
-    game: ElPaso
+    rules: ElPaso
+    """The same as `game`, known by its own type."""
 
     town: int
     round: int
     lookout: int
     stars: int
     roll: tuple[str, ...]
-    left: list[int]
+    left: Values
     groups: int
     leaving: tuple[int, ...]
     queue: tuple[int, ...]
@@ -39,7 +41,7 @@ class ElPasoState(State[ElPasoView]):
     carried: BySite
     choosable: tuple[tuple[int, int], ...]
     """Tiles (site, value) of the leaver on turn that EP-19's order still lets them carry."""
-    money: list[int]
+    money: Values
     tiles: list[BySite]
     stacks: list[Values]
     bag: list[Values]
@@ -54,53 +56,53 @@ class ElPasoState(State[ElPasoView]):
     faces: list[Values]
     """What everybody knows of them: 0 for a hidden value."""
     discards: list[Values]
-    played: list[tuple[int, int] | None]
+    played: tuple[tuple[int, int] | None, ...]
 
-    def __init__(self, game: ElPaso, players: int, chance: Chance, log: list[Event] | None) -> None:
-        self.game, self.players, self.chance, self.log = game, players, chance, log
+    def __init__(self, game: ElPaso, players: int, chance: Chance, log: list[Event] | None = None) -> None:
+        """A table with nothing on it yet: `set_up`, `imagine` and `clone` lay it."""
+        self.game = self.rules = game
+        self.players, self.chance, self.log = players, chance, log
+
+    def set_up(self) -> ElPasoState:
+        """The state, dealt, at its first choice."""
         self.ending = ""
-        self.bag = list(game.tiles)
+        players = self.players
+        self.bag = list(self.rules.tiles)
         self.box = list(NOTHING)
-        self.money = [0] * players
+        self.money = (0,) * players
         self.tiles = [NOTHING] * players
         self.town = self.lookout = 0
         town.deal(self)
         self._open()
-
-    @classmethod
-    def blank(cls, game: ElPaso, players: int, chance: Chance) -> ElPasoState:
-        """A state with no contents yet, for `imagine` and `clone` to fill in."""
-        state = cls.__new__(cls)
-        state.game, state.players, state.chance, state.log = game, players, chance, None
-        return state
+        return self
 
     def clone(self) -> ElPasoState:
         """An independent copy."""
-        new = self.blank(self.game, self.players, self.chance)
+        new = ElPasoState(self.rules, self.players, self.chance)
         new.seat, new.phase, new.legal, new.ending = self.seat, self.phase, self.legal, self.ending
         new.town, new.round, new.lookout = self.town, self.round, self.lookout
         new.stars, new.roll, new.groups, new.leaving = self.stars, self.roll, self.groups, self.leaving
         new.queue, new.limit, new.carried, new.choosable = self.queue, self.limit, self.carried, self.choosable
-        new.left, new.money, new.tiles = self.left[:], self.money[:], self.tiles[:]
+        new.left, new.money, new.tiles = self.left, self.money, self.tiles[:]
         new.stacks, new.bag, new.box = self.stacks[:], self.bag[:], self.box[:]
         new.hands, new.shown, new.laid = self.hands[:], self.shown[:], self.laid[:]
         new.piles, new.faces, new.discards = self.piles[:], self.faces[:], self.discards[:]
-        new.played = self.played[:]
+        new.played = self.played
         return new
 
     def view(self, seat: int) -> ElPasoView:
         """What this seat may know now."""
         return ElPasoView(
             seat, self.seat, self.phase, self.town, self.round, self.lookout, self.stars, self.roll,
-            tuple(self.left), self.groups, self.leaving, self.queue, self.limit, self.carried,
-            tuple(self.money), tuple(self.tiles), tuple(self.stacks), tuple(self.bag),
+            self.left, self.groups, self.leaving, self.queue, self.limit, self.carried,
+            self.money, tuple(self.tiles), tuple(self.stacks), tuple(self.bag),
             self.hands[seat], self.laid[seat], tuple(self.shown), tuple(self.faces), tuple(self.discards),
-            tuple(self.played),
+            self.played,
         )  # fmt: skip
 
     def scores(self) -> tuple[int, ...]:
         """Money (EP-27)."""
-        return tuple(self.money)
+        return self.money
 
     def unseen(self) -> int:
         """Cards in the piles that nobody has seen (EP-28)."""
@@ -139,8 +141,9 @@ class ElPasoState(State[ElPasoView]):
 
     def from_lookout(self) -> tuple[int, ...]:
         """The seats still in town, from the lookout's clockwise."""
-        seats = range(self.lookout, self.lookout + self.players)
-        return tuple([seat % self.players for seat in seats if not self.left[seat % self.players]])
+        left = self.left
+        ahead = [seat for seat in range(self.lookout, self.players) if not left[seat]]
+        return tuple(ahead + [seat for seat in range(self.lookout) if not left[seat]])
 
     def _open(self) -> None:
         if town.open_town(self):
@@ -151,7 +154,7 @@ class ElPasoState(State[ElPasoView]):
     def _round(self) -> None:
         self.round += 1
         self.queue = self.from_lookout()
-        if self.round == 1 and not self.game.edition.may_leave_in_first_round:  # EP-9
+        if self.round == 1 and not self.rules.edition.may_leave_in_first_round:  # EP-9
             ask_next(self, "play")
         else:
             ask_next(self, "answer")
@@ -180,17 +183,17 @@ class ElPasoState(State[ElPasoView]):
         ask_next(self, "play")
 
     def _round_over(self) -> None:
-        if self.stars == self.game.figures.dice.count:
+        if self.stars == self.rules.dice:
             self._town_over("sheriffs")
         elif any(self.stacks):
             self._round()
         else:  # EP-23
-            as_group = self.game.edition.carry_when_empty == "next_group" and self.groups > 0
+            as_group = self.rules.edition.carry_when_empty == "next_group" and self.groups > 0
             self._leave(self.from_lookout(), self.groups + 1 if as_group else 2)
 
     def _town_over(self, why: str) -> None:
         town.close(self, why)
-        if self.town + 1 < len(self.game.figures.towns):
+        if self.town + 1 < self.rules.towns:
             self.town += 1
             self.lookout = (self.lookout + 1) % self.players  # EP-25
             self._open()

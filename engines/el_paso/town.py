@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engines.el_paso.components import SITES
-from engines.el_paso.values import at_site, merge, put
+from engines.el_paso.values import at_site, merge, put, replaced
 from harness import Event
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def deal(state: ElPasoState) -> None:
     """EP-5: shuffle each site's cards; from each pile seat 0 takes the top one, seat 1 the next, and so on."""
-    values = state.game.figures.cards.values
+    values = state.rules.figures.cards.values
     piles = [tuple(state.chance.shuffled(values, "pile", site.name.lower())) for site in SITES]
     n = state.players
     state.hands = [tuple([(pile[seat],) for pile in piles]) for seat in range(n)]
@@ -35,15 +35,15 @@ def open_town(state: ElPasoState) -> bool:
     """EP-7, EP-8: stock the town from the bag; whether there is anything to plunder."""
     state.round = state.stars = state.groups = state.limit = 0
     state.roll = state.leaving = state.queue = ()
-    state.left = [0] * state.players
-    state.played = [None] * state.players
+    state.left = (0,) * state.players
+    state.played = (None,) * state.players
     state.carried = ((),) * 6
     state.choosable = ()
     state.stacks = [()] * 6
     drawn = _draw_tiles(state)
-    sites = state.game.sites_of[state.town]
+    sites = state.rules.sites_of[state.town]
     bag: list[list[int]] = [list(values) for values in state.bag]
-    stacks: list[list[int]] = [[] for _ in SITES]
+    stacks: list[list[int]] = [[] for _ in bag]
     for site, value in drawn:
         if site in sites:
             bag[site].remove(value)
@@ -51,7 +51,7 @@ def open_town(state: ElPasoState) -> bool:
     state.bag = [tuple(values) for values in bag]
     state.stacks = [tuple(sorted(values)) for values in stacks]
     if state.log is not None:
-        town = state.game.figures.towns[state.town]
+        town = state.rules.figures.towns[state.town]
         state.log.append(
             Event(
                 "town",
@@ -74,11 +74,15 @@ def _draw_tiles(state: ElPasoState) -> list[tuple[int, int]]:
 
     One order of all tiles for each town keeps the luck of a deal alike where bags differ a little.
     """
-    wanted = state.game.edition.tiles_per_town
+    wanted = state.rules.tiles_per_town
+    kinds, in_bag = state.rules.kinds, [0] * len(state.rules.kinds)
+    for site, values in enumerate(state.bag):
+        for value in values:
+            in_bag[state.rules.kind_of[site][value]] += 1
     drawn: list[tuple[int, int]] = []
-    for site, value, copy in state.chance.shuffled(state.game.copies, "stock", state.town):
-        if state.bag[site].count(value) > copy:
-            drawn.append((site, value))
+    for kind, copy in state.chance.shuffled(state.rules.copies, "stock", state.town):
+        if in_bag[kind] > copy:
+            drawn.append(kinds[kind])
             if len(drawn) == wanted:
                 break
     return drawn
@@ -86,7 +90,7 @@ def _draw_tiles(state: ElPasoState) -> list[tuple[int, int]]:
 
 def give_back(state: ElPasoState, tiles: tuple[tuple[int, ...], ...] | list[tuple[int, ...]]) -> None:
     """EP-21, EP-24: tiles go back into the bag, or in `nl` to the box."""
-    merge(state.bag if state.game.edition.tiles_return_to == "bag" else state.box, tiles)
+    merge(state.bag if state.rules.returns_to_bag else state.box, tiles)
 
 
 def close(state: ElPasoState, why: str) -> None:
@@ -102,8 +106,8 @@ def close(state: ElPasoState, why: str) -> None:
 def final_sale(state: ElPasoState) -> None:
     """EP-27: tiles still owned are sold 1:1."""
     for seat, tiles in enumerate(state.tiles):
-        worth = sum(map(sum, tiles))
-        state.money[seat] += worth
+        worth = sum([sum(values) for values in tiles])
+        state.money = replaced(state.money, seat, state.money[seat] + worth)
         state.tiles[seat] = ((),) * 6
         give_back(state, tiles)
         if state.log is not None:

@@ -2,26 +2,44 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-
 from engines.el_paso.view import BySite, Values
 
 
 def put(values: Values, value: int) -> Values:
     """The values with one more, sorted."""
-    at = bisect_right(values, value)
-    return (*values[:at], value, *values[at:])
+    more = list(values)
+    more.append(value)
+    more.sort()
+    return tuple(more)
 
 
 def drop(values: Values, value: int) -> Values:
     """The values with one fewer."""
-    at = values.index(value)
-    return values[:at] + values[at + 1 :]
+    fewer = list(values)
+    fewer.remove(value)
+    return tuple(fewer)
+
+
+def replaced(values: Values, seat: int, value: int) -> Values:
+    """The values with another one for this seat."""
+    after = list(values)
+    after[seat] = value
+    return tuple(after)
 
 
 def at_site(by_site: BySite, site: int, values: Values) -> BySite:
     """The same with other values at one site."""
-    return (*by_site[:site], values, *by_site[site + 1 :])
+    after = list(by_site)
+    after[site] = values
+    return tuple(after)
+
+
+def how_many(by_site: BySite) -> int:
+    """The number of cards or tiles of all sites."""
+    count = 0
+    for values in by_site:
+        count += len(values)
+    return count
 
 
 def merge(pool: list[Values], more: BySite | list[Values]) -> None:
@@ -34,8 +52,8 @@ def merge(pool: list[Values], more: BySite | list[Values]) -> None:
 def minus(by_site: BySite, fewer: BySite) -> BySite:
     """What is left of the tiles when some are taken away."""
     rest = []
-    for values, gone in zip(by_site, fewer, strict=True):
-        for value in gone:
+    for site, values in enumerate(by_site):
+        for value in fewer[site]:
             values = drop(values, value)
         rest.append(values)
     return tuple(rest)

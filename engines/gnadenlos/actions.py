@@ -1,4 +1,4 @@
-"""The actions of the game and the table of all of them.
+"""The actions of the game.
 
 A bid is two choices: first its sum (`Bid`), then which IOUs make it up (`Pay`). The sum decides who hires, so a
 bot, a search or a person settles that among a dozen sums, and then chooses among the few ways to pay it;
@@ -9,23 +9,18 @@ point of a bid, would nowhere be chosen. Nobody acts in between, so nothing leak
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import combinations_with_replacement
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar, Final
 
-from engines.gnadenlos.cards import COLOURS, Adventurer, Iou, ious_text
+from engines.gnadenlos.cards import Adventurer, Iou
 from harness import Action
 
-if TYPE_CHECKING:
-    from engines.gnadenlos.components import Components
-    from engines.gnadenlos.game import Gnadenlos
-
-MOST_FAME = 5
+MOST_FAME: Final = 5
 """Gold that can be spent on fame in a turn (GN-22)."""
-MOST_LAST_FAME = 3
+MOST_LAST_FAME: Final = 3
 """Gold that can be spent on fame after the end (GN-38)."""
-MOST_IOUS = 3
+MOST_IOUS: Final = 3
 """IOUs in a bid (GN-25)."""
-MOST_STOLEN = 2
+MOST_STOLEN: Final = 2
 """IOUs that a thief may take who is alone in front; one each if there are several (GN-17)."""
 
 
@@ -99,45 +94,3 @@ class TakePair(Action):
 
     pair: int
     """Its place in the view's `pairs`."""
-
-
-class GnadenlosActions:
-    """All actions of a configured game in the order of their codes, with look-ups for the rules."""
-
-    def __init__(self, game: Gnadenlos, figures: Components, pairs: bool) -> None:
-        table: list[Action] = []
-        self.buy = tuple(
-            game.add(table, Buy, f"buy {gold} fame" if gold else "buy no fame", gold) for gold in range(MOST_FAME + 1)
-        )
-        self.buys = tuple(self.buy[: gold + 1] for gold in range(MOST_FAME + 1))
-        """The legal purchases of a player who can spend at most this much."""
-        kinds = sorted({Adventurer(*row) for row in figures.adventurers.skills})
-        self.lay = {card: game.add(table, Lay, f"lay {card}", card) for card in kinds}
-        self.hire = {card: game.add(table, Hire, f"hire {card}", card) for card in kinds}
-        ways = _all_bids(figures.ious.counts)
-        self.bid = {
-            total: game.add(table, Bid, f"bid {total}", total)
-            for total in sorted({sum(iou.value for iou in ious) for ious in ways})
-        }
-        self.pay = {
-            ious: game.add(table, Pay, f"pay {ious_text(ious)}", ious, sum(iou.value for iou in ious)) for ious in ways
-        }
-        self.take_pair = tuple(
-            game.add(table, TakePair, f"take pair {number + 1}", number)
-            for number in range(len(COLOURS) if pairs else 0)
-        )
-        self.steal = tuple(
-            game.add(table, Steal, f"steal {'nothing' if not ious else '1 IOU' if ious == 1 else f'{ious} IOUs'}", ious)
-            for ious in range(MOST_STOLEN + 1)
-        )
-        self.all = tuple(table)
-
-
-def _all_bids(counts: dict[int, int]) -> list[tuple[Iou, ...]]:
-    kinds = sorted(Iou(value, colour) for value in counts for colour in range(len(COLOURS)))
-    return [
-        ious
-        for count in range(1, MOST_IOUS + 1)
-        for ious in combinations_with_replacement(kinds, count)
-        if all(ious.count(iou) <= counts[iou.value] for iou in ious)
-    ]

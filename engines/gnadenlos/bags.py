@@ -8,22 +8,69 @@ if there is one (GN-41).
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TypeVar
+from typing import Final, TypeVar
 
 C = TypeVar("C", bound=tuple[int, ...])
 T = TypeVar("T")
 
+NOWHERE: Final = -1
+
 
 def put(values: tuple[T, ...], seat: int, value: T) -> tuple[T, ...]:
     """The values with another one for this seat."""
-    after = list(values)
-    after[seat] = value
-    return tuple(after)
+    if len(values) == 4:  # written out: this is asked several times at every decision
+        first, second, third, fourth = values
+        if seat == 0:
+            return value, second, third, fourth
+        if seat == 1:
+            return first, value, third, fourth
+        return (first, second, value, fourth) if seat == 2 else (first, second, third, value)
+    return (*values[:seat], value, *values[seat + 1 :])
 
 
-def plus(bag: tuple[C, ...], cards: Iterable[C]) -> tuple[C, ...]:
+def place_of(bag: tuple[T, ...], card: T) -> int:
+    """Where a copy of the card lies in the bag; NOWHERE if there is none."""
+    for place, other in enumerate(bag):  # a game has one object for each card, which is quick to see
+        if other is card:
+            return place
+    return bag.index(card) if card in bag else NOWHERE
+
+
+def with_card(bag: tuple[C, ...], card: C) -> tuple[C, ...]:
+    """The bag with this card added."""
+    place, first = len(bag), card[0]
+    while place and first < bag[place - 1][0]:  # numbers are quicker to compare than cards
+        place -= 1
+    while place and card < bag[place - 1]:
+        place -= 1
+    return bag[:place] + (card,) + bag[place:]  # noqa: RUF005 - quicker than unpacking, when compiled
+
+
+def without(bag: tuple[T, ...], card: T) -> tuple[T, ...]:
+    """The bag without this card, which must be in it."""
+    for place, other in enumerate(bag):
+        if other is card:
+            return bag[:place] + bag[place + 1 :]
+    return minus(bag, (card,))
+
+
+def without_all(bag: tuple[T, ...], cards: tuple[T, ...]) -> tuple[T, ...]:
+    """The bag without these cards, which must be in it and come in its order."""
+    rest: list[T] = []
+    gone, wanted = 0, len(cards)
+    for card in bag:
+        if gone < wanted and card is cards[gone]:
+            gone += 1
+        else:
+            rest.append(card)
+    return tuple(rest) if gone == wanted else minus(bag, cards)
+
+
+def plus(bag: tuple[C, ...], cards: tuple[C, ...]) -> tuple[C, ...]:
     """The bag with these cards added."""
-    return tuple(sorted((*bag, *cards)))
+    for card in cards:
+        bag = with_card(bag, card)
+    return bag
 
 
 def minus(bag: tuple[T, ...], cards: Iterable[T]) -> tuple[T, ...]:
@@ -34,15 +81,14 @@ def minus(bag: tuple[T, ...], cards: Iterable[T]) -> tuple[T, ...]:
     return tuple(rest)
 
 
-def known_plus(known: tuple[C | None, ...], cards: Iterable[C]) -> tuple[C | None, ...]:
+def known_plus(known: tuple[C | None, ...], cards: tuple[C, ...]) -> tuple[C | None, ...]:
     """The known hand after cards were added that everybody knows."""
     open_cards = [card for card in known if card is not None]
-    hidden = len(known) - len(open_cards)
-    return (*sorted((*open_cards, *cards)), *(None,) * hidden)
+    return plus(tuple(open_cards), cards) + known[len(open_cards) :]
 
 
-def known_shown(known: tuple[C | None, ...], cards: Iterable[C]) -> tuple[tuple[C | None, ...], list[C]]:
-    """The known hand after its holder showed these cards, and those of them that nobody else had known."""
+def news_in(known: tuple[C | None, ...], cards: tuple[C, ...]) -> tuple[C, ...]:
+    """Those of the cards that a holder shows which nobody else had known."""
     rest = list(known)
     news = []
     for card in cards:
@@ -50,4 +96,14 @@ def known_shown(known: tuple[C | None, ...], cards: Iterable[C]) -> tuple[tuple[
             rest.remove(card)
         else:
             news.append(card)
-    return (known_plus(known[: len(known) - len(news)], news) if news else known), news
+    return tuple(news)
+
+
+def known_shown(known: tuple[C | None, ...], news: tuple[C, ...]) -> tuple[C | None, ...]:
+    """The known hand after its holder showed cards that nobody else had known."""
+    return known_plus(known[: len(known) - len(news)], news) if news else known
+
+
+def shared(known: tuple[C | None, ...], bag: tuple[C, ...]) -> tuple[C | None, ...]:
+    """The known hand, as the same object as the whole hand where all of it is known: then one change serves both."""
+    return bag if known == bag else known

@@ -1,38 +1,18 @@
-"""Which bids a hand can form: worked out with bits, for it is asked at every bid."""
+"""Which bids a hand can form: asked at every bid, so a sum is a bit. Nothing is kept: hands are secret (GN-41)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from itertools import product
-
-from engines.gnadenlos.actions import MOST_IOUS, Bid, Pay
-from engines.gnadenlos.cards import COLOURS, Iou
+from engines.gnadenlos.actions import Bid, Pay
+from engines.gnadenlos.cards import Iou
 
 
 class Bids:
-    """Finds the sums and the ways to pay them, for the IOUs of one set of components.
+    """Finds the sums and the ways to pay them, among the bids of one set of components."""
 
-    A number counts the cards of a hand: each IOU has its own few bits in it, topped by a guard bit that is
-    cleared when more are taken away than there are.
-    """
-
-    def __init__(self, bids: Iterable[Bid], pays: Iterable[Pay], counts: dict[int, int]) -> None:
-        self._bids = [(bid.total, bid) for bid in bids]
-        width = max(MOST_IOUS, *counts.values()).bit_length() + 1
-        kinds = [Iou(value, colour) for value in counts for colour in range(len(COLOURS))]
-        self._unit = {iou: 1 << width * n for n, iou in enumerate(kinds)}
-        self._guards = sum(unit << width - 1 for unit in self._unit.values())
-        self._colours = [
-            sum(unit * ((1 << width) - 1) for iou, unit in self._unit.items() if iou.colour == colour)
-            for colour in range(len(COLOURS))
-        ]
-        """The bits of each colour."""
-        needs = [(sum(self._unit[iou] for iou in pay.ious), pay) for pay in pays]
-        self._ways = {
-            held: _by_total((need, pay) for need, pay in needs if all(held[colour] for _, colour in pay.ious))
-            for held in product((False, True), repeat=len(COLOURS))
-        }
-        """Which colours are in hand -> sum -> what is needed for each way to pay it."""
+    def __init__(self, bids: dict[int, Bid], pays: dict[tuple[Iou, ...], Pay]) -> None:
+        self._pays = pays
+        self._totals: list[int] = list(bids)
+        self._bids: list[Bid] = list(bids.values())
 
     def sums(self, hand: tuple[Iou, ...], taken: tuple[int, ...]) -> tuple[Bid, ...]:
         """The sums that one to three IOUs of a hand can form, ascending, without those that are taken."""
@@ -42,19 +22,54 @@ class Bids:
             two |= one << value
             one |= 1 << value
         formed = one | two | three
-        return tuple([bid for total, bid in self._bids if formed >> total & 1 and total not in taken])
+        for total in taken:
+            if total >= 0 and formed >> total & 1:
+                formed ^= 1 << total
+        return tuple([self._bids[i] for i, total in enumerate(self._totals) if formed >> total & 1])
 
     def ways(self, hand: tuple[Iou, ...], total: int) -> tuple[Pay, ...]:
-        """The ways to form a sum from a hand, fewest IOUs first."""
-        cards = sum(map(self._unit.__getitem__, hand))
-        colours = tuple([cards & bits > 0 for bits in self._colours])
-        guards = self._guards
-        cards += guards
-        return tuple([pay for need, pay in self._ways[colours].get(total, ()) if cards - need & guards == guards])
+        """The ways to form a sum from a sorted hand, fewest IOUs first."""
+        pays = self._pays
+        kinds, values, copies = _kinds_up_to(hand, total)
+        end = len(kinds)
+        one: list[Pay] = []
+        two: list[Pay] = []
+        three: list[Pay] = []
+        for a in range(end):
+            left = total - values[a]
+            if left == 0:
+                one.append(pays[(kinds[a],)])
+            for b in range(a if copies[a] > 1 else a + 1, end):
+                value = values[b]
+                rest = left - value
+                if rest == 0:
+                    two.append(pays[kinds[a], kinds[b]])
+                if rest >= value:
+                    for c in range(b if copies[b] > (2 if a == b else 1) else b + 1, end):
+                        if values[c] > rest:
+                            break
+                        if values[c] == rest:
+                            three.append(pays[kinds[a], kinds[b], kinds[c]])
+                elif rest < 0:
+                    break
+        return tuple(one + two + three)
 
 
-def _by_total(needs: Iterable[tuple[int, Pay]]) -> dict[int, list[tuple[int, Pay]]]:
-    grouped: dict[int, list[tuple[int, Pay]]] = {}
-    for need, pay in needs:
-        grouped.setdefault(pay.total, []).append((need, pay))
-    return grouped
+def _kinds_up_to(hand: tuple[Iou, ...], most: int) -> tuple[list[Iou], list[int], list[int]]:
+    """The different IOUs of a sorted hand up to this value, their values, and how many of each there are."""
+    kinds: list[Iou] = []
+    values: list[int] = []
+    copies: list[int] = []
+    last_value = last_colour = -1
+    for iou in hand:
+        value, colour = iou
+        if value == last_value and colour == last_colour:
+            copies[-1] += 1
+            continue
+        if value > most:
+            break
+        kinds.append(iou)
+        values.append(value)
+        copies.append(1)
+        last_value, last_colour = value, colour
+    return kinds, values, copies

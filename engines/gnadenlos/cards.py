@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import groupby
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 COLOURS = ("red", "blue", "green", "yellow")
 """The colour of each seat's hat and IOUs."""
 
-GOLD_RUSH = "gold rush"
-HIGH_NOON = "high noon"
-CHEATING = "cheating"
+GOLD_RUSH: Final = "gold rush"
+HIGH_NOON: Final = "high noon"
+CHEATING: Final = "cheating"
 
 SKILL = {GOLD_RUSH: 0, HIGH_NOON: 1, CHEATING: 2}
 """Which of an adventurer's skills counts in an event (GN-14)."""

@@ -11,61 +11,72 @@ if TYPE_CHECKING:
     from engines.gnadenlos.state import GnadenlosState
 
 
+def choices(state: GnadenlosState) -> tuple[Action, ...]:
+    """What the seat on turn may choose in this phase."""
+    phase = state.phase  # compared in the order of how often they come
+    if phase == "lay":
+        return lays(state)
+    if phase == "bid":
+        return sums(state)
+    if phase == "pay":
+        return ways(state)
+    if phase == "hire":
+        return pairs(state) if state.pairs else hires(state)
+    if phase == "fame":
+        return purchases(state, MOST_FAME)
+    if phase == "steal":
+        return thefts(state)
+    return purchases(state, MOST_LAST_FAME) if phase == "last fame" else ()
+
+
 def lays(state: GnadenlosState) -> tuple[Action, ...]:
     """GN-13: any adventurer of the hand; cards of the same skills are one choice."""
-    lay = state.game.table.lay
-    return tuple([lay[card] for card in dict.fromkeys(state.crews[state.seat])])
+    lay = state.rules.table.lay
+    legal: list[Action] = []
+    for card in state.crews[state.seat]:  # sorted: equal cards lie side by side
+        action = lay[card]
+        if not legal or legal[-1] is not action:
+            legal.append(action)
+    return tuple(legal)
 
 
 def thefts(state: GnadenlosState) -> tuple[Action, ...]:
     """GN-17: nothing, or all that the thief may take."""
     assert state.theft is not None, "only the thieves of a high noon are asked"
-    steal = state.game.table.steal
+    steal = state.rules.table.steal
     return steal[0], steal[state.theft.each]
 
 
-def purchases(state: GnadenlosState) -> tuple[Action, ...]:
-    """GN-22: as much as the player has and the road allows."""
-    return _purchases(state, MOST_FAME)
-
-
-def last_purchases(state: GnadenlosState) -> tuple[Action, ...]:
-    """GN-38: the same, but less of it."""
-    return _purchases(state, MOST_LAST_FAME)
-
-
-def _purchases(state: GnadenlosState, most: int) -> tuple[Action, ...]:
+def purchases(state: GnadenlosState, most: int) -> tuple[Action, ...]:
+    """GN-22, GN-38: up to the most that may be spent, as much as the player has and the road allows."""
     seat = state.seat
-    left = state.game.figures.road.fields - state.fame[seat]
-    return state.game.table.buys[min(most, state.gold[seat], left)]
+    left = state.rules.goal - state.fame[seat]
+    return state.rules.table.buys[min(most, min(state.gold[seat], left))]
 
 
 def sums(state: GnadenlosState) -> tuple[Action, ...]:
     """GN-26: every sum that the hand can form and nobody has bid; there may be none."""
-    return state.game.bids.sums(state.hands[state.seat], state.totals)
+    return state.rules.bids.sums(state.hands[state.seat], state.totals)
 
 
 def ways(state: GnadenlosState) -> tuple[Action, ...]:
     """GN-25: the IOUs of the hand that make up the sum just named; there may be none only in an imagined hand."""
     assert state.announced is not None, "IOUs are chosen only after their sum was named"
-    return state.game.bids.ways(state.hands[state.seat], state.announced)
+    return state.rules.bids.ways(state.hands[state.seat], state.announced)
 
 
 def hires(state: GnadenlosState) -> tuple[Action, ...]:
-    """GN-28, GN-9: what is turned up; cards and pairs of the same skills are one choice."""
-    table, pairs = state.game.table, state.pairs
-    if pairs:
-        return tuple([table.take_pair[n] for n, pair in enumerate(pairs) if pair and pairs.index(pair) == n])
-    return tuple([table.hire[card] for card in dict.fromkeys(state.offers)])
+    """GN-28: what is turned up; cards of the same skills are one choice."""
+    hire = state.rules.table.hire
+    legal: list[Action] = []
+    for card in state.offers:
+        action = hire[card]
+        if action not in legal:
+            legal.append(action)
+    return tuple(legal)
 
 
-CHOICES = {
-    "lay": lays,
-    "steal": thefts,
-    "fame": purchases,
-    "bid": sums,
-    "pay": ways,
-    "hire": hires,
-    "last fame": last_purchases,
-}
-"""The choices of each phase."""
+def pairs(state: GnadenlosState) -> tuple[Action, ...]:
+    """GN-9: the pairs that are left; pairs of the same skills are one choice."""
+    take_pair, offered = state.rules.table.take_pair, state.pairs
+    return tuple([take_pair[n] for n, pair in enumerate(offered) if pair and offered.index(pair) == n])

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from engines.gnadenlos.bags import known_shown, minus, put
+from engines.gnadenlos.bags import NOWHERE, known_shown, place_of, put, shared, without
 from engines.gnadenlos.cards import GOLD_RUSH, HIGH_NOON, SKILL, Adventurer, EventCard
 from engines.gnadenlos.market import can_be_robbed, fill_gaps
 from engines.gnadenlos.view import Theft
@@ -13,16 +13,16 @@ from harness import Event
 if TYPE_CHECKING:
     from engines.gnadenlos.state import GnadenlosState
 
-UNDERTAKER = "undertaker"
+UNDERTAKER: Final = "undertaker"
 """Why a game ends at the undertaker's last step (GN-36b)."""
 
-Laid = list[tuple[int, Adventurer]]
-"""Seats with what they laid, clockwise from the start player."""
+Laid = tuple[Adventurer | None, ...]
+"""What each seat has laid."""
 
 
 def shuffle_events(state: GnadenlosState) -> None:
     """All event cards into a new face-down pile (GN-8, GN-11)."""
-    state.event_pile = tuple(state.chance.shuffled(state.game.event_cards, "events", state.event_shuffles))
+    state.event_pile = tuple(state.chance.shuffled(state.rules.event_cards, "events", state.event_shuffles))
     state.events_seen = ()
     if state.log is not None:
         state.log.append(Event("events shuffled", {"shuffle": state.event_shuffles}))
@@ -44,14 +44,14 @@ def turn_card(state: GnadenlosState) -> None:
 
 
 def _turn_top(state: GnadenlosState, carried_out: bool) -> None:
-    card, *rest = state.event_pile
-    state.event_pile = tuple(rest)
-    state.events_seen = (*state.events_seen, card)
+    card = state.event_pile[0]
+    state.event_pile = state.event_pile[1:]
+    state.events_seen += (card,)
     if state.log is not None:
         state.log.append(Event("event", {"card": list(card), "carried_out": carried_out}))
     if card.kind == HIGH_NOON:
         state.undertaker += 1
-        if state.undertaker == state.game.figures.undertaker.steps:
+        if state.undertaker == state.rules.undertaker_steps:
             state.cause = UNDERTAKER
         if state.log is not None:
             state.log.append(Event("undertaker", {"step": state.undertaker}))
@@ -61,31 +61,32 @@ def carry_out(state: GnadenlosState) -> None:
     """All adventurers are laid: turn them up and carry out the event, as far as the theft (GN-13 to GN-21)."""
     card, laid = state.event, state.laid
     assert card is not None, "an event is carried out only after its card was turned"
-    shown = _in_order(state, laid)
-    _show(state, shown)
-    skill = SKILL[card.kind]
-    by_value: dict[int, list[int]] = {}
-    for seat, adventurer in shown:
-        by_value.setdefault(adventurer[skill], []).append(seat)
+    kind = card.kind
+    values = _values(laid, SKILL[kind])
+    seats = [seat for seat in state.from_start() if values[seat]]
+    _show(state, laid, seats)
     state.laid = (None,) * state.players
     state.has_laid = (False,) * state.players
-    values = sorted(by_value, reverse=True)
-    best = by_value[values[0]]
-    if card.kind == HIGH_NOON and len(values) > 1:
+    ranked = [values[seat] for seat in seats]
+    ranked.sort()
+    lowest, highest = ranked[0], ranked[-1]
+    best = [seat for seat in seats if values[seat] == highest]
+    if kind == HIGH_NOON and lowest < highest:
         state.theft = Theft(laid, tuple(best))
         if not can_be_robbed(state, state.theft):
             end_high_noon(state)
         return
     state.event = None
-    if len(values) == 1:  # GN-15
+    if lowest == highest:  # GN-15
         if state.log is not None:
             state.log.append(Event("all equal", {}))
         return
-    if card.kind == GOLD_RUSH:
-        _pay_out(state, card, best, by_value[values[1]])
+    if kind == GOLD_RUSH:
+        second = ranked[-len(best) - 1]
+        _pay_out(state, card, best, [seat for seat in seats if values[seat] == second])
     else:
-        _cheat(state, best, by_value[values[-1]])
-    _discard(state, [(seat, adventurer) for seat, adventurer in shown if seat in best], "best")
+        _cheat(state, best, [seat for seat in seats if values[seat] == lowest])
+    _discard(state, laid, best, "best")
 
 
 def end_high_noon(state: GnadenlosState) -> None:
@@ -95,26 +96,31 @@ def end_high_noon(state: GnadenlosState) -> None:
     state.event = state.theft = None
     if theft.gaps:
         fill_gaps(state, theft.gaps)
-    shown = _in_order(state, theft.shown)
-    lowest = min([adventurer.gun for _, adventurer in shown])
-    _discard(state, [(seat, adventurer) for seat, adventurer in shown if adventurer.gun == lowest], "shot")  # GN-19
-    _discard(state, [(seat, adventurer) for seat, adventurer in shown if seat in theft.thieves], "best")
+    laid, thieves = theft.shown, theft.thieves
+    values = _values(laid, SKILL[HIGH_NOON])
+    lowest = min([value for value in values if value])
+    order = state.from_start()
+    _discard(state, laid, [seat for seat in order if values[seat] == lowest], "shot")  # GN-19
+    _discard(state, laid, [seat for seat in order if seat in thieves], "best")
 
 
-def _in_order(state: GnadenlosState, laid: tuple[Adventurer | None, ...]) -> Laid:
-    return [(seat, adventurer) for seat in state.from_start() if (adventurer := laid[seat]) is not None]
+def _values(laid: Laid, skill: int) -> list[int]:
+    """What counts of each seat's adventurer; 0 without one."""
+    return [0 if adventurer is None else adventurer[skill] for adventurer in laid]
 
 
-def _show(state: GnadenlosState, laid: Laid) -> None:
+def _show(state: GnadenlosState, laid: Laid, seats: list[int]) -> None:
     """From now on everybody knows these adventurers in their hands (GN-41)."""
-    known_crews = list(state.known_crews)
-    for seat, adventurer in laid:
-        known_crews[seat], news = known_shown(known_crews[seat], (adventurer,))
-        if news:
-            state.unseen_adventurers = minus(state.unseen_adventurers, news)
-    state.known_crews = tuple(known_crews)
+    for seat in seats:
+        adventurer, known = laid[seat], state.known_crews[seat]
+        assert adventurer is not None, "those who have laid nothing show nothing"
+        if place_of(known, adventurer) == NOWHERE:
+            known = shared(known_shown(known, (adventurer,)), state.crews[seat])
+            state.known_crews = put(state.known_crews, seat, known)
+            state.unseen_adventurers = without(state.unseen_adventurers, adventurer)
     if state.log is not None:
-        state.log.append(Event("shown", {"laid": [[seat, list(adventurer)] for seat, adventurer in laid]}))
+        shown = [(seat, laid[seat]) for seat in seats]
+        state.log.append(Event("shown", {"laid": [[seat, list(card)] for seat, card in shown if card is not None]}))
 
 
 def _pay_out(state: GnadenlosState, card: EventCard, best: list[int], second: list[int]) -> None:
@@ -128,8 +134,8 @@ def _pay_out(state: GnadenlosState, card: EventCard, best: list[int], second: li
 
 def _cheat(state: GnadenlosState, best: list[int], worst: list[int]) -> None:
     """Hats move by the figures of the zones they stand in (GN-20)."""
-    goal = state.game.figures.road.fields
-    for seats, moves in ((best, state.game.forward), (worst, state.game.back)):
+    goal = state.rules.goal
+    for seats, moves in ((best, state.rules.forward), (worst, state.rules.back)):
         for seat in seats:
             field = state.fame[seat]
             state.fame = put(state.fame, seat, min(goal, max(1, field + moves[field])))
@@ -137,10 +143,14 @@ def _cheat(state: GnadenlosState, best: list[int], worst: list[int]) -> None:
                 state.log.append(Event("hat", {"seat": seat, "from": field, "to": state.fame[seat]}))
 
 
-def _discard(state: GnadenlosState, laid: Laid, why: str) -> None:
-    for seat, adventurer in laid:
-        state.crews = put(state.crews, seat, minus(state.crews[seat], (adventurer,)))
-        state.known_crews = put(state.known_crews, seat, minus(state.known_crews[seat], (adventurer,)))
-        state.discard = (*state.discard, adventurer)
+def _discard(state: GnadenlosState, laid: Laid, seats: list[int], why: str) -> None:
+    for seat in seats:
+        adventurer = laid[seat]
+        assert adventurer is not None, "those who have laid nothing lose nothing"
+        before, known = state.crews[seat], state.known_crews[seat]
+        crew = without(before, adventurer)
+        state.crews = put(state.crews, seat, crew)
+        state.known_crews = put(state.known_crews, seat, crew if known is before else without(known, adventurer))
+        state.discard += (adventurer,)
         if state.log is not None:
             state.log.append(Event("discarded", {"seat": seat, "adventurer": list(adventurer), "why": why}))

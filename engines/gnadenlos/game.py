@@ -8,17 +8,20 @@ from random import Random
 import msgspec
 
 from engines.gnadenlos import event_text, text
-from engines.gnadenlos.actions import MOST_FAME, MOST_IOUS, MOST_LAST_FAME, GnadenlosActions
+from engines.gnadenlos.actions import MOST_FAME, MOST_IOUS, MOST_LAST_FAME
+from engines.gnadenlos.bags import minus
 from engines.gnadenlos.bids import Bids
 from engines.gnadenlos.cards import CHEATING, COLOURS, GOLD_RUSH, HIGH_NOON, Adventurer, EventCard, Iou
 from engines.gnadenlos.components import TITLE, load
 from engines.gnadenlos.features import features
 from engines.gnadenlos.imagine import imagine
 from engines.gnadenlos.state import CREW_THAT_HIRES, MOST_TURNS, GnadenlosState
-from engines.gnadenlos.view import GnadenlosView
-from harness import Chance, Event, Game, Option, bundled
+from engines.gnadenlos.table import GnadenlosActions
+from engines.gnadenlos.view import GnadenlosView, Ious
+from harness import Chance, Event, Game, Option, bundled, mypyc_attr
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class Gnadenlos(Game[GnadenlosView]):
     """Hire adventurers with IOUs, buy reputation with their gold, and be solvent on payday; farthest hat wins."""
 
@@ -39,8 +42,16 @@ class Gnadenlos(Game[GnadenlosView]):
         given = self.files.get(str(self.settings["components"]))
         self.figures = load(given if given is not None else bundled("engines.gnadenlos", "gnadenlos.toml"))
         self.experienced = self.settings["variant"] == "experienced"
-        self.adventurers = tuple(sorted(Adventurer(*row) for row in self.figures.adventurers.skills))
-        """All adventurers."""
+        figures = self.figures
+        self.goal = figures.road.fields
+        self.undertaker_steps = figures.undertaker.steps
+        self.columns = figures.payday.columns
+        self.fields_lost_when_broke = figures.payday.fields_lost_when_broke
+        self.vultures_to_lose = figures.payday.vultures_to_lose
+        self.first_adventurers = figures.start.adventurers
+        kinds = {row: Adventurer(*row) for row in figures.adventurers.skills}
+        self.adventurers = tuple(sorted(kinds[row] for row in figures.adventurers.skills))
+        """All adventurers; those of the same skills are one object, as IOUs of one kind are: they are found quickly."""
         events = self.figures.events
         self.event_cards = (
             *(EventCard(GOLD_RUSH, first, second) for first, second in events.gold_rush),
@@ -48,11 +59,24 @@ class Gnadenlos(Game[GnadenlosView]):
             *(EventCard(CHEATING),) * events.cheating,
         )
         """All event cards."""
+        counts = figures.ious.counts
+        self.ious = tuple(sorted(Iou(value, seat) for value in counts for seat in range(len(COLOURS))))
+        """One IOU of each kind."""
         self.full_hands = tuple(
-            tuple(Iou(value, seat) for value, count in sorted(self.figures.ious.counts.items()) for _ in range(count))
+            tuple(iou for iou in self.ious if iou.colour == seat for _ in range(counts[iou.value]))
             for seat in range(len(COLOURS))
         )
         """All IOUs of each colour."""
+        first = [
+            [next(iou for iou in hand if iou.value == value) for value in figures.start.market_ious]
+            for hand in self.full_hands
+        ]
+        self.first_hands = tuple(minus(hand, ious) for hand, ious in zip(self.full_hands, first, strict=True))
+        """The IOUs of each colour that players of the basic variant begin with (GN-7)."""
+        self.first_market: tuple[Ious, ...] = tuple(
+            tuple(sorted(iou for own in first[:players] for iou in own)) for players in range(self.max_players + 1)
+        )
+        """Number of players -> the IOUs that go to the market first, sorted (GN-7)."""
         zones = [
             next(zone for zone in self.figures.zones if field <= zone.last)
             for field in range(1, self.figures.road.fields)
@@ -61,18 +85,18 @@ class Gnadenlos(Game[GnadenlosView]):
         """How far a cheat moves forward from each field (GN-20)."""
         self.back = (0, *(-zone.back for zone in zones))
         """How far a cheat who was caught moves from each field: not a positive number (GN-20)."""
-        self.orders = {
-            players: tuple(tuple((start + offset) % players for offset in range(players)) for start in range(players))
-            for players in range(self.min_players, self.max_players + 1)
-        }
+        self.orders = tuple(
+            tuple(tuple((start + offset) % players for offset in range(players)) for start in range(players))
+            for players in range(self.max_players + 1)
+        )
         """Number of players -> the seats clockwise from each start player."""
-        self.table = GnadenlosActions(self, self.figures, self.experienced)
+        self.table = GnadenlosActions(self)
         self.actions = self.table.all
-        self.bids = Bids(self.table.bid.values(), self.table.pay.values(), self.figures.ious.counts)
+        self.bids = Bids(self.table.bid, self.table.pay)
 
     def new(self, players: int, chance: Chance, log: list[Event] | None = None) -> GnadenlosState:
         """A fresh state, dealt, at its first choice."""
-        return GnadenlosState(self, players, chance, log)
+        return GnadenlosState(self, players, chance, log).set_up()
 
     def imagine(self, view: GnadenlosView, rng: Random) -> GnadenlosState:
         """A complete state that this view cannot tell from the real one."""

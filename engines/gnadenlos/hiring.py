@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from engines.gnadenlos.bags import known_plus, known_shown, minus, plus, put
+from engines.gnadenlos.bags import known_plus, known_shown, minus, news_in, plus, put, shared, without, without_all
 from engines.gnadenlos.cards import Adventurer, Iou
 from engines.gnadenlos.market import give, lists
 from harness import Event
@@ -12,7 +12,7 @@ from harness import Event
 if TYPE_CHECKING:
     from engines.gnadenlos.state import GnadenlosState
 
-NO_BID = -1
+NO_BID: Final = -1
 """Stands for the sum of a player without a bid: below every sum (GN-27)."""
 
 
@@ -40,7 +40,8 @@ def _draw(state: GnadenlosState, count: int) -> tuple[Adventurer, ...]:
     drawn = state.pile[:count]
     state.pile = state.pile[count:]
     if not state.reshuffles:
-        state.unseen_adventurers = minus(state.unseen_adventurers, drawn)
+        for adventurer in drawn:
+            state.unseen_adventurers = without(state.unseen_adventurers, adventurer)
     return drawn
 
 
@@ -48,12 +49,10 @@ def bid(state: GnadenlosState, ious: tuple[Iou, ...], total: int) -> None:
     """The seat on turn lays its bid in public (GN-25)."""
     seat = state.seat
     before, known = state.hands[seat], state.known_hands[seat]
-    hand = minus(before, ious)
+    hand = without_all(before, ious)
     state.hands = put(state.hands, seat, hand)
-    if known is before:
-        state.known_hands = put(state.known_hands, seat, hand)
-    else:
-        state.known_hands = put(state.known_hands, seat, minus(_show(state, known, ious), ious))
+    known = hand if known is before else shared(minus(_show(state, known, ious), ious), hand)
+    state.known_hands = put(state.known_hands, seat, known)
     state.bids = put(state.bids, seat, ious)
     state.totals = put(state.totals, seat, total)
     state.announced = None
@@ -73,20 +72,27 @@ def show_hand(state: GnadenlosState, seat: int) -> None:
 
 def _show(state: GnadenlosState, known: tuple[Iou | None, ...], ious: tuple[Iou, ...]) -> tuple[Iou | None, ...]:
     """The known hand after these IOUs were shown, stolen ones that were secret among them."""
-    shown, news = known_shown(known, ious)
+    news = news_in(known, ious)
     if news:
         state.unseen_ious = minus(state.unseen_ious, news)
-    return shown
+    return known_shown(known, news)
 
 
 def ranking(state: GnadenlosState) -> tuple[int, ...]:
     """All seats from the highest bid down; without a bid the earlier in turn order comes first (GN-27, GN-28)."""
-    return tuple(sorted(state.from_start(), key=state.totals.__getitem__, reverse=True))
+    totals = state.totals
+    order: list[int] = []
+    for seat in state.from_start():
+        place = len(order)
+        while place and totals[order[place - 1]] < totals[seat]:
+            place -= 1
+        order.insert(place, seat)
+    return tuple(order)
 
 
 def hire(state: GnadenlosState, adventurer: Adventurer) -> None:
     """The seat on turn takes an adventurer that all have seen (GN-28)."""
-    state.offers = minus(state.offers, (adventurer,))
+    state.offers = without(state.offers, adventurer)
     _take(state, (adventurer,))
 
 
@@ -99,8 +105,10 @@ def take_pair(state: GnadenlosState, number: int) -> None:
 
 def _take(state: GnadenlosState, cards: tuple[Adventurer, ...]) -> None:
     seat = state.seat
-    state.crews = put(state.crews, seat, plus(state.crews[seat], cards))
-    state.known_crews = put(state.known_crews, seat, known_plus(state.known_crews[seat], cards))
+    before, known = state.crews[seat], state.known_crews[seat]
+    crew = plus(before, cards)
+    state.crews = put(state.crews, seat, crew)
+    state.known_crews = put(state.known_crews, seat, crew if known is before else known_plus(known, cards))
     if state.log is not None:
         state.log.append(Event("hired", {"seat": seat, "adventurers": lists(cards)}))
 

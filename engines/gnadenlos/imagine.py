@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
-from engines.gnadenlos.bags import minus
+from engines.gnadenlos.bags import C, minus
 from engines.gnadenlos.cards import Adventurer, Iou
-from engines.gnadenlos.choices import CHOICES
+from engines.gnadenlos.choices import choices
 from engines.gnadenlos.hiring import NO_BID
 from engines.gnadenlos.state import TRUNCATED, GnadenlosState
 from engines.gnadenlos.view import GnadenlosView
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 def imagine(game: Gnadenlos, view: GnadenlosView, rng: Random) -> GnadenlosState:
     """Copies what the view shows and deals the hidden cards by `rng`."""
-    state = GnadenlosState.blank(game, view.players, Chance(rng.getrandbits(48)))
+    state = GnadenlosState(game, view.players, Chance(rng.getrandbits(48)))
     _copy_public(state, view)
     _deal_events(state, rng)
     _deal_adventurers(state, view, rng)
     _lay_for_others(state, view, rng)
     while True:
         _deal_ious(state, view, rng)
-        state.legal = () if state.phase == "over" else CHOICES[state.phase](state)
+        state.legal = choices(state)
         # Whoever is to bid can, and has what makes up the sum just named: other deals of stolen IOUs are ruled out.
         if state.legal or state.phase == "over":
             return state
@@ -47,7 +47,7 @@ def _copy_public(state: GnadenlosState, view: GnadenlosView) -> None:
 
 
 def _deal_events(state: GnadenlosState, rng: Random) -> None:
-    rest = list(minus(state.game.event_cards, state.events_seen))
+    rest = list(minus(state.rules.event_cards, state.events_seen))
     rng.shuffle(rest)
     state.event_pile = tuple(rest)
     state.event_shuffles = 0
@@ -59,15 +59,22 @@ def _deal_adventurers(state: GnadenlosState, view: GnadenlosView, rng: Random) -
     rng.shuffle(secret)
     crews: list[tuple[Adventurer, ...]] = []
     for seat, known in enumerate(view.crews):
-        crews.append(view.crew if seat == view.seat else tuple(sorted([card or secret.pop() for card in known])))
+        crews.append(view.crew if seat == view.seat else _filled(known, secret))
     state.crews = tuple(crews)
     state.reshuffles = 0
     if len(secret) < view.pile:
         state.reshuffles = 1
         elsewhere = [*view.discard, *view.offers, *(card for cards in (*crews, *view.pairs) for card in cards)]
-        secret = list(minus(state.game.adventurers, elsewhere))
+        secret = list(minus(state.rules.adventurers, elsewhere))
         rng.shuffle(secret)
     state.pile = tuple(secret)
+
+
+def _filled(known: tuple[C | None, ...], secret: list[C]) -> tuple[C, ...]:
+    """The whole hand, with secret cards where the table knows none; the same object where it knows all."""
+    if not known or known[-1] is not None:
+        return cast("tuple[C, ...]", known)
+    return tuple(sorted([secret.pop() if card is None else card for card in known]))
 
 
 def _lay_for_others(state: GnadenlosState, view: GnadenlosView, rng: Random) -> None:
@@ -87,6 +94,6 @@ def _deal_ious(state: GnadenlosState, view: GnadenlosView, rng: Random) -> None:
     rng.shuffle(secret)
     hands: list[tuple[Iou, ...]] = []
     for seat, known in enumerate(view.hands):
-        hands.append(view.hand if seat == view.seat else tuple(sorted([iou or secret.pop() for iou in known])))
+        hands.append(view.hand if seat == view.seat else _filled(known, secret))
     state.hands = tuple(hands)
     state.market = tuple([iou or secret.pop() for iou in view.market])

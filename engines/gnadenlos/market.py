@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, TypeVar
 
-from engines.gnadenlos.bags import known_plus, plus, put
+from engines.gnadenlos.bags import known_plus, plus, put, with_card
 from engines.gnadenlos.cards import Iou
 from engines.gnadenlos.view import Theft
 from harness import Event
@@ -21,7 +21,7 @@ def lists(cards: Iterable[tuple[int, ...]]) -> list[list[int]]:
     return [list(card) for card in cards]
 
 
-def give(state: GnadenlosState, seat: int, ious: Sequence[Iou]) -> None:
+def give(state: GnadenlosState, seat: int, ious: tuple[Iou, ...]) -> None:
     """Put IOUs that everybody knows into a hand."""
     before = state.hands[seat]
     hand = plus(before, ious)
@@ -50,7 +50,7 @@ def steal(state: GnadenlosState, ious: int) -> None:
     for draw in range(first, first + ious):
         index = state.chance.pick(len(state.market), "theft", state.number, draw)
         place = _take(state, seat, index, gaps)
-        gaps = tuple(sorted((*gaps, place)))
+        gaps = tuple(sorted([*gaps, place]))
     state.theft = Theft(theft.shown, theft.thieves, (*theft.answers, ious > 0), gaps)
 
 
@@ -65,8 +65,8 @@ def _take(state: GnadenlosState, seat: int, index: int, gaps: tuple[int, ...]) -
     if known is not None:
         give(state, seat, (iou,))
     else:
-        state.hands = put(state.hands, seat, plus(state.hands[seat], (iou,)))
-        state.known_hands = put(state.known_hands, seat, (*state.known_hands[seat], None))
+        state.hands = put(state.hands, seat, with_card(state.hands[seat], iou))
+        state.known_hands = put(state.known_hands, seat, state.known_hands[seat] + (None,))
     if state.log is not None:
         state.log.append(Event("stolen", {"seat": seat, "place": place, "iou": known and list(known)}))
         if known is None:
@@ -77,10 +77,11 @@ def _take(state: GnadenlosState, seat: int, index: int, gaps: tuple[int, ...]) -
 def fill_gaps(state: GnadenlosState, gaps: tuple[int, ...]) -> None:
     """Fill the gaps, given in ascending order and left out of the market, from its end (GN-18)."""
     size = len(state.market)
-    moves = moves_into(gaps, size + len(gaps))
-    places = [place for place in range(size + len(gaps)) if place not in gaps]
-    target = dict(moves)
-    order = sorted(range(size), key=lambda index: target.get(places[index], places[index]))
+    moves = moves_into(list(gaps), size + len(gaps))
+    sources = list(range(size))  # of each place
+    for source, target in moves:
+        sources[target] = source
+    order = [source - len([gap for gap in gaps if gap < source]) for source in sources]
     state.market = tuple([state.market[index] for index in order])
     state.known_market = tuple([state.known_market[index] for index in order])
     _tell_moves(state, moves)
@@ -100,13 +101,13 @@ def _tell_moves(state: GnadenlosState, moves: list[tuple[int, int]]) -> None:
         state.log.append(Event("market closed up", told))
 
 
-def moves_into(gaps: Sequence[int], size: int) -> list[tuple[int, int]]:
+def moves_into(gaps: list[int], size: int) -> list[tuple[int, int]]:
     """Which place moves into which: the last card into the first gap until there is no gap."""
     moves = []
-    last = size - 1
+    last, behind = size - 1, len(gaps) - 1
     for gap in gaps:
-        while last in gaps:
-            last -= 1
+        while behind >= 0 and gaps[behind] == last:
+            last, behind = last - 1, behind - 1
         if last < gap:
             break
         moves.append((last, gap))

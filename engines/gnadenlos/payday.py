@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from engines.gnadenlos.bags import minus, put
 from engines.gnadenlos.market import close_up, give, lists
@@ -12,25 +11,33 @@ from harness import Event
 if TYPE_CHECKING:
     from engines.gnadenlos.state import GnadenlosState
 
-VULTURES = "vultures"
+VULTURES: Final = "vultures"
 """Why a game ends when a player has lost (GN-36a)."""
-LAST = 0
+LAST: Final = 0
 """The number of the payday after the end; those within a turn count from 1."""
 
-BLOCK = 32  # dice drawn under one name; a payday seldom needs more
+COLOUR: Final = 1
+"""Where an IOU has its colour."""
+
+BLOCK: Final = 32  # dice drawn under one name; a payday seldom needs more
 
 
 def hold(state: GnadenlosState, number: int) -> None:
     """One payday: roll, turn up and pay until a column is empty or somebody is broke (GN-32, GN-33)."""
     if state.log is not None:
         state.log.append(Event("payday", {"last": number == LAST}))
-    columns, market = state.game.figures.payday.columns, state.market
+    columns, market = state.rules.columns, state.market
     end = len(market) - 1
     outermost = [end - (end - column) % columns for column in range(columns)]  # negative when there is none
     gold = list(state.gold)
     turned: list[int] = []
     broke = None
-    for column in _rolls(state, number, columns):
+    rolled, faces = 0, _roll(state, number, 0)
+    while True:
+        column = faces[rolled % BLOCK]
+        rolled += 1
+        if rolled % BLOCK == 0:
+            faces = _roll(state, number, rolled // BLOCK)
         place = outermost[column]
         if place < 0:
             if state.log is not None:
@@ -53,22 +60,19 @@ def hold(state: GnadenlosState, number: int) -> None:
     if broke is not None:
         _vulture(state, broke)
     _return(state, turned)
-    if broke is not None and state.vultures[broke] >= state.game.figures.payday.vultures_to_lose:
+    if broke is not None and state.vultures[broke] >= state.rules.vultures_to_lose:
         state.fame = put(state.fame, broke, 0)
         state.cause = state.cause or VULTURES
         if state.log is not None:
             state.log.append(Event("lost", {"seat": broke}))
 
 
-def _rolls(state: GnadenlosState, number: int, columns: int) -> Iterator[int]:
-    block = 0
-    while True:
-        yield from state.chance.dice(BLOCK, columns, "payday", state.number, number, block)
-        block += 1
+def _roll(state: GnadenlosState, number: int, block: int) -> tuple[int, ...]:
+    return state.chance.dice(BLOCK, state.rules.columns, "payday", state.number, number, block)
 
 
 def _vulture(state: GnadenlosState, seat: int) -> None:
-    field = max(1, state.fame[seat] - state.game.figures.payday.fields_lost_when_broke)
+    field = max(1, state.fame[seat] - state.rules.fields_lost_when_broke)
     state.vultures = put(state.vultures, seat, state.vultures[seat] + 1)
     state.fame = put(state.fame, seat, field)
     if state.log is not None:
@@ -79,13 +83,14 @@ def _return(state: GnadenlosState, turned: list[int]) -> None:
     """Turned-up IOUs go back to the players of their colours, known to all; the market closes up (GN-34)."""
     if not turned:
         return
+    market = state.market
     for seat in range(state.players):
-        ious = [state.market[place] for place in turned if state.market[place].colour == seat]
+        ious = tuple([market[place] for place in turned if market[place][COLOUR] == seat])
         if ious:
             give(state, seat, ious)
             if state.log is not None:
                 state.log.append(Event("returned", {"seat": seat, "ious": lists(sorted(ious))}))
-    news = [state.market[place] for place in turned if state.known_market[place] is None]
+    news = [market[place] for place in turned if state.known_market[place] is None]
     if news:
         state.unseen_ious = minus(state.unseen_ious, news)
     close_up(state, sorted(turned))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engines.gnadenlos.bags import minus
-from engines.gnadenlos.cards import Iou
 from engines.gnadenlos.events import shuffle_events
 from engines.gnadenlos.hiring import NO_BID
 from engines.gnadenlos.market import lists
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 
 def lay_out(state: GnadenlosState) -> None:
     """What both set-ups share: shuffled piles, gold, IOUs in hand, an empty market."""
-    game, players = state.game, state.players
+    game, players = state.rules, state.players
     figures = game.figures
     state.number = state.start = state.undertaker = state.event_shuffles = state.reshuffles = 0
     state.fame = (figures.road.start,) * players
@@ -42,16 +41,13 @@ def lay_out(state: GnadenlosState) -> None:
 
 def deal(state: GnadenlosState) -> None:
     """Adventurers from the top of the pile, two each (GN-6), and the first IOUs of the market (GN-7)."""
-    players, each = state.players, state.game.figures.start.adventurers
+    players, each = state.players, state.rules.first_adventurers
     pile = state.pile
     state.crews = tuple([tuple(sorted(pile[each * seat : each * (seat + 1)])) for seat in range(players)])
     state.known_crews = ((None,) * each,) * players
     state.pile = pile[each * players :]
-    values = state.game.figures.start.market_ious
-    ious = [[Iou(value, seat) for value in values] for seat in range(players)]
-    state.hands = tuple([minus(hand, ious[seat]) for seat, hand in enumerate(state.hands)])
-    state.known_hands = state.hands
-    state.unseen_ious = tuple(sorted([iou for own in ious for iou in own]))
+    state.hands = state.known_hands = state.rules.first_hands[:players]
+    state.unseen_ious = state.rules.first_market[players]
     state.market = tuple(state.chance.shuffled(state.unseen_ious, "market"))
     state.known_market = (None,) * len(state.market)
     if state.log is not None:

@@ -2,39 +2,40 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
 from engines.gnadenlos import events, hiring, market, payday, setup
-from engines.gnadenlos.actions import Bid, Buy, Hire, Lay, Pay, Steal, TakePair
 from engines.gnadenlos.bags import put
 from engines.gnadenlos.cards import Adventurer, EventCard
-from engines.gnadenlos.choices import CHOICES
+from engines.gnadenlos.choices import choices
 from engines.gnadenlos.view import Cards, GnadenlosView, Ious, KnownCards, KnownIous, Theft
-from harness import NOBODY, Action, Chance, Event, State
+from harness import NOBODY, Action, Chance, Event, State, mypyc_attr
 
 if TYPE_CHECKING:
     from engines.gnadenlos.game import Gnadenlos
 
-MOST_TURNS = 400
+MOST_TURNS: Final = 400
 """A game of more turns is stopped (GN-40)."""
-CREW_THAT_HIRES = 2
+CREW_THAT_HIRES: Final = 2
 """Hiring takes place when the start player holds no more adventurers than this (GN-23)."""
 
-GOAL = "goal"
-TRUNCATED = "truncated"
+GOAL: Final = "goal"
+TRUNCATED: Final = "truncated"
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class GnadenlosState(State[GnadenlosView]):
     """Everything on the table, hidden or not, in immutable values: a view or a clone just refers to them."""
 
     __slots__ = (
         "announced", "bids", "cause", "crews", "discard", "event", "event_pile", "event_shuffles", "events_seen",
         "fame", "gold", "hands", "has_laid", "known_crews", "known_hands", "known_market", "laid", "market", "number",
-        "offers", "pairs", "pile", "queue", "reshuffles", "start", "theft", "totals", "undertaker",
+        "offers", "pairs", "pile", "queue", "reshuffles", "rules", "start", "theft", "totals", "undertaker",
         "unseen_adventurers", "unseen_ious", "vultures",
     )  # fmt: skip
 
-    game: Gnadenlos
+    rules: Gnadenlos
+    """The same as `game`, known by its own type."""
 
     number: int
     start: int
@@ -75,27 +76,26 @@ class GnadenlosState(State[GnadenlosView]):
     known_market: KnownIous
     unseen_ious: Ious
 
-    def __init__(self, game: Gnadenlos, players: int, chance: Chance, log: list[Event] | None) -> None:
-        self.game, self.players, self.chance, self.log = game, players, chance, log
+    def __init__(self, game: Gnadenlos, players: int, chance: Chance, log: list[Event] | None = None) -> None:
+        """A table with nothing on it yet: `set_up`, `imagine` and `clone` lay it."""
+        self.game = self.rules = game
+        self.players, self.chance, self.log = players, chance, log
+
+    def set_up(self) -> GnadenlosState:
+        """The state, dealt, at its first choice."""
         self.ending = self.cause = ""
         setup.lay_out(self)
-        if game.experienced:
+        if self.rules.experienced:
             setup.turn_up_pairs(self)
             self._auction()
         else:
             setup.deal(self)
             self._turn()
-
-    @classmethod
-    def blank(cls, game: Gnadenlos, players: int, chance: Chance) -> GnadenlosState:
-        """A state with no contents yet, for `imagine` and `clone` to fill in."""
-        state = cls.__new__(cls)
-        state.game, state.players, state.chance, state.log = game, players, chance, None
-        return state
+        return self
 
     def clone(self) -> GnadenlosState:
         """An independent copy."""
-        new = self.blank(self.game, self.players, self.chance)
+        new = GnadenlosState(self.rules, self.players, self.chance)
         new.seat, new.phase, new.legal, new.ending = self.seat, self.phase, self.legal, self.ending
         new.number, new.start, new.cause, new.queue = self.number, self.start, self.cause, self.queue
         new.fame, new.gold, new.vultures, new.undertaker = self.fame, self.gold, self.vultures, self.undertaker
@@ -122,7 +122,7 @@ class GnadenlosState(State[GnadenlosView]):
 
     def scores(self) -> tuple[int, ...]:
         """GN-39: 1000 for each field and 1 for each gold; nothing for a player who has lost."""
-        lost = self.game.figures.payday.vultures_to_lose
+        lost = self.rules.vultures_to_lose
         return tuple(
             0 if vultures >= lost else 1000 * field + gold
             for field, gold, vultures in zip(self.fame, self.gold, self.vultures, strict=True)
@@ -151,32 +151,34 @@ class GnadenlosState(State[GnadenlosView]):
 
     def from_start(self) -> tuple[int, ...]:
         """All seats clockwise from the start player."""
-        return self.game.orders[self.players][self.start]
+        return self.rules.orders[self.players][self.start]
 
     def step(self, action: Action) -> None:
         """Carry out a legal action and go on to the next choice."""
-        if isinstance(action, Lay):
-            self._lay(action.adventurer)
-        elif isinstance(action, Bid):
-            self.announced = action.total
+        move: Any = action  # each phase has one kind of action
+        phase = self.phase
+        if phase == "lay":
+            self._lay(move.adventurer)
+        elif phase == "bid":
+            self.announced = move.total
             self._ask("pay", self.seat)
-        elif isinstance(action, Pay):
-            hiring.bid(self, action.ious, action.total)
+        elif phase == "pay":
+            hiring.bid(self, move.ious, move.total)
             self._next_bid()
-        elif isinstance(action, Hire):
-            hiring.hire(self, action.adventurer)
+        elif phase == "hire":
+            if self.pairs:
+                hiring.take_pair(self, move.pair)
+            else:
+                hiring.hire(self, move.adventurer)
             self._next_hire()
-        elif isinstance(action, TakePair):
-            hiring.take_pair(self, action.pair)
-            self._next_hire()
-        elif isinstance(action, Buy):
-            self._buy(action.gold)
-        elif isinstance(action, Steal):
-            self._steal(action.ious)
+        elif phase == "steal":
+            self._steal(move.ious)
+        else:
+            self._buy(move.gold)
 
     def _ask(self, phase: str, seat: int) -> None:
         self.phase, self.seat = phase, seat
-        self.legal = CHOICES[phase](self)
+        self.legal = choices(self)
 
     def _ask_next(self, phase: str) -> None:
         """Put the first of the queue on turn."""
@@ -230,7 +232,7 @@ class GnadenlosState(State[GnadenlosView]):
             self._end_event()
 
     def _end_event(self) -> None:
-        if max(self.fame) >= self.game.figures.road.fields:
+        if any(field >= self.rules.goal for field in self.fame):
             self.cause = GOAL
             self._close()
         else:
@@ -247,7 +249,7 @@ class GnadenlosState(State[GnadenlosView]):
             self.log.append(Event("fame", {"seat": seat, "paid": gold, **now}))
         if self.cause:
             self._next_last_fame()
-        elif self.fame[seat] >= self.game.figures.road.fields:
+        elif self.fame[seat] >= self.rules.goal:
             self.cause = GOAL
             self._close()
         else:
@@ -287,7 +289,7 @@ class GnadenlosState(State[GnadenlosView]):
 
     def _end_turn(self) -> None:
         """Paydays while the market is full (GN-31, GN-35); then the revolver passes on."""
-        full = self.players * self.game.figures.payday.columns
+        full = self.players * self.rules.columns
         held = 0
         while len(self.market) >= full and not self.cause:
             held += 1
@@ -304,7 +306,7 @@ class GnadenlosState(State[GnadenlosView]):
             self.log.append(Event("ending", {"cause": self.cause}))
         if self.cause != payday.VULTURES:
             payday.hold(self, payday.LAST)
-        lost = self.game.figures.payday.vultures_to_lose
+        lost = self.rules.vultures_to_lose
         self.queue = tuple([seat for seat in self.from_start() if self.vultures[seat] < lost])
         self._next_last_fame()
 

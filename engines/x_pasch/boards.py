@@ -11,13 +11,29 @@ T = TypeVar("T")
 
 def leader(board: tuple[int, ...]) -> int:
     """The one seat with most members; NOBODY if there is a tie (XP-5)."""
-    most = max(board)
-    return board.index(most) if board.count(most) == 1 else NOBODY
+    most, alone = board[0], 0
+    for seat in range(1, len(board)):
+        members = board[seat]
+        if members > most:
+            most, alone = members, seat
+        elif members == most:
+            alone = NOBODY
+    return alone
+
+
+def place_of(company: int, table: tuple[int, ...]) -> int:
+    """Where a company lies that is on the table."""
+    at = 0
+    while table[at] != company:
+        at += 1
+    return at
 
 
 def replaced(values: tuple[T, ...], at: int, value: T) -> tuple[T, ...]:
     """The values with one of them replaced."""
-    return (*values[:at], value, *values[at + 1 :])
+    changed = list(values)
+    changed[at] = value
+    return tuple(changed)
 
 
 def lowest_alone(euros: tuple[int, ...]) -> int:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def deal(state: XPaschState) -> None:
     """Shuffle, and deal to each seat in turn from the top (XP-4)."""
-    tables = state.game.tables
+    tables = state.rules.tables
     deck = state.chance.shuffled(tables.deck, "deck")
     size = tables.hand_at_start
     state.hands = tuple(tuple(sorted(deck[seat * size : (seat + 1) * size])) for seat in range(state.players))
@@ -38,30 +38,45 @@ def discard(state: XPaschState, card: int) -> None:
 
 def take_top(state: XPaschState) -> int:
     """Take the top card of the pile into the hand of the player on turn; returns the card."""
-    card, state.pile = state.pile[0], state.pile[1:]
-    if len(state.under) > len(state.pile):  # it was once put under the pile: whoever did so loses track of it (XP-23)
-        owner, state.under = state.under[0], state.under[1:]
-        state.sunk = replaced(state.sunk, owner, state.sunk[owner][1:])
-    _set_hand(state, tuple(sorted((*state.hands[state.seat], card))))
+    card = _top(state)
+    hand = list(state.hands[state.seat])
+    hand.append(card)
+    hand.sort()
+    _set_hand(state, tuple(hand))
     return card
 
 
 def swap(state: XPaschState, action: Action) -> None:
     """Put a card under the pile and take the top one, or keep the hand (XP-16)."""
     seat = state.seat
-    if not isinstance(action, Swap):
+    if type(action) is not Swap:
         if state.log is not None:
             state.log.append(Event("keep", {"seat": seat, "what": "hand"}))
         return
-    discard(state, action.card)
-    state.pile += (action.card,)
+    card = action.card
+    state.pile += (card,)
     state.under += (seat,)
-    state.sunk = replaced(state.sunk, seat, (*state.sunk[seat], action.card))
+    state.sunk = replaced(state.sunk, seat, state.sunk[seat] + (card,))
     state.swapped = replaced(state.swapped, seat, state.swapped[seat] + 1)
-    taken = take_top(state)
+    taken = _top(state)
+    hand = list(state.hands[seat])
+    hand[hand.index(card)] = taken
+    hand.sort()
+    state.hands = replaced(state.hands, seat, tuple(hand))
     if state.log is not None:
         state.log.append(Event("swap", {"seat": seat, "pile": len(state.pile)}))
-        state.log.append(Event("swapped", {"seat": seat, "put": action.card, "took": taken}, (seat,)))
+        state.log.append(Event("swapped", {"seat": seat, "put": card, "took": taken}, (seat,)))
+
+
+def _top(state: XPaschState) -> int:
+    """Take the top card off the pile."""
+    card = state.pile[0]
+    state.pile = state.pile[1:]
+    if len(state.under) > len(state.pile):  # it was once put under the pile: whoever did so loses track of it (XP-23)
+        owner = state.under[0]
+        state.under = state.under[1:]
+        state.sunk = replaced(state.sunk, owner, state.sunk[owner][1:])
+    return card
 
 
 def _set_hand(state: XPaschState, hand: tuple[int, ...]) -> None:

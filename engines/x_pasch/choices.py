@@ -3,46 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from engines.x_pasch.dice import Dice
-from engines.x_pasch.tables import Actions
+from engines.x_pasch.tables import Actions, Roll
+from harness import Action
 
 if TYPE_CHECKING:
     from engines.x_pasch.state import XPaschState
 
-STAGES = ("found", "place", "move", "draw")
+STAGES: Final[tuple[str, ...]] = ("found", "place", "move", "draw")
 """The kinds of dice use in their strict order (XP-8)."""
-FOUND, PLACE, MOVE, DRAW = range(4)
-
-Servings = dict[Dice, Actions]
+FOUND: Final = 0
+PLACE: Final = 1
+MOVE: Final = 2
+DRAW: Final = 3
 
 
 def reroll(state: XPaschState) -> Actions:
     """One die of any face shown, or none (XP-7)."""
-    tables = state.game.tables
-    return (*[tables.rerolls[face] for face in dict.fromkeys(state.dice)], tables.keep)
+    return state.rules.tables.rolls[state.dice].again
 
 
 def use_dice(state: XPaschState) -> Actions:
     """Every use of the dice that is still open (XP-8), and to stop."""
-    tables, seat, stage = state.game.tables, state.seat, state.stage
+    tables, seat, stage = state.rules.tables, state.seat, state.stage
     more = state.pile and state.hand_sizes[seat] < tables.hand_limit  # XP-15, XP-17
     legal = tables.draw_or_stop if more else tables.only_stop
     if stage < DRAW:
-        legal = (_moves(state) if state.moves is None else state.moves) + legal
+        moves = state.moves
+        if moves is None:
+            moves = state.moves = _moves(state)
+        legal = moves + legal
         if stage < MOVE and state.supply[seat]:  # XP-18
-            legal = _placings(state) + legal
+            roll = tables.rolls[state.dice]
+            legal = _placings(state, roll) + legal
             if stage == FOUND:
-                found = tables.rolls[state.dice].found
-                legal = tuple([way for card in dict.fromkeys(state.hands[seat]) for way in found[card]]) + legal
+                legal = _foundings(state, roll) + legal
     return legal
 
 
 def swap(state: XPaschState) -> Actions:
     """Any card of the hand, or none (XP-16)."""
-    tables = state.game.tables
-    return (*[tables.swaps[card] for card in dict.fromkeys(state.hands[state.seat])], tables.keep)
+    tables = state.rules.tables
+    legal: list[Action] = [tables.swaps[card] for card in _different(state.hands[state.seat])]
+    legal.append(tables.keep)
+    return tuple(legal)
 
 
 def over(_state: XPaschState) -> Actions:
@@ -58,26 +63,48 @@ CHOICES: dict[str, Callable[[XPaschState], Actions]] = {
 }
 
 
-def _placings(state: XPaschState) -> Actions:
-    tables = state.game.tables
-    roll = tables.rolls[state.dice]
-    if roll.triple and state.supply[state.seat] <= tables.small_supply:
-        return tuple([action for company in state.table for action in roll.few[company]])
-    legal = state.servings.get(state.dice)
-    if legal is None:
-        place = roll.place
-        legal = state.servings[state.dice] = tuple([action for company in state.table for action in place[company]])
-    return legal
+def _foundings(state: XPaschState, roll: Roll) -> Actions:
+    """What can be founded of the hand (XP-9, XP-13)."""
+    found = roll.found
+    return tuple([way for card in _different(state.hands[state.seat]) for way in found[card]])
+
+
+def _placings(state: XPaschState, roll: Roll) -> Actions:
+    """What can be placed on the table (XP-11, XP-13, XP-18)."""
+    few = roll.triple and state.supply[state.seat] <= state.rules.tables.small_supply
+    place = roll.few if few else roll.place
+    return tuple([way for company in state.table for way in place[company]])
 
 
 def _moves(state: XPaschState) -> Actions:
-    """Works out the moves that XP-14 leaves open, and keeps them until a board changes in a way that matters."""
-    seat, table, rows = state.seat, state.table, state.game.tables.moves
+    """The moves that XP-14 leaves open. They are kept until a board changes in a way that matters."""
+    seat, table, placed, rows = state.seat, state.table, state.placed, state.rules.tables.moves
     old = len(table) - state.fresh
-    mine = [board[seat] for board in state.members]
-    targets = [company for company, count in zip(table[:old], mine, strict=False) if count]
-    sources = [company for company, count, new in zip(table, mine, state.placed, strict=True) if count > new]
-    state.moves = tuple(
-        [move for source in sources for row in (rows[source],) for target in targets if (move := row[target])]
-    )
-    return state.moves
+    sources: list[tuple[Action | None, ...]] = []
+    targets: list[int] = []
+    for at, board in enumerate(state.members):
+        mine = board[seat]
+        if mine:
+            company = table[at]
+            if at < old:
+                targets.append(company)
+            if mine > placed[at]:
+                sources.append(rows[company])
+    legal: list[Action] = []
+    for row in sources:
+        for target in targets:
+            move = row[target]
+            if move is not None:
+                legal.append(move)
+    return tuple(legal)
+
+
+def _different(hand: tuple[int, ...]) -> list[int]:
+    """The cards of a hand without a second one of a print: they lie side by side."""
+    cards: list[int] = []
+    last = -1
+    for card in hand:
+        if card != last:
+            cards.append(card)
+            last = card
+    return cards

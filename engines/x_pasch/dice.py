@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from itertools import combinations, combinations_with_replacement
+from typing import Final
 
 Dice = tuple[int, ...]
 """Faces in ascending order: dice of one face are the same at the table (XP-2)."""
 
-DICE = 3
-FACES = (1, 2, 3, 4, 5, 6)
+DICE: Final = 3
+FACES: Final[tuple[int, ...]] = (1, 2, 3, 4, 5, 6)
 ANY_PAIR = "x"
 PAIRS = (*map(str, FACES), ANY_PAIR)
 """How a components file names a pasch: its face, or x for any."""

@@ -14,9 +14,10 @@ from engines.x_pasch.imagine import imagine
 from engines.x_pasch.state import ROUNDS, XPaschState
 from engines.x_pasch.tables import Tables
 from engines.x_pasch.view import XPaschView
-from harness import Chance, Event, Game, Option, bundled
+from harness import Chance, Event, Game, Option, bundled, mypyc_attr
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class XPasch(Game[XPaschView]):
     """Found companies and pack their boards with the dice; most money wins."""
 
@@ -50,7 +51,7 @@ class XPasch(Game[XPaschView]):
 
     def new(self, players: int, chance: Chance, log: list[Event] | None = None) -> XPaschState:
         """A fresh state, dealt, with seat 0's first roll."""
-        return XPaschState(self, players, chance, log)
+        return XPaschState(self, players, chance, log).set_up()
 
     def imagine(self, view: XPaschView, rng: Random) -> XPaschState:
         """A complete state that this view cannot tell from the real one."""

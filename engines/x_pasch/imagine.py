@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import compress
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -16,10 +17,10 @@ if TYPE_CHECKING:
 
 def imagine(game: XPasch, view: XPaschView, rng: Random) -> XPaschState:
     """Copies what the view shows and deals the hidden cards by `rng`."""
-    state = XPaschState.blank(game, view.players, Chance(rng.getrandbits(48)))
+    state = XPaschState(game, len(view.euros), Chance(rng.getrandbits(48)))
     _copy_public(state, view)
     _deal_hidden(state, view, rng)
-    state.servings, state.moves = {}, None
+    state.moves = None
     state.legal = CHOICES[state.phase](state)
     return state
 
@@ -28,7 +29,7 @@ def _copy_public(state: XPaschState, view: XPaschView) -> None:
     state.seat, state.phase = view.turn, view.phase
     state.ending = ""
     if view.phase == "over":
-        state.ending = "target" if max(view.euros) >= state.game.tables.target else "truncated"
+        state.ending = "target" if max(view.euros) >= state.rules.tables.target else "truncated"
     state.round, state.stage, state.dice = view.round, STAGES.index(view.stage), view.dice
     state.second_chance = view.second_chance
     state.euros, state.income, state.supply = view.euros, view.income, view.supply
@@ -38,22 +39,49 @@ def _copy_public(state: XPaschState, view: XPaschView) -> None:
 
 def _deal_hidden(state: XPaschState, view: XPaschView, rng: Random) -> None:
     """Deals the unseen cards over the other hands and the places of the pile that this seat does not know."""
-    tables = state.game.tables
-    unseen = list(tables.deck)
-    for company in view.table:
-        unseen.remove(tables.deck[company])
-    for card in (*view.hand, *view.sunk):
-        unseen.remove(card)
-    unseen.sort(key=lambda _card: rng.random())  # a shuffle at a third of its price: search imagines a lot
-    state.hands = tuple(
-        view.hand if seat == view.seat else tuple(sorted([unseen.pop() for _ in range(size)]))
-        for seat, size in enumerate(view.hand_sizes)
-    )
-    known = iter(view.sunk)
-    pile = [unseen.pop() for _ in range(view.pile - len(view.under))]
-    sunk: list[list[int]] = [[] for _ in view.euros]
-    for owner in view.under:
-        card = next(known) if owner == view.seat else unseen.pop()
+    seat, sunk_here = view.seat, view.sunk
+    cards = _shuffled(_unseen(state.rules.tables.deck, view.table, view.hand + sunk_here), rng)
+    dealt = 0
+    hands: list[tuple[int, ...]] = []
+    for holder, size in enumerate(state.hand_sizes):
+        if holder == seat:
+            hands.append(view.hand)
+        else:
+            hands.append(tuple(sorted(cards[dealt : dealt + size])))
+            dealt += size
+    above = view.pile - len(state.under)
+    pile = cards[dealt : dealt + above]
+    dealt += above
+    known = 0
+    sunk: list[list[int]] = [[] for _ in hands]
+    for owner in state.under:
+        if owner == seat:
+            card = sunk_here[known]
+            known += 1
+        else:
+            card = cards[dealt]
+            dealt += 1
         pile.append(card)
         sunk[owner].append(card)
-    state.pile, state.sunk = tuple(pile), tuple(map(tuple, sunk))
+    state.hands, state.pile, state.sunk = tuple(hands), tuple(pile), tuple([tuple(put) for put in sunk])
+
+
+def _unseen(deck: tuple[int, ...], table: tuple[int, ...], held: tuple[int, ...]) -> list[int]:
+    """The cards of the deck that are neither on the table nor among those that the seat holds or has put away."""
+    hidden = [True] * len(deck)
+    for company in table:
+        hidden[company] = False
+    for card in held:
+        while not hidden[card]:
+            card += 1  # the next of those printed alike
+        hidden[card] = False
+    return list(compress(deck, hidden))
+
+
+def _shuffled(cards: list[int], rng: Random) -> list[int]:
+    """The cards in any order, at a third of the price of a shuffle: search imagines a lot."""
+    random = rng.random
+    drawn = [random() for _ in cards]
+    order = sorted(range(len(cards)), key=drawn.__getitem__)
+    order.reverse()
+    return [cards[at] for at in order]

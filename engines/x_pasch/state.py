@@ -2,34 +2,36 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from engines.x_pasch import cards, uses
 from engines.x_pasch.boards import leader, lowest_alone, replaced
-from engines.x_pasch.choices import CHOICES, FOUND, STAGES, Servings
-from engines.x_pasch.dice import DICE, FACES, Dice
+from engines.x_pasch.choices import FOUND, STAGES, reroll, swap, use_dice
+from engines.x_pasch.dice import DICE, Dice
 from engines.x_pasch.view import XPaschView
-from harness import NOBODY, Action, Chance, Event, State
+from harness import NOBODY, Action, Chance, Event, State, mypyc_attr
 
 if TYPE_CHECKING:
     from engines.x_pasch.game import XPasch
 
-ROUNDS = 100  # XP-21
+ROUNDS: Final = 100  # XP-21
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class XPaschState(State[XPaschView]):
     """Everything on the table, hidden or not, as immutable values: views and clones only pass them on."""
 
     __slots__ = (
         "dice", "euros", "fresh", "hand_sizes", "hands", "income", "members", "moves", "pile", "placed", "round",
-        "second_chance", "servings", "stage", "sunk", "supply", "swapped", "table", "under",
+        "rules", "second_chance", "stage", "sunk", "supply", "swapped", "table", "under",
     )  # fmt: skip
 
-    caches = frozenset({"moves", "servings"})
+    caches = frozenset({"moves"})
     # XP-23: who swapped a card knows what lies at the bottom until it is drawn, not who has drawn it.
     forgets = frozenset({"hands", "pile", "sunk"})
 
-    game: XPasch
+    rules: XPasch
+    """The same as `game`, known by its own type."""
 
     round: int
     stage: int
@@ -52,39 +54,36 @@ class XPaschState(State[XPaschView]):
     sunk: tuple[tuple[int, ...], ...]
     """For each seat, what it put under the pile and is still there."""
     swapped: tuple[int, ...]
-    servings: Servings
-    """What each set of dice can place on this table, as far as it was asked for; clones share it until a founding."""
     moves: tuple[Action, ...] | None
     """The moves open to the player on turn; None when they must be worked out anew."""
 
-    def __init__(self, game: XPasch, players: int, chance: Chance, log: list[Event] | None) -> None:
-        self.game, self.players, self.chance, self.log = game, players, chance, log
+    def __init__(self, game: XPasch, players: int, chance: Chance, log: list[Event] | None = None) -> None:
+        """A table with nothing on it yet: `set_up`, `imagine` and `clone` lay it."""
+        self.game = self.rules = game
+        self.players, self.chance, self.log = players, chance, log
+
+    def set_up(self) -> XPaschState:
+        """The state, dealt, at its first choice."""
         self.ending = ""
+        players = self.players
         self.round, self.second_chance, self.swapped = 0, NOBODY, (0,) * players
         self.euros = self.income = (0,) * players
-        self.supply = (game.tables.members,) * players
+        self.supply = (self.rules.tables.members,) * players
         self.table = self.members = ()
-        self.servings = {}
         cards.deal(self)
         self._start_round()
-
-    @classmethod
-    def blank(cls, game: XPasch, players: int, chance: Chance) -> XPaschState:
-        """A state with no contents yet, for `imagine` and `clone` to fill in."""
-        state = cls.__new__(cls)
-        state.game, state.players, state.chance, state.log = game, players, chance, None
-        return state
+        return self
 
     def clone(self) -> XPaschState:
         """An independent copy."""
-        new = self.blank(self.game, self.players, self.chance)
+        new = XPaschState(self.rules, self.players, self.chance)
         new.seat, new.phase, new.legal, new.ending = self.seat, self.phase, self.legal, self.ending
         new.round, new.stage, new.dice, new.second_chance = self.round, self.stage, self.dice, self.second_chance
         new.euros, new.income, new.supply = self.euros, self.income, self.supply
         new.hands, new.hand_sizes = self.hands, self.hand_sizes
         new.table, new.members, new.placed, new.fresh = self.table, self.members, self.placed, self.fresh
         new.pile, new.under, new.sunk, new.swapped = self.pile, self.under, self.sunk, self.swapped
-        new.servings, new.moves = self.servings, self.moves
+        new.moves = self.moves
         return new
 
     def view(self, seat: int) -> XPaschView:
@@ -115,9 +114,9 @@ class XPaschState(State[XPaschView]):
         """Carry out a legal action and go on to the next choice."""
         phase = self.phase
         if phase == "dice":
-            uses.USES[action.kind](self, action)
+            uses.use(self, action)
             if self.dice:
-                self.legal = CHOICES["dice"](self)
+                self.legal = use_dice(self)
             else:
                 self._dice_done()
         elif phase == "reroll":
@@ -126,18 +125,16 @@ class XPaschState(State[XPaschView]):
             cards.swap(self, action)
             self._pass_on()
 
-    def set_board(self, at: int, board: tuple[int, ...]) -> None:
-        """Change the members on the company at this place of the table; the incomes follow."""
-        before, after = leader(self.members[at]), leader(board)
+    def change_leader(self, at: int, before: int, after: int) -> None:
+        """Have the income of the company at this place of the table go to another seat, or to NOBODY (XP-5)."""
         if before != after:
-            worth = self.game.tables.incomes[self.table[at]]
+            worth = self.rules.tables.incomes[self.table[at]]
             income = list(self.income)
             if before != NOBODY:
                 income[before] -= worth
             if after != NOBODY:
                 income[after] += worth
             self.income = tuple(income)
-        self.members = replaced(self.members, at, board)
 
     def _start_round(self) -> None:
         self.round += 1
@@ -152,21 +149,27 @@ class XPaschState(State[XPaschView]):
         self.stage, self.fresh, self.placed = FOUND, 0, (0,) * len(self.table)
         self.moves = None
         self._collect(seat)
-        if self.euros[seat] >= self.game.tables.target:  # XP-6
+        if self.euros[seat] >= self.rules.tables.target:  # XP-6
             for later in range(seat + 1, self.players):  # XP-20
                 self._collect(later)
             self._end("target")
             return
-        self.dice = tuple(sorted([FACES[face] for face in self.chance.dice(DICE, 6, "dice", self.round, seat)]))
+        self.dice = self.rules.tables.thrown[self.chance.dice(DICE, 6, "dice", self.round, seat)]
         if self.log is not None:
             self.log.append(Event("roll", {"seat": seat, "dice": list(self.dice)}))
-        self.phase = "reroll" if seat == self.second_chance else "dice"
-        self.legal = CHOICES[self.phase](self)
+        if seat == self.second_chance:
+            self.phase = "reroll"
+            self.legal = reroll(self)
+        else:
+            self.phase = "dice"
+            self.legal = use_dice(self)
 
     def _collect(self, seat: int) -> None:
-        self.euros = replaced(self.euros, seat, self.euros[seat] + self.income[seat])
+        income = self.income[seat]
+        if income:
+            self.euros = replaced(self.euros, seat, self.euros[seat] + income)
         if self.log is not None:
-            incomes = self.game.tables.incomes
+            incomes = self.rules.tables.incomes
             led = [c for c, board in zip(self.table, self.members, strict=True) if leader(board) == seat]
             self.log.append(
                 Event(
@@ -176,15 +179,15 @@ class XPaschState(State[XPaschView]):
             )
 
     def _second_chance(self, action: Action) -> None:
-        uses.SECOND_CHANCE[action.kind](self, action)
+        uses.second_chance(self, action)
         self.phase = "dice"
-        self.legal = CHOICES["dice"](self)
+        self.legal = use_dice(self)
 
     def _dice_done(self) -> None:
         """XP-16 comes next for those it is open to."""
-        if self.hand_sizes[self.seat] == self.game.tables.hand_limit and self.pile:
+        if self.hand_sizes[self.seat] == self.rules.tables.hand_limit and self.pile:
             self.phase = "swap"
-            self.legal = CHOICES["swap"](self)
+            self.legal = swap(self)
         else:
             self._pass_on()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 from engines.x_pasch.actions import Draw, Found, Keep, Move, Place, Reroll, Stop, Swap
@@ -10,13 +11,16 @@ from engines.x_pasch.dice import DICE, FACES, Dice, all_dice, is_triple, parts, 
 from harness import Action, Game
 
 Actions = tuple[Action, ...]
+Ways = dict[Dice, Actions]
 
 
 class Roll:
     """What a set of unused dice can do."""
 
-    __slots__ = ("few", "found", "place", "rest", "triple")
+    __slots__ = ("again", "few", "found", "place", "rest", "triple")
 
+    again: Actions
+    """Which of them can be rolled once more, and to keep them (XP-7)."""
     found: tuple[Actions, ...]
     """For each card, the ways to found it."""
     place: tuple[Actions, ...]
@@ -27,25 +31,28 @@ class Roll:
     """What is left when some of the dice are used."""
     triple: bool
 
-    def __init__(self, dice: Dice, found: list[dict[Dice, Actions]], place: list[dict[Dice, Actions]]) -> None:
+    def __init__(self, dice: Dice, again: Actions, found: list[Ways], place: list[Ways]) -> None:
         used = parts(dice)
+        self.again = again
         self.rest = {part: without(dice, part) for part in used}
-        self.found = tuple(_gathered(ways, used) for ways in found)
-        self.place = tuple(_gathered(ways, used) for ways in place)
-        self.few = tuple(_gathered({part: both[:1] for part, both in ways.items()}, used) for ways in place)
+        self.found = tuple([_gathered(ways, used) for ways in found])
+        self.place = tuple([_gathered(ways, used) for ways in place])
         self.triple = is_triple(dice)
+        self.few = self.place
+        if self.triple:
+            self.few = tuple([_gathered({part: both[:1] for part, both in ways.items()}, used) for ways in place])
 
 
-def _gathered(ways: dict[Dice, Actions], used: list[Dice]) -> Actions:
-    return tuple(action for part in used for action in ways.get(part, ()))
+def _gathered(ways: Ways, used: list[Dice]) -> Actions:
+    return tuple([action for part in used if part in ways for action in ways[part]])
 
 
 class Tables:
     """The figures and the actions of a configured game, laid out for quick look-up."""
 
     __slots__ = (
-        "actions", "companies", "deck", "draw_or_stop", "hand_at_start", "hand_limit", "incomes", "keep", "members",
-        "moves", "only_stop", "rerolls", "rolls", "small_supply", "swaps", "target",
+        "actions", "companies", "deck", "draw_or_stop", "founding", "hand_at_start", "hand_limit", "incomes", "keep",
+        "members", "moves", "only_stop", "rerolls", "rolls", "small_supply", "swaps", "target", "thrown",
     )  # fmt: skip
 
     def __init__(self, game: Game[Any], components: Components, target: int) -> None:
@@ -54,9 +61,10 @@ class Tables:
         self.hand_limit = components.game.hand_limit
         self.members = components.members.per_player
         self.companies = companies_of(components)
-        self.deck = tuple(company.card for company in self.companies)
+        self.deck = tuple([company.card for company in self.companies])
         """Every card by the name it has in hands and in the pile."""
-        self.incomes = tuple(company.income for company in self.companies)
+        self.incomes = tuple([company.income for company in self.companies])
+        self.founding = tuple([company.founding for company in self.companies])
         self.small_supply = min(DICE, components.game.triple_members)
         """With no more members than this a triple's bonus adds nothing to its three dice."""
 
@@ -64,19 +72,26 @@ class Tables:
         stop = game.add(table, Stop, "stop")
         self.only_stop: Actions = (stop,)
         self.draw_or_stop: Actions = (game.add(table, Draw, "draw a card"), stop)
-        self.keep = game.add(table, Keep, "keep")
+        self.keep: Action = game.add(table, Keep, "keep")
         self.rerolls = {face: game.add(table, Reroll, f"re-roll a {face}", face) for face in FACES}
-        self.swaps = {
+        swaps = {
             company.card: game.add(table, Swap, f"swap {_printed(company)}", company.card)
             for company in self.companies
             if company.card == company.company
         }
+        self.swaps: Actions = tuple([swaps[card] for card in self.deck])
+        """For each card; those printed alike share one."""
         found = [_foundings(game, table, company) for company in self.companies]
         place = [_placings(game, table, company, components.game.triple_members) for company in self.companies]
         self.moves = tuple(_moves(game, table, source, self.companies) for source in self.companies)
         """moves[source][target], or None where XP-14 never allows it."""
-        self.rolls = {dice: Roll(dice, found, place) for dice in all_dice()}
+        self.rolls = {dice: Roll(dice, self._again(dice), found, place) for dice in all_dice()}
+        self.thrown = {luck: tuple(sorted([FACES[die] for die in luck])) for luck in product(range(6), repeat=DICE)}
+        """The dice as they lie, by what luck gives for them."""
         self.actions = tuple(table)
+
+    def _again(self, dice: Dice) -> Actions:
+        return (*[self.rerolls[face] for face in dict.fromkeys(dice)], self.keep)
 
 
 def _foundings(game: Game[Any], table: list[Action], company: Company) -> dict[Dice, Actions]:

@@ -2,18 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from engines.x_pasch import cards
-from engines.x_pasch.actions import Draw, Found, Keep, Move, Place, Reroll, Stop
-from engines.x_pasch.boards import replaced
+from engines.x_pasch.actions import Found, Move, Place, Reroll
+from engines.x_pasch.boards import leader, place_of, replaced
 from engines.x_pasch.choices import DRAW, MOVE, PLACE
 from engines.x_pasch.dice import FACES, without
 from harness import Event
 
 if TYPE_CHECKING:
     from engines.x_pasch.state import XPaschState
+
+
+def second_chance(state: XPaschState, action: Any) -> None:
+    """Roll one die once more, or leave the dice as they are (XP-7)."""
+    if action.kind == "reroll":
+        reroll(state, action)
+    else:
+        keep_dice(state)
+
+
+def use(state: XPaschState, action: Any) -> None:
+    """Carry out a use of the dice (XP-8)."""
+    kind: str = action.kind
+    if kind == "move":
+        move(state, action)
+    elif kind == "place":
+        place(state, action)
+    elif kind == "found":
+        found(state, action)
+    elif kind == "draw":
+        draw(state)
+    else:
+        stop(state)
 
 
 def reroll(state: XPaschState, action: Reroll) -> None:
@@ -26,7 +48,7 @@ def reroll(state: XPaschState, action: Reroll) -> None:
         state.log.append(Event("reroll", data))
 
 
-def keep_dice(state: XPaschState, _action: Keep) -> None:
+def keep_dice(state: XPaschState) -> None:
     """Leave the second chance unused (XP-7)."""
     if state.log is not None:
         state.log.append(Event("keep", {"seat": state.seat, "what": "dice"}))
@@ -34,17 +56,16 @@ def keep_dice(state: XPaschState, _action: Keep) -> None:
 
 def found(state: XPaschState, action: Found) -> None:
     """Lay a card on the table with its bonus, or as many members as there are (XP-9, XP-13, XP-18)."""
-    seat, tables = state.seat, state.game.tables
+    seat, tables = state.seat, state.rules.tables
     company = action.card
     while company in state.table:
         company += 1  # the next of those printed alike
     cards.discard(state, action.card)
-    members = min(tables.companies[company].founding, state.supply[seat])
+    members = min(tables.founding[company], state.supply[seat])
     state.table += (company,)
     state.members += ((0,) * state.players,)
     state.placed += (members,)
     state.fresh += 1
-    state.servings = {}
     state.dice = tables.rolls[state.dice].rest[action.dice]
     _put(state, len(state.table) - 1, members)
     if state.log is not None:
@@ -58,13 +79,13 @@ def found(state: XPaschState, action: Found) -> None:
 def place(state: XPaschState, action: Place) -> None:
     """Put members on a company, as many as the dice give and the supply has (XP-11, XP-13, XP-18)."""
     seat = state.seat
-    at = state.table.index(action.company)
+    at = place_of(action.company, state.table)
     members = min(action.members, state.supply[seat])
     if not state.members[at][seat]:
         state.moves = None  # the company is now one to move to
     state.placed = replaced(state.placed, at, state.placed[at] + members)
     state.stage = PLACE
-    state.dice = state.game.tables.rolls[state.dice].rest[action.dice]
+    state.dice = state.rules.tables.rolls[state.dice].rest[action.dice]
     _put(state, at, members)
     if state.log is not None:
         data = {
@@ -77,10 +98,11 @@ def place(state: XPaschState, action: Place) -> None:
 def move(state: XPaschState, action: Move) -> None:
     """Move a member from one company to another (XP-14)."""
     seat = state.seat
-    for company, change in ((action.source, -1), (action.target, 1)):
-        at = state.table.index(company)
-        board = state.members[at]
-        state.set_board(at, replaced(board, seat, board[seat] + change))
+    source, target = place_of(action.source, state.table), place_of(action.target, state.table)
+    boards = list(state.members)
+    _add(state, boards, source, -1)
+    _add(state, boards, target, 1)
+    state.members = tuple(boards)
     state.moves = None
     state.stage = MOVE
     state.dice = state.dice[1:]
@@ -88,7 +110,7 @@ def move(state: XPaschState, action: Move) -> None:
         state.log.append(Event("move", {"seat": seat, "source": action.source, "target": action.target}))
 
 
-def draw(state: XPaschState, _action: Draw) -> None:
+def draw(state: XPaschState) -> None:
     """Draw a card (XP-15)."""
     state.stage = DRAW
     state.dice = state.dice[1:]
@@ -98,25 +120,23 @@ def draw(state: XPaschState, _action: Draw) -> None:
         state.log.append(Event("drawn", {"seat": state.seat, "card": card}, (state.seat,)))
 
 
-def stop(state: XPaschState, _action: Stop) -> None:
+def stop(state: XPaschState) -> None:
     """Leave the other dice unused (XP-8)."""
     if state.log is not None:
         state.log.append(Event("stop", {"seat": state.seat, "dice": list(state.dice)}))
     state.dice = ()
 
 
-SECOND_CHANCE: dict[str, Callable[[XPaschState, Any], None]] = {"reroll": reroll, "keep": keep_dice}
-USES: dict[str, Callable[[XPaschState, Any], None]] = {
-    "found": found,
-    "place": place,
-    "move": move,
-    "draw": draw,
-    "stop": stop,
-}
-
-
 def _put(state: XPaschState, at: int, members: int) -> None:
     """Bring members from the supply of the player on turn to the company at this place of the table."""
-    seat, board = state.seat, state.members[at]
+    seat, boards = state.seat, list(state.members)
     state.supply = replaced(state.supply, seat, state.supply[seat] - members)
-    state.set_board(at, replaced(board, seat, board[seat] + members))
+    _add(state, boards, at, members)
+    state.members = tuple(boards)
+
+
+def _add(state: XPaschState, boards: list[tuple[int, ...]], at: int, members: int) -> None:
+    """Change how many members the player on turn has on one of the boards; the incomes follow."""
+    seat, before = state.seat, boards[at]
+    after = boards[at] = replaced(before, seat, before[seat] + members)
+    state.change_leader(at, leader(before), leader(after))

@@ -13,21 +13,19 @@ from harness.api.runs import Run, called, reopened
 from harness.core.errors import UnknownName, UsageError
 from harness.core.types import Value
 from harness.executors.jobs import expect_workers
-from harness.output.confinement_text import tell_confinement
 from harness.output.fault_text import calls, fault_lines
 from harness.output.tables import write_leaderboard
-from harness.output.terminal import at_terminal
 from harness.output.verdict_text import announcement, verdict_sentences
+from harness.output.watched_run import play_watched
 from harness.ratings.comparison import Verdict
 from harness.ratings.question import MARGIN, MOST_MATCHES, Question
 from harness.runs.questions import create_comparison, question_settings, reopen_comparison, verdicts
 from harness.runs.request import BotLike, RunRequest
 from harness.runs.run_setup import seeded
-from harness.runs.tournament import play_run
 
 MORE = {
-    "clock", "game_time", "isolate", "keep_processes", "memory", "move_time", "name", "ponder", "results", "strict",
-    "threads",
+    "clock", "cluster", "game_time", "isolate", "keep_processes", "memory", "move_time", "name", "ponder", "results",
+    "ship", "strict", "threads",
 }  # fmt: skip
 """Fields of RunRequest that count in a comparison too."""
 
@@ -121,13 +119,13 @@ def compare(
         workers=workers,
         **fields,
     )
-    expect_workers(workers)
+    expect_workers(0 if request.cluster else workers)
     registry = installed_here(request.isolate, request.strict)
     if resume is not None:
         fixed = {"games": games, "options": options, "seed": seed, "margin": margin}
         fixed |= {"indifference": indifference, "way": way, "luck_adjusted": luck_adjusted}
         given = [name for name, value in fixed.items() if value is not None and value is not False and value != ()]
-        given += [name for name in fields if name not in ("isolate", "results", "strict")]
+        given += [name for name in fields if name not in ("cluster", "isolate", "results", "ship", "strict")]
         again = [bot for bot in (one, other, *request.bots) if bot is not None]
         isolate = fields.get("isolate")
         folder, limits = reopened(Path(resume), request, registry, again, given, isolate, force)
@@ -143,14 +141,12 @@ def compare(
         )
         folder, setup = create_comparison(one, other, request, registry, command, settings, luck_adjusted)
         limits = request.limits
-    tell_confinement(setup.entrants, limits["isolate"], quiet, folder)
     for game in () if quiet else setup.plan.games:
         sys.stderr.writelines(f"{line}\n" for line in announcement(Question.of(game, setup.plan)))
-    with at_terminal("matches", setup.schedule, quiet, workers, softly=True) as (stop, progress):
-        complete = play_run(folder, setup, limits, workers, stop, progress.seen, progress.resumed)
+    complete, faults = play_watched(folder, setup, limits, workers, quiet, request.on_cluster, softly=True)
     write_leaderboard(folder)
     if not quiet:
-        sys.stderr.writelines(f"{line}\n" for line in fault_lines(progress.faults, calls))
+        sys.stderr.writelines(f"{line}\n" for line in fault_lines(faults, calls))
     if not complete:
         sys.stderr.write(f"Not complete. Continue with: harness.compare(resume={str(folder.folder)!r})\n")
     return Comparison(verdicts(setup.plan, folder.records(), setup.judges), Run(folder, registry))

@@ -15,17 +15,18 @@ from tabulate import tabulate
 
 from harness.api.asking import ask_bot
 from harness.core.errors import UsageError
-from harness.core.game import Game, View
+from harness.core.game import Game
 from harness.core.notes import DecisionNotes
 from harness.core.types import Fault, GameRecord, Isolation, MatchSpec, Value
+from harness.core.view import View
 from harness.executors.fairness import play_fairly
 from harness.executors.jobs import Job, Roster, isolated
 from harness.match.asked import Asked, Wanted
 from harness.match.bot_prints import printing_to_stderr
 from harness.match.narration import tell_match
 from harness.match.positions import Position, positions
-from harness.match.referee import Limits
 from harness.match.replay import stream
+from harness.match.time_limits import Limits
 from harness.output.confinement_text import tell_confinement
 from harness.output.terminal import Debugger
 from harness.plugins.registry import Registry

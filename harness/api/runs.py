@@ -14,13 +14,12 @@ from harness.api.matches import Match, installed_here
 from harness.core.bot import Bot
 from harness.core.errors import UnknownName, UsageError
 from harness.core.types import Fault, FaultKind, GameRecord, Isolation, Value
-from harness.executors.isolation import OutsideProcesses
 from harness.executors.jobs import expect_workers
+from harness.executors.outside import OutsideProcesses
 from harness.match.asked import Asked
 from harness.match.faults import cause_of
 from harness.output import leaderboard_tables
 from harness.output.columns import Fields, ScoreText
-from harness.output.confinement_text import tell_confinement
 from harness.output.data_table import LeaderboardTables, WideTables, text_of
 from harness.output.derived_check import unfit_tables
 from harness.output.details import pairwise_table, seats_table, surprises_table
@@ -33,13 +32,16 @@ from harness.output.pages import installed_games
 from harness.output.progress import Progress
 from harness.output.tables import write_leaderboard
 from harness.output.terminal import at_terminal
+from harness.output.watched_run import play_watched
+from harness.plugins.entrants import BotEntry
 from harness.plugins.registry import Registry
 from harness.ratings import Leaderboard
 from harness.runs.boards import boards_of
 from harness.runs.fault_groups import FaultGroups
 from harness.runs.luck_adjusted import luck_adjusted_leaderboards
 from harness.runs.match_list import MatchQuery, find_matches
-from harness.runs.request import BotLike, RunRequest
+from harness.runs.request import BotLike, RunRequest, default_results
+from harness.runs.run_again import request_of_run
 from harness.runs.run_setup import (
     RunSetup,
     create_run,
@@ -54,7 +56,6 @@ from harness.runs.run_setup import (
 )
 from harness.runs.signing import Signature, SignatureFinding, check_signature, default_key, sign_run, trusted_keys
 from harness.runs.store import GAMES, RunFolder, RunInfo, find
-from harness.runs.tournament import play_run
 from harness.runs.verify import Findings, check_run
 from harness.runs.verify_bots import check_bots
 
@@ -62,7 +63,7 @@ if TYPE_CHECKING:
     import pandas as pd  # type: ignore[import-untyped]  # likewise in skill_update.py
 
 
-MAY_CHANGE = {"bots", "isolate", "results", "strict", "workers"}
+MAY_CHANGE = {"bots", "cluster", "isolate", "results", "ship", "strict", "workers"}
 """What may be given when a run is continued: how it is played, and classes for the names of its bots."""
 
 
@@ -115,7 +116,7 @@ class Run:
         return self._folder.records()
 
     def __len__(self) -> int:
-        return sum(1 for _ in self)
+        return sum(1 for _ in self._folder.results())
 
     def leaderboard(
         self,
@@ -137,17 +138,31 @@ class Run:
                     self._folder, self._registry, list(self), values=[Path(file) for file in values], step=progress.step
                 )
         shown = WideTables if wide or columns else LeaderboardTables
-        return shown(leaderboard_tables(boards, columns, self._score_texts()))
+        return shown(leaderboard_tables(boards, columns, self._score_texts(), entrants=self.info.entrants))
 
     def table(self, table_format: str = "simple", columns: Sequence[str] = (), wide: bool = False) -> str:
         """The leaderboards as text: "github", "csv", "json", "html", "latex" and more; "simple" is as shown."""
         if table_format == "simple":
             return repr(self.leaderboard(columns, wide))
-        return text_of(leaderboard_tables(self._boards(), columns, over_all=table_format != "csv"), table_format)
+        over_all, entrants = table_format != "csv", self.info.entrants
+        tables = leaderboard_tables(self._boards(), columns, over_all=over_all, entrants=entrants)
+        return text_of(tables, table_format)
 
     def games(self) -> LeaderboardTables:
         """The places of each bot in each game, and the order of those who play them all."""
         return LeaderboardTables(overall_tables(self._boards()))
+
+    def request(self) -> RunRequest:
+        """What plays this run again, its seed included; its `save` makes a file of it. Refused where a bot was a class
+        or a function that no file holds.
+
+        Examples:
+            >>> run = tournament("el-paso", ["outlaw", "random"], deals=1, seed=7, workers=0)
+            >>> again = tournament(request=run.request(), workers=0)
+            >>> again.info.plan == run.info.plan
+            True
+        """
+        return request_of_run(self._folder, self._registry)[0]
 
     def pairs(self) -> LeaderboardTables:
         """How often each bot finishes ahead of each other."""
@@ -193,7 +208,7 @@ class Run:
         return pd.DataFrame(list(self._lines()))
 
     def _lines(self) -> Iterator[Fields]:
-        for record in self:
+        for record in self._folder.results():
             failed = {fault.seat: fault.kind for fault in record.faults}
             for seat, bot in enumerate(record.seats):
                 yield {
@@ -214,14 +229,14 @@ class Run:
         """Every failure of a bot. That it was disqualified is none: `fault_groups().disqualified` says who was."""
         return [
             RecordedFault(record.id, record.seats[fault.seat], fault.kind, fault.decision, fault.detail, fault.phase)
-            for record in self
+            for record in self._folder.results()
             for fault in record.failures
         ]
 
     def fault_groups(self) -> FaultGroups:
         """The failures by cause, the bot that failed most often first: show it, or go through it."""
         found = FaultGroups()
-        for record in self:
+        for record in self._folder.results():
             found.add(record)
         return found
 
@@ -262,7 +277,7 @@ class Run:
         classes or functions are given again, as a list; they can be asked with `isolate="off"` alone.
         """
         found = check_run(self._folder, self._registry, sample)
-        found.problems += unfit_tables(self._folder, self._registry.formats)
+        found.problems += unfit_tables(self._folder, self._registry.formats, found.verified)
         if bots:
             registry = installed_here(isolate)
             for bot in () if isinstance(bots, bool) else bots:
@@ -323,7 +338,7 @@ def tournament(
     if unknown:
         raise UnknownName("field of a run", unknown[0], RunRequest.__struct_fields__)
     asked = replace(request, **fields) if request else RunRequest(**fields)
-    expect_workers(asked.workers)
+    expect_workers(0 if asked.cluster else asked.workers)
     registry = installed_here(asked.isolate, asked.strict)
     if resume is None:
         asked = seeded(asked)
@@ -334,7 +349,7 @@ def tournament(
         isolate = fields.get("isolate")
         folder, limits = reopened(Path(resume), asked, registry, asked.bots, fixed, isolate, force)
         setup = reopen(folder, registry, force)
-    _play(folder, setup, limits, asked.workers, quiet)
+    _play(folder, setup, limits, asked, quiet)
     return Run(folder, registry)
 
 
@@ -347,7 +362,9 @@ def _several(given: Any) -> tuple[Any, ...]:
 
 def called(function: str, asked: RunRequest, **more: Any) -> str:
     """What was called, for run.json; bots that are classes or functions go by their names."""
-    given = more | {name: value for name, value in asdict(asked).items() if value != getattr(RunRequest(), name)}
+    given = more | {
+        name: value for name, value in asdict(asked).items() if name != "file" and value != getattr(RunRequest(), name)
+    }
     shown = [
         f"{name}=[{', '.join(map(_named, value))}]" if name in ("bots", "candidates") else f"{name}={_named(value)}"
         for name, value in given.items()
@@ -356,6 +373,8 @@ def called(function: str, asked: RunRequest, **more: Any) -> str:
 
 
 def _named(value: Any) -> str:
+    if isinstance(value, BotEntry):
+        return f"BotEntry({_named(value.bot)}, {value.team!r}, {value.author!r})"
     if isinstance(value, tuple) and len(value) == 2:
         return f"({value[0]!r}, {_named(value[1])})"
     if isinstance(value, Bot):
@@ -388,26 +407,23 @@ def reopened(
     return folder, limits
 
 
-def _play(folder: RunFolder, setup: RunSetup, limits: Mapping[str, Any], workers: int | None, quiet: bool) -> None:
-    tell_confinement(setup.entrants, limits["isolate"], quiet, folder)
-    with at_terminal("matches", setup.schedule, quiet, workers, softly=True) as (stop, progress):
-        complete = play_run(
-            folder, setup, limits, workers, stop, progress.seen, progress.resumed, progress.disqualified
-        )  # fmt: skip
+def _play(folder: RunFolder, setup: RunSetup, limits: Mapping[str, Any], request: RunRequest, quiet: bool) -> None:
+    complete, faults = play_watched(folder, setup, limits, request.workers, quiet, request.on_cluster, softly=True)
     write_leaderboard(folder)
     write_outcome(folder, setup.schedule)
     if not quiet:
-        sys.stderr.writelines(f"{line}\n" for line in fault_lines(progress.faults, calls))
+        sys.stderr.writelines(f"{line}\n" for line in fault_lines(faults, calls))
     if not complete:
         sys.stderr.write(f"Not complete. Continue with: harness.tournament(resume={str(folder.folder)!r})\n")
 
 
-def open_run(path: str | Path, results: str | Path = "results") -> Run:
-    """A run that was played, by its folder or by its name under `results`.
+def open_run(path: str | Path, results: str | Path | None = None) -> Run:
+    """A run that was played, by its folder or by its name under `results`: by default what ARENA_RESULTS names, or a
+    folder of that name.
 
     Examples:
         >>> played = tournament("el-paso", ["skittish", "random"], deals=1, seed=7, workers=0, name="first")
         >>> open_run("first").table("csv") == played.table("csv")
         True
     """
-    return Run(RunFolder.open(find(Path(results), str(path))), installed_here())
+    return Run(RunFolder.open(find(Path(results or default_results()), str(path))), installed_here())

@@ -9,8 +9,9 @@ from typing import Any
 
 from harness.bench.engine_speed import UNIFORM, Uniform
 from harness.core.chance import Chance
-from harness.core.game import Game, State, View
+from harness.core.game import Game, State
 from harness.core.types import Event, MatchSpec
+from harness.core.view import View
 from harness.match.referee import play
 from harness.plugins.entrants import enter
 

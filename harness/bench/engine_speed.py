@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from random import Random
-from time import perf_counter
+from time import process_time
 from typing import Any
 
+from harness.core.action import Action
 from harness.core.bot import Bot
 from harness.core.chance import Chance
-from harness.core.game import Action, Game
+from harness.core.game import Game
 from harness.core.types import MatchSpec
 from harness.match.referee import play
 from harness.plugins.entrants import enter
@@ -49,20 +50,20 @@ def measure(game: Game[Any], players: int, seconds: float) -> dict[str, float]:
 
 def calibrate(seconds: float) -> float:
     """Turns a second of a plain Python loop: divides out how fast this machine is."""
-    turns, began = 0, perf_counter()
-    while perf_counter() - began < seconds:
+    turns, began = 0, process_time()
+    while process_time() - began < seconds:
         table = [0] * 64
         for i in range(2000):
             table[i & 63] = table[(i * 7) & 63] + i
         turns += 2000
-    return turns / (perf_counter() - began)
+    return turns / (process_time() - began)
 
 
 def _rate(game: Game[Any], players: int, seconds: float, one: Any) -> tuple[int, int, float]:
     one(game, players, 0)
     games = decisions = 0
-    began = perf_counter()
-    while (spent := perf_counter() - began) < seconds:
+    began = process_time()
+    while (spent := process_time() - began) < seconds:
         games += 1
         decisions += one(game, players, games)
     return games, decisions, spent

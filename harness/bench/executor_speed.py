@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import count
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import perf_counter, process_time
 from typing import Any
 
@@ -10,9 +13,13 @@ from harness.bench.engine_speed import UNIFORM
 from harness.core.game import Game
 from harness.core.types import MatchSpec
 from harness.executors import Executor, Job, Roster
+from harness.executors.jobs import Lines
 from harness.executors.local import LocalPool
 from harness.executors.serial import SerialExecutor
-from harness.match.referee import NO_LIMITS, play
+from harness.match.referee import play
+from harness.match.time_limits import NO_LIMITS
+from harness.runs.run_files import RecordFile
+from harness.runs.store import GAMES
 
 ROUNDS = 3
 """Each way is measured this often in turn, and its best round counts: a disturbance slows one round, not all."""
@@ -23,16 +30,16 @@ def measure_executors(game: Game[Any], players: int, workers: int, seconds: floa
     roster = Roster({game.name: game}, {"uniform": UNIFORM})
     share = seconds / ROUNDS / 4
     best = dict.fromkeys(("bare", "serial", "one", "many"), 0.0)
-    parent = 1.0
+    parent, each = 1.0, 0.0
     for _ in range(ROUNDS):
         best["bare"] = max(best["bare"], _bare(game, players, share))
-        best["serial"] = max(best["serial"], _rate(SerialExecutor(roster), game, players, share)[0])
+        best["serial"] = max(best["serial"], executor_rate(SerialExecutor(roster), game, players, share)[0])
         with LocalPool(roster, NO_LIMITS, 1) as one:
-            best["one"] = max(best["one"], _rate(one, game, players, share)[0])
+            best["one"] = max(best["one"], executor_rate(one, game, players, share)[0])
         with LocalPool(roster, NO_LIMITS, workers) as many:
-            rate, used = _rate(many, game, players, share)
+            rate, used = executor_rate(many, game, players, share)
         if rate > best["many"]:
-            best["many"], parent = rate, used
+            best["many"], parent, each = rate, used, 1e6 * used / rate
     return {
         "bare referee, matches/s": best["bare"],
         "serial executor, matches/s": best["serial"],
@@ -41,11 +48,13 @@ def measure_executors(game: Game[Any], players: int, workers: int, seconds: floa
         "serial executor against bare": best["serial"] / best["bare"],
         f"{workers} workers against 1": best["many"] / best["one"],
         "parent's share of a core": parent,
+        "parent's microseconds a match": each,
     }
 
 
-def _jobs(game: Game[Any], players: int) -> Iterator[Job]:
-    settings, seats = dict(game.settings), ("uniform",) * players
+def bench_jobs(game: Game[Any], players: int, bot: str = "uniform") -> Iterator[Job]:
+    """Matches without end, of this bot with itself."""
+    settings, seats = dict(game.settings), (bot,) * players
     number = 0
     while True:
         number += 1
@@ -53,20 +62,34 @@ def _jobs(game: Game[Any], players: int) -> Iterator[Job]:
 
 
 def _bare(game: Game[Any], players: int, seconds: float) -> float:
-    jobs = _jobs(game, players)
+    jobs = bench_jobs(game, players)
     began = perf_counter()
     played = _until(lambda: play(next(jobs).spec, game, [UNIFORM] * players), seconds)
     return played / (perf_counter() - began)
 
 
-def _rate(executor: Executor, game: Game[Any], players: int, seconds: float) -> tuple[float, float]:
-    """Matches a second once it is under way, and the share of a core that this process used meanwhile."""
-    running = executor.run(_jobs(game, players))
-    _until(running.__next__, seconds / 4)
-    began, used = perf_counter(), process_time()
-    played = _until(running.__next__, seconds)
-    spent = perf_counter() - began
-    return played / spent, (process_time() - used) / spent
+def executor_rate(
+    executor: Executor, game: Game[Any], players: int, seconds: float, bot: str = "uniform", warm: float | None = None
+) -> tuple[float, float]:
+    """Matches a second once it is under way (for `warm` seconds, or a quarter of the time), written to a file as in a
+    run, and the share of a core that this process used meanwhile."""
+    with TemporaryDirectory() as folder:
+        path, kept = Path(folder) / GAMES, count()
+        path.touch()
+        file = RecordFile(path, summed=True)
+
+        def keep(lines: Lines) -> None:
+            file.append(line for line, _ in lines)
+            for _ in lines:
+                next(kept)
+
+        running = executor.run(bench_jobs(game, players, bot), keep)
+        _until(running.__next__, seconds / 4 if warm is None else warm)
+        first, began, used = next(kept), perf_counter(), process_time()
+        _until(running.__next__, seconds)
+        spent, used = perf_counter() - began, process_time() - used
+        file.close()
+    return (next(kept) - first) / spent, used / spent
 
 
 def _until(step: Callable[[], object], seconds: float) -> int:

@@ -14,8 +14,8 @@ from harness.cli.parameter_types import BOT, RUN
 from harness.cli.shared import Seconds, isolate_option, load_plugins, note, open_folder, results_option
 
 if TYPE_CHECKING:
+    from harness.core.action import Action
     from harness.core.bot import Bot
-    from harness.core.game import Action
     from harness.match.asked import Asked
 
 

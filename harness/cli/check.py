@@ -77,7 +77,7 @@ def _check(roster: Roster, asked: dict[str, Any], games: tuple[str, ...]) -> Bot
     from harness.conformance import check_bot
     from harness.conformance.import_check import try_import
     from harness.executors.jobs import CAN_FORK, choose_executor, isolated
-    from harness.match.referee import Limits
+    from harness.match.time_limits import Limits
 
     terms = {**asked, "game_time": 0.0, "keep_processes": True}  # to look at them after a match
     [placed] = isolated(roster, terms).entrants.values()

@@ -12,6 +12,7 @@ import msgspec
 
 from harness.cli.parameter_types import BOT, GAME, RUN
 from harness.cli.shared import (
+    chosen_cluster,
     given,
     load_plugins,
     make_ready,
@@ -32,8 +33,8 @@ if TYPE_CHECKING:
     from harness.runs.store import RunFolder
 
 REQUESTED = (
-    "games", "options", "seed", "strict", "name", "workers", "move_time", "game_time", "clock", "memory", "threads",
-    "isolate", "keep_processes", "ponder",
+    "games", "options", "seed", "strict", "name", "workers", "cluster", "ship", "move_time", "game_time", "clock",
+    "memory", "threads", "isolate", "keep_processes", "ponder",
 )  # fmt: skip
 """Options that are fields of a RunRequest."""
 FIXED = {
@@ -111,27 +112,24 @@ def command(**asked: Any) -> None:
     arena compare ismcts diehard --game el-paso --luck-adjusted
     arena compare --resume results/mine --most 4000
     """
-    from harness.output.confinement_text import tell_confinement
     from harness.output.tables import write_leaderboard
-    from harness.output.terminal import at_terminal
     from harness.output.verdict_text import announcement
+    from harness.output.watched_run import play_watched
     from harness.ratings.question import Question
     from harness.runs.questions import verdicts
-    from harness.runs.tournament import play_run
 
-    make_ready(asked["workers"], asked["threads"])
+    cluster = chosen_cluster(asked)
+    make_ready(asked["workers"], asked["threads"], elsewhere=bool(cluster.address))
     run, setup, limits = _resume(asked) if asked["resume"] else _create(asked)
     for warning in setup.warnings:
         note(f"Warning: {warning}")
-    tell_confinement(setup.entrants, limits["isolate"], asked["quiet"], run)
     for game in () if asked["quiet"] else setup.plan.games:
         for line in announcement(Question.of(game, setup.plan)):
             note(line)
-    with at_terminal("matches", setup.schedule, asked["quiet"], asked["workers"]) as (stop, progress):
-        complete = play_run(run, setup, limits, asked["workers"], stop, progress.seen, progress.resumed)
+    complete, faults = play_watched(run, setup, limits, asked["workers"], asked["quiet"], cluster)
     write_leaderboard(run)
     found = verdicts(setup.plan, run.records(), setup.judges)
-    _show(run, found, complete, progress.faults, asked)
+    _show(run, found, complete, faults, asked)
     if not complete or (asked["strict"] and any(verdict.faults for verdict in found)):
         click.get_current_context().exit(1)
 

@@ -15,26 +15,40 @@ COUNTED = {"cgroup": ", counted by the kernel (cgroup v2)", "arena": ", counted 
 
 
 @click.command("doctor", short_help="Find out what this machine can enforce against a stranger's bot.")
+@click.option(
+    "--cluster",
+    metavar="CLUSTER",
+    help="Ask every node of a Dask cluster instead: what it has, and what it can enforce. An address, local:4, ...",
+)
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
-def command(as_json: bool) -> None:
-    """Find out what this machine can enforce against a stranger's bot.
+def command(cluster: str | None, as_json: bool) -> None:
+    """Find out what this machine can enforce against a stranger's bot, or what each node of a cluster can.
 
     A program is run as --isolate runs bots, and tries to get away with what a bot must not do. The exit code is 1 if
-    something cannot be enforced: then --isolate=strict refuses to run here.
+    something cannot be enforced: then --isolate=strict refuses to run here. It is 1 as well if arena runs compiled
+    modules that were made from other sources than those beside them, or if a node has another Python or arena.
 
     \b
     arena doctor
     arena doctor --json
+    arena doctor --cluster tcp://10.0.0.1:8786
     """
+    if cluster:
+        return _cluster(cluster, as_json)
+    from harness.core.compiled import form, stale
     from harness.sandbox.doctor import probe
 
-    found = probe()
+    found, old = probe(), stale()
     kept = all(guarantee.enforced for guarantee in found)
     if as_json:
         data = {guarantee.name: guarantee.enforced for guarantee in found}
         through = {guarantee.name: guarantee.through for guarantee in found if guarantee.through}
         by = {guarantee.name: guarantee.by for guarantee in found if guarantee.by}
-        click.echo(json.dumps({"strict": kept, "enforced": data, "through": through, "by": by}, indent=2))
+        click.echo(
+            json.dumps(
+                {"strict": kept, "enforced": data, "through": through, "by": by, "form": form(), "stale": old}, indent=2
+            )
+        )
     else:
         click.echo(f"Python {platform.python_version()}, {platform.system()} {platform.release()}. An isolated bot:")
         for guarantee in found:
@@ -42,7 +56,49 @@ def command(as_json: bool) -> None:
             if guarantee.through:
                 click.echo(f"       got through: {_listed(guarantee.through)}")
         click.echo(_advice(kept))
-    if not kept:
+        click.echo(f"Arena itself: {form()}.")
+        for module in old:
+            click.echo(f"  {module} was compiled from another source: what runs is not what is written.")
+        if old:
+            click.echo("Compile again (ARENA_COMPILE=1 pip install .), or delete all of arena's compiled files,")
+            click.echo("arena__mypyc among them: they reach each other there.")
+    if not kept or old:
+        click.get_current_context().exit(1)
+    return None
+
+
+def _cluster(named: str, as_json: bool) -> None:
+    from msgspec import to_builtins
+    from tabulate import tabulate
+
+    from harness.executors.jobs import load_cluster
+
+    checkup = load_cluster("harness.executors.cluster.checkup")
+    found = checkup.examine(named)
+    if as_json:
+        click.echo(json.dumps([{**to_builtins(one), "same": one.same} for one in found], indent=2))
+    else:
+        rows = [
+            [
+                one.node,
+                one.host,
+                one.threads,
+                one.python.rpartition(" ")[2],
+                f"{one.arena.partition(' ')[0]} {one.form.partition(' ')[0]}",
+                "yes" if one.same else "NO",
+                one.problem or _listed(one.lacking) or "-",
+            ]
+            for one in found
+        ]
+        click.echo(
+            tabulate(
+                rows,
+                headers=["node", "host", "threads", "python", "arena", "as here", "not enforced"],
+                disable_numparse=True,
+            )
+        )
+        click.echo(f"\nHere: {checkup.python_here()}, arena {checkup.arena_here()}.")
+    if not all(one.same and one.enforced and not one.lacking for one in found):
         click.get_current_context().exit(1)
 
 

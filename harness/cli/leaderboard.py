@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -113,22 +113,23 @@ def _text(run: RunFolder, asked: dict[str, Any]) -> str:
     """What is asked for, in the format that is asked for."""
     from harness.output import KINDS, leaderboard_tables, text_of
     from harness.output.bot_summary import bot_summary
+    from harness.runs.schedule_order import ordered_results
 
     game, left_out, table_format = asked["game"], asked["left_out"], asked["table_format"]
     if asked["show"] == "format":
         return _format_result(run, game, table_format)
-    records = (
-        record
-        for record in run.records()
-        if game in (None, record.game) and not any(name in record.seats for name in left_out)
-    )
+
+    def chosen(record: GameRecord) -> bool:
+        return game in (None, record.game) and not any(name in record.seats for name in left_out)
+
     if asked["bot"] is not None:
+        records = filter(chosen, ordered_results(run))
         return json.dumps(bot_summary(records, asked["bot"], run.info.plan), indent=2)
-    boards = _boards(run, records, asked)
+    boards = _boards(run, chosen, asked)
     if asked["show"] == "leaderboard":
         over_all = asked["by"] == "game" and table_format != "csv"
         scores = score_texts(run) if table_format == "simple" else {}
-        tables = leaderboard_tables(boards, asked["columns"], scores, over_all)
+        tables = leaderboard_tables(boards, asked["columns"], scores, over_all, run.info.entrants)
     else:
         tables = KINDS[asked["show"]](boards)
     if asked["show"] == "games" and boards and not tables:
@@ -136,7 +137,7 @@ def _text(run: RunFolder, asked: dict[str, Any]) -> str:
     return text_of(tables, table_format, layout(asked["wide"], asked["columns"]))
 
 
-def _boards(run: RunFolder, records: Iterable[GameRecord], asked: dict[str, Any]) -> list[Leaderboard]:
+def _boards(run: RunFolder, chosen: Callable[[GameRecord], bool], asked: dict[str, Any]) -> list[Leaderboard]:
     from harness.output.progress import Progress
     from harness.ratings import by_game, by_option, by_players
     from harness.runs.boards import boards_of
@@ -144,12 +145,12 @@ def _boards(run: RunFolder, records: Iterable[GameRecord], asked: dict[str, Any]
 
     by = {"game": by_game, "players": by_players, "option": by_option}[asked["by"]]
     if not asked["luck_adjusted"]:
-        chosen_only = asked["game"] or asked["left_out"]
-        return boards_of(run, records if chosen_only else None, by, whole=not asked["left_out"])
-    chosen = list(records)
-    with Progress("luck taken out of matches", len(chosen)) as progress:
+        some = chosen if asked["game"] or asked["left_out"] else None
+        return boards_of(run, None, by, chosen=some, whole=not asked["left_out"])
+    records = list(filter(chosen, run.records()))
+    with Progress("luck taken out of matches", len(records)) as progress:
         return luck_adjusted_leaderboards(
-            run, load_plugins(), chosen, by, asked["values"], progress.step, whole=not asked["left_out"]
+            run, load_plugins(), records, by, asked["values"], progress.step, whole=not asked["left_out"]
         )
 
 

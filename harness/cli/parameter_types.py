@@ -1,7 +1,7 @@
 """Names that are typed after commands (bots, games, formats, runs), and what a shell offers to complete them with.
 
 Checking them is left to the commands, which know more. A shell waits for every completion, so this loads plugins only
-for names that plugins bring, and nothing else of arena.
+where something has changed since they were last asked for their names, and nothing else of arena.
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ import click
 from click.shell_completion import CompletionItem
 
 if TYPE_CHECKING:
-    from harness.core.types import Option
-    from harness.plugins.registry import Registry
+    from harness.cli.installed_names import InstalledNames, ShownOption
 
 OWN_NAME = re.compile(r"[^\s:,=/\\]+=")
 """What may stand before a bot: a name of one's own."""
@@ -49,7 +48,7 @@ class GameName(CompletedName):
 
     def offers(self, ctx: click.Context, incomplete: str) -> Iterable[CompletionItem]:
         """The games that are installed."""
-        return starting(incomplete, {name: offer.cls.title for name, offer in _installed().games.items()})
+        return starting(incomplete, {name: game.about for name, game in _installed().games.items()})
 
 
 class FormatName(CompletedName):
@@ -59,11 +58,11 @@ class FormatName(CompletedName):
 
     def offers(self, ctx: click.Context, incomplete: str) -> Iterable[CompletionItem]:
         """The formats that are installed; after a colon their options."""
-        formats = _installed().formats
+        installed = _installed()
         name, colon, rest = incomplete.partition(":")
         if colon:
-            return with_options(f"{name}:", rest, formats[name].options, _installed())
-        return starting(incomplete, {name: each.summary for name, each in formats.items()})
+            return with_options(f"{name}:", rest, installed.formats[name].options, installed)
+        return starting(incomplete, {name: each.about for name, each in installed.formats.items()})
 
 
 class BotName(CompletedName):
@@ -79,10 +78,10 @@ class BotName(CompletedName):
         if typed.startswith("cmd:"):
             return []
         name, colon, rest = typed.partition(":")
-        registry = _installed()
+        installed = _installed()
         if colon:
-            return with_options(f"{before}{name}:", rest, registry.bots[name].cls.options, registry)
-        bots = {f"{before}{bot}": about(offer.cls) for bot, offer in registry.bots.items()}
+            return with_options(f"{before}{name}:", rest, installed.bots[name].options, installed)
+        bots = {f"{before}{name}": bot.about for name, bot in installed.bots.items()}
         return [*starting(incomplete, bots), *_python_files(before, typed), *folders(before, typed)]
 
 
@@ -95,6 +94,17 @@ class RunName(CompletedName):
         """The runs, the newest first; folders for those who are on the way to one elsewhere."""
         runs = sorted(results_of(ctx).glob(f"*/{RUN_FILE}"), key=lambda path: path.stat().st_mtime, reverse=True)
         return starting(incomplete, {path.parent.name: "" for path in runs}) or folders("", incomplete)
+
+
+class EventName(CompletedName):
+    """A TOML file that asks for a run, or a folder on the way to one."""
+
+    name = "file"
+
+    def offers(self, ctx: click.Context, incomplete: str) -> Iterable[CompletionItem]:
+        """The TOML files there are, and the way on through folders."""
+        files = [CompletionItem(path) for path in beside(incomplete) if path.endswith(".toml")]
+        return [*files, *folders("", incomplete)]
 
 
 class EntrantName(CompletedName):
@@ -112,7 +122,7 @@ class EntrantName(CompletedName):
         return []
 
 
-BOT, GAME, FORMAT, RUN, ENTRANT = BotName(), GameName(), FormatName(), RunName(), EntrantName()
+BOT, GAME, FORMAT, RUN, ENTRANT, EVENT = BotName(), GameName(), FormatName(), RunName(), EntrantName(), EventName()
 
 
 def starting(incomplete: str, texts: Mapping[str, str]) -> list[CompletionItem]:
@@ -120,7 +130,9 @@ def starting(incomplete: str, texts: Mapping[str, str]) -> list[CompletionItem]:
     return [CompletionItem(text, help=told or None) for text, told in texts.items() if text.startswith(incomplete)]
 
 
-def with_options(before: str, typed: str, options: Iterable[Option], registry: Registry) -> list[CompletionItem]:
+def with_options(
+    before: str, typed: str, options: Iterable[ShownOption], installed: InstalledNames
+) -> list[CompletionItem]:
     """Options behind a name: those that have not been set yet, or what the last one may be."""
     *done, last = typed.split(",")
     before += "".join(f"{setting}," for setting in done)
@@ -131,15 +143,10 @@ def with_options(before: str, typed: str, options: Iterable[Option], registry: R
         return [CompletionItem(item.value, help=item.help, open=True) for item in items]
     [option] = [option for option in options if option.name == key]
     if option.kind == "bot":
-        values: Iterable[object] = sorted(registry.bots)
+        values: Iterable[object] = sorted(installed.bots)
     else:
         values = option.choices or (("true", "false") if option.kind == "bool" else ())
     return starting(before + last, {f"{before}{key}={value}": "" for value in values})
-
-
-def about(cls: type) -> str:
-    """The first line of what a class says about itself."""
-    return (cls.__doc__ or "").strip().partition("\n")[0]
 
 
 def folders(before: str, typed: str) -> list[CompletionItem]:
@@ -167,7 +174,7 @@ def beside(typed: str) -> list[str]:
     return [f"{parent}{each}" for each in there if each.startswith(name) and (name or not each.startswith("."))]
 
 
-def _installed() -> Registry:
-    from harness.plugins.registry import load
+def _installed() -> InstalledNames:
+    from harness.cli.installed_names import installed_names
 
-    return load()
+    return installed_names()

@@ -13,10 +13,12 @@ from harness.core.errors import UnknownName
 from harness.core.types import Isolation
 
 if TYPE_CHECKING:
+    from harness.executors.jobs import ClusterChoice
     from harness.output.columns import ScoreText
     from harness.output.screen import Layout
     from harness.plugins.registry import Registry
     from harness.runs.fault_groups import FaultGroups
+    from harness.runs.request import RunRequest
     from harness.runs.store import RunFolder
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -26,6 +28,8 @@ results_option = click.option(
     type=click.Path(path_type=Path, file_okay=False),
     default=Path("results"),
     show_default=True,
+    envvar="ARENA_RESULTS",
+    show_envvar=True,
     help="The folder that holds runs.",
 )
 strict_option = click.option(
@@ -69,13 +73,27 @@ class Seconds(click.FloatRange):
 
 
 def playing_options(command: F) -> F:
-    """Adds --workers, --move-time, --game-time, --clock, --memory, --threads, --isolate and their like to a command."""
+    """Adds --workers, --cluster, --move-time, --memory, --isolate and other ways of playing to a command."""
     for option in reversed(
         (
             click.option(
                 "--workers",
                 type=click.IntRange(min=0, max=1024),
-                help="Processes that play; 0 plays in this one, where breakpoint() works. Default: one for each core.",
+                help="Processes that play; 0 plays in this one, where breakpoint() works. Default: "
+                "ARENA_WORKERS in the environment, or one for each core; on a cluster, one for each thread of a node.",
+            ),
+            click.option(
+                "--cluster",
+                metavar="CLUSTER",
+                help="Play on the nodes of a Dask cluster: a scheduler's address (tcp://10.0.0.1:8786) or file, "
+                "local:4 for four workers on this machine, or module:function, which returns a cluster.",
+            ),
+            click.option(
+                "--ship",
+                is_flag=True,
+                default=None,
+                help="With --cluster: send arena and the packages of its games and bots along, instead of finding the "
+                "same ones installed on each node.",
             ),
             click.option(
                 "--move-time",
@@ -169,8 +187,13 @@ def layout(wide: bool, columns: Sequence[str] = ()) -> Layout:
     return screen(wide or bool(columns))
 
 
-def make_ready(workers: int | None, threads: int | None) -> None:
-    """Before any bot is loaded: begins with the workers, or sets the threads of bots that play in this process."""
+def make_ready(
+    workers: int | None, threads: int | None, request: RunRequest | None = None, elsewhere: bool = False
+) -> None:
+    """Before any bot is loaded: begins with the workers, or sets the threads of bots that play in this process. What
+    is known of the `request` by then is done first, once for all workers. If they play `elsewhere` there are none."""
+    if elsewhere:
+        return
     import os
 
     from harness.executors.jobs import expect_workers
@@ -178,7 +201,18 @@ def make_ready(workers: int | None, threads: int | None) -> None:
 
     if workers == 0:
         os.environ.update(thread_variables(1 if threads is None else threads))
+    elif request is not None:
+        from harness.runs.run_setup import configure_early
+
+        configure_early(request.games, request.options)
     expect_workers(workers, clean=True)
+
+
+def chosen_cluster(asked: dict[str, Any]) -> ClusterChoice:
+    """Where a run that is continued, or a comparison, is played."""
+    from harness.runs.request import RunRequest
+
+    return RunRequest(**given(asked, "workers", "cluster", "ship")).on_cluster
 
 
 def note(text: str) -> None:

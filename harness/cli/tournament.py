@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from harness.cli.parameter_types import BOT, FORMAT, GAME, RUN
+from harness.cli.parameter_types import BOT, EVENT, FORMAT, GAME, RUN
 from harness.cli.shared import (
     check_table_options,
+    chosen_cluster,
     given,
     layout,
     load_plugins,
@@ -30,6 +31,7 @@ from harness.cli.shared import (
 )
 
 if TYPE_CHECKING:
+    from harness.plugins.registry import Registry
     from harness.runs.fault_groups import FaultGroups
     from harness.runs.request import RunRequest
     from harness.runs.run_setup import RunSetup
@@ -38,17 +40,19 @@ if TYPE_CHECKING:
 FIXED = {
     "games": "game", "bots": "bot", "options": "option", "players": "players", "deals": "deals", "seed": "seed",
     "format": "format", "candidates": "candidate", "goal": "goal", "until_separated": "until-separated",
-    "name": "name", "config": "config",
+    "name": "name", "save": "save",
 }  # fmt: skip
 """What a run is: a resumed one has it already."""
 REQUESTED = (
-    "games", "bots", "options", "players", "deals", "seed", "format", "candidates", "name", "workers", "strict",
-    "move_time", "game_time", "clock", "memory", "threads", "isolate", "keep_processes", "ponder", "max_faults",
+    "games", "bots", "options", "players", "deals", "seed", "format", "candidates", "name", "workers",
+    "cluster", "ship", "strict", "move_time", "game_time", "clock", "memory", "threads", "isolate", "keep_processes",
+    "ponder", "max_faults",
 )  # fmt: skip
 """Options that are fields of a RunRequest."""
 
 
 @click.command("tournament", short_help="Let bots play against each other and rate them.")
+@click.argument("event", type=EVENT, required=False, metavar="[FILE]")
 @click.option("--game", "games", type=GAME, multiple=True, help="A game to play; may be repeated. Default: all.")
 @click.option(
     "--bot",
@@ -91,14 +95,19 @@ REQUESTED = (
 )
 @click.option("--max-faults", type=click.IntRange(min=1), help="Disqualify a bot after so many faults. Default: never.")
 @click.option("--name", help="Name of the run's folder. Default: the time.")
+@click.option("--config", hidden=True)
 @click.option(
-    "--config",
-    type=click.Path(path_type=Path),
+    "--save",
+    type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="A TOML file that asks for a run; what is given here too counts instead.",
+    help="Write what is asked for to this TOML file, and play nothing.",
 )
 @click.option("--resume", type=RUN, metavar="RUN", help="Continue the run in this folder.")
-@click.option("--force", is_flag=True, help="With --resume: go on although bots or rules have changed.")
+@click.option(
+    "--force",
+    is_flag=True,
+    help="With --resume: go on although bots or rules have changed. With --save: replace a file.",
+)
 @click.option(
     "--dry-run",
     is_flag=True,
@@ -116,6 +125,9 @@ def command(**asked: Any) -> None:
     Every table of bots plays each deal once in every rotation of its seats, so that nobody is lucky in the draw.
     Records go to a folder under results/ as matches end; Ctrl-C loses nothing, --resume goes on.
 
+    FILE is a TOML file that asks for all of this; options count instead of what it says. It may also be the folder of a
+    run, or its run.json: then the same is played once more.
+
     \b
     arena tournament
     arena tournament --game el-paso --deals 50 --seed 7 --name first
@@ -124,20 +136,33 @@ def command(**asked: Any) -> None:
     arena tournament --bot v1=old/my_bot.py --bot v2=my_bot.py --bot @rivals.txt
     arena tournament --format ladder --goal best --until-separated 0.95
     arena tournament --format ladder --goal newcomer --candidate outlaw
-    arena tournament --config league.toml --deals 2
+    arena tournament --game el-paso --bot my_bot.py --bot outlaw --save event.toml
+    arena tournament event.toml --deals 2
+    arena tournament results/first --save event.toml
+    arena tournament --deals 500 --cluster tcp://10.0.0.1:8786
     arena tournament --resume results/first
     """
+    from harness.output.watched_run import play_watched
     from harness.runs.run_setup import create_run, seeded
 
+    if asked["config"]:
+        raise click.UsageError(f"--config is gone: name the file itself, as in: arena tournament {asked['config']}")
     check_table_options(asked["table_format"], asked["columns"])
     if asked["resume"]:
-        make_ready(asked["workers"], asked["threads"])
+        workers, strict, cluster = asked["workers"], asked["strict"], chosen_cluster(asked)
+        make_ready(workers, asked["threads"], elsewhere=bool(cluster.address))
         run, setup, limits = _resume(asked)
-        workers, strict = asked["workers"], asked["strict"]
     else:
         request = _request(asked)
-        make_ready(0 if asked["dry_run"] else request.workers, request.threads)
+        cluster = request.on_cluster
+        make_ready(0 if asked["dry_run"] else request.workers, request.threads, request, bool(cluster.address))
         registry = load_plugins(request.strict, request.isolate)
+        if request.file is None and asked["event"]:
+            request = _again(Path(asked["event"]), request, registry, asked)
+        if asked["save"]:
+            _save(request, registry, asked)
+            if not asked["dry_run"]:
+                return None
         if asked["dry_run"]:
             from harness.runs.run_setup import prepare
 
@@ -147,7 +172,7 @@ def command(**asked: Any) -> None:
         limits, workers, strict = request.limits, request.workers, request.strict
         for warning in setup.warnings:
             note(f"Warning: {warning}")
-    complete, faults = _play(run, setup, limits, workers, asked["quiet"])
+    complete, faults = play_watched(run, setup, limits, workers, asked["quiet"], cluster)
     _show(run, setup, complete, faults, asked)
     if not complete or (faults.total and strict):
         click.get_current_context().exit(1)
@@ -157,10 +182,15 @@ def command(**asked: Any) -> None:
 def _request(asked: dict[str, Any]) -> RunRequest:
     from harness.runs.request import RunRequest
 
-    fields = RunRequest.read(asked["config"]) if asked["config"] else {}
-    fields |= given(asked, *REQUESTED)
+    fields: dict[str, Any] = {}
+    if asked["event"]:
+        from harness.runs.event_file import asked_in
+
+        fields = asked_in(Path(asked["event"]))
+    typed = given(asked, *REQUESTED)
+    fields |= typed | ({"options": fields.get("options", {}) | typed["options"]} if "options" in typed else {})
     source = click.get_current_context().get_parameter_source("results")
-    if source is not click.core.ParameterSource.DEFAULT or "results" not in fields:
+    if source is click.core.ParameterSource.COMMANDLINE:
         fields["results"] = str(asked["results"])
     for option in ("goal", "until_separated"):
         if asked[option] is not None:
@@ -170,31 +200,39 @@ def _request(asked: dict[str, Any]) -> RunRequest:
     return RunRequest(**fields)
 
 
+def _again(event: Path, request: RunRequest, registry: Registry, asked: dict[str, Any]) -> RunRequest:
+    """The request that was made of a run, in few words; refused if that run cannot be asked for."""
+    from harness.runs.event_file import run_at
+    from harness.runs.run_again import request_of_run, without_defaults
+
+    for change in request_of_run(run_at(event), registry)[1]:
+        note(f"Warning: {change}.")
+    if not (asked["save"] or asked["quiet"]):
+        note(f"What {event} was asked for is played once more; --resume would continue it.")
+    return without_defaults(request, registry)
+
+
+def _save(request: RunRequest, registry: Registry, asked: dict[str, Any]) -> None:
+    """Writes the file, once it is known that it can be played."""
+    from harness.runs.run_setup import prepare
+
+    prepare(request, registry)
+    request.save(asked["save"], asked["force"])
+    if not asked["quiet"]:
+        note(f"Written: {asked['save']}. Play it: arena tournament {asked['save']}")
+
+
 def _resume(asked: dict[str, Any]) -> tuple[RunFolder, RunSetup, dict[str, Any]]:
     from harness.runs.run_setup import reopen
 
     if asked["dry_run"]:
         raise click.UsageError("--dry-run is for a run that has not begun; leave out --resume.")
-    fixed = [f"--{option}" for key, option in FIXED.items() if asked[key] not in (None, ())]
+    fixed = [asked["event"]] if asked["event"] else []
+    fixed += [f"--{option}" for key, option in FIXED.items() if asked[key] not in (None, ())]
     if fixed:
         raise click.UsageError(f"--resume continues a run as it was asked for; leave out {', '.join(fixed)}.")
     run, limits = resumed(asked)
     return run, reopen(run, load_plugins(asked["strict"], limits["isolate"]), asked["force"]), limits
-
-
-def _play(
-    run: RunFolder, setup: RunSetup, limits: dict[str, Any], workers: int | None, quiet: bool
-) -> tuple[bool, FaultGroups]:
-    from harness.output.confinement_text import tell_confinement
-    from harness.output.terminal import at_terminal
-    from harness.runs.tournament import play_run
-
-    tell_confinement(setup.entrants, limits["isolate"], quiet, run)
-    with at_terminal("matches", setup.schedule, quiet, workers) as (stop, progress):
-        complete = play_run(
-            run, setup, limits, workers, stop, progress.seen, progress.resumed, progress.disqualified
-        )  # fmt: skip
-    return complete, progress.faults
 
 
 def _show(run: RunFolder, setup: RunSetup, complete: bool, faults: FaultGroups, asked: dict[str, Any]) -> None:
@@ -207,7 +245,7 @@ def _show(run: RunFolder, setup: RunSetup, complete: bool, faults: FaultGroups, 
     boards, outcome = write_leaderboard(run), write_outcome(run, setup.schedule)
     table_format = "json" if asked["as_json"] else asked["table_format"]
     scores = {name: game.score_text for name, game in setup.roster.games.items()} if table_format == "simple" else {}
-    tables = leaderboard_tables(boards, asked["columns"], scores, table_format != "csv")
+    tables = leaderboard_tables(boards, asked["columns"], scores, table_format != "csv", run.info.entrants)
     if asked["as_json"]:
         data = {table.title: table.rows for table in tables}
         told = {"run": str(run.folder), "complete": complete, **fault_fields(faults), "tables": data}
@@ -239,14 +277,16 @@ def _dry_run(setup: RunSetup, request: RunRequest) -> None:
     from harness.runs.estimate import seconds_per_match
     from harness.schedule.balance import report, text
 
+    workers = max(1, default_workers() if request.workers is None else request.workers)
     tell_confinement(setup.entrants, request.isolate)
     total = setup.schedule.count()
     click.echo(text(report(setup.schedule)))
     click.echo("\nMatches" + (": as many as the results ask for" if total is None else f": {total:,}"))
     with redirect_stdout(sys.stderr), no_breakpoints():
         each = seconds_per_match(setup.schedule, isolated(setup.roster, request.limits))
-    workers = max(1, default_workers() if request.workers is None else request.workers)
     line = f"A match takes about {duration(each)}"
-    if total is not None:
+    if total is not None and request.cluster:
+        line += f"; all of them {about(total * each)} on one core"
+    elif total is not None:
         line += f"; all of them {about(total * each / workers)} with {workers} workers"
     click.echo(line + ".")

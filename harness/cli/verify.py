@@ -35,7 +35,7 @@ SHOWN = 20
 @click.option(
     "--workers",
     type=click.IntRange(min=0, max=1024),
-    help="With --bots: processes that play; 0 plays in this one. Default: one for each core.",
+    help="With --bots: processes that play; 0 plays in this one. Default: ARENA_WORKERS, or one for each core.",
 )
 @click.option(
     "--key",
@@ -115,7 +115,7 @@ def _check(
 
     with Progress("verify") as progress:
         found = check_run(run, registry, sample, progress.step)
-    found.problems += unfit_tables(run, registry.formats)
+    found.problems += unfit_tables(run, registry.formats, found.verified)
     if not bots:
         return found
     from harness.runs.verify_bots import check_bots

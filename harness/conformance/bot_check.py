@@ -20,7 +20,8 @@ from harness.core.game import Game
 from harness.core.types import GameRecord, MatchSpec
 from harness.executors import Executor, Job, Roster
 from harness.executors.remote import RemoteEntrant, SessionPool
-from harness.match.referee import Limits, play
+from harness.match.referee import play
+from harness.match.time_limits import Limits
 from harness.plugins.entrants import Entrant, enter, unknown_games
 
 LIMITS = Limits(move_time=10.0)

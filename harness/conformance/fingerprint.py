@@ -6,8 +6,10 @@ from collections.abc import Collection, Iterable, Sequence
 from enum import Enum
 from typing import Any
 
+from harness.core.action import Action
 from harness.core.chance import Chance
-from harness.core.game import Action, Game, State
+from harness.core.game import Game, State
+from harness.core.native import attribute_names
 
 
 def fingerprint(state: State[Any]) -> str:
@@ -19,7 +21,10 @@ def fingerprint(state: State[Any]) -> str:
 def attributes(state: State[Any]) -> dict[str, str]:
     """The attributes of a state as texts, by name; its caches and who listens to it are left out."""
     left_out = {"log", *state.caches}
-    return {name: _text(value) for name, value in _parts(state) if name not in left_out}
+    found = {name: _text(value) for name, value in _parts(state) if name not in left_out}
+    if not {"seat", "phase", "legal"} <= found.keys():  # then two states would be the same, whatever is in them
+        raise TypeError(f"What is in a {type(state).__name__} cannot be seen: it has neither __slots__ nor a __dict__.")
+    return found
 
 
 Fact = tuple[str, str]
@@ -99,13 +104,7 @@ def _inside(value: object, path: str) -> list[tuple[str, object]] | None:
 
 
 def _parts(thing: object) -> Iterable[tuple[str, object]]:
-    names = {name for cls in type(thing).__mro__ for name in _slots(cls)} | set(getattr(thing, "__dict__", ()))
-    return [(name, getattr(thing, name)) for name in sorted(names) if hasattr(thing, name)]
-
-
-def _slots(cls: type) -> tuple[str, ...]:
-    slots = cls.__dict__.get("__slots__", ())
-    return (slots,) if isinstance(slots, str) else tuple(slots)
+    return [(name, getattr(thing, name)) for name in attribute_names(thing)]
 
 
 def _text(value: object) -> str:

@@ -18,10 +18,12 @@ from typing import Any
 from harness.conformance.fingerprint import Fact, attributes, contents, facts, varying
 from harness.conformance.trial import Trial
 from harness.conformance.worlds import choices_of, follow, take_step, watch
+from harness.core.action import Action
 from harness.core.chance import Chance
 from harness.core.errors import ConformanceError
-from harness.core.game import Action, State, View
+from harness.core.game import State
 from harness.core.types import Event
+from harness.core.view import View
 
 _DEALS = 12
 _OF_EACH_KIND = 3

@@ -16,10 +16,12 @@ from harness.conformance.fingerprint import fingerprint
 from harness.conformance.knowledge import events_tell_no_more_than_views, imagined_states_fit_what_was_seen
 from harness.conformance.trial import Trial
 from harness.conformance.worlds import NotedLuck
+from harness.core.action import action_fields
 from harness.core.chance import Chance
 from harness.core.errors import ConformanceError, IllegalAction
-from harness.core.game import NOBODY, Game, State, View, action_fields
+from harness.core.game import NOBODY, Game, State
 from harness.core.types import Event
+from harness.core.view import View
 
 
 def _hold(sound: object, complaint: str) -> None:
@@ -54,6 +56,9 @@ def legal_lists_are_sound(trial: Trial) -> None:
         _hold(0 <= state.seat < trial.players, f"It is the turn of seat {state.seat}, which does not exist.")
         _hold(state.legal and not state.ending, f"No action is legal in phase {state.phase!r}, but the game goes on.")
         _hold(isinstance(state.legal, tuple), "The legal list is not a tuple.")
+        for name in ("legal", "phase", "seat"):  # compiled callers read them where they are kept
+            plain = not isinstance(getattr(type(state), name, None), property)
+            _hold(plain, f"{name} is worked out by a property: keep it in an attribute, which step sets.")
         _hold(len(set(state.legal)) == len(state.legal), f"An action is legal twice: {_repeated(state.legal)}.")
         table = trial.game.actions
         _hold(all(table[a.code] is a for a in state.legal), "A legal action is not the one of the game's table.")
@@ -219,6 +224,7 @@ def games_end_with_scores(trial: Trial) -> None:
     """At the end nobody is on turn, there is a reason, and a whole score for each seat."""
     state = trial.new()
     for _ in trial.play(state):
+        _hold(isinstance(state.scores(), tuple), f"Scores are a {type(state.scores()).__name__}, not a tuple.")
         _hold(len(state.scores()) == trial.players, "There is not one score for each seat.")
     _hold(state.seat == NOBODY and state.ending, f"The game is over, with seat {state.seat} on turn, {state.ending!r}.")
     _hold(all(isinstance(score, int) for score in state.scores()), f"Scores are not whole numbers: {state.scores()}.")

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
+from harness.core.action import Action
 from harness.core.chance import Chance
-from harness.core.game import Action, Game, State
+from harness.core.game import Game, State
 from harness.core.types import Event
 
 Policy = Callable[[Any, Sequence[Action], Random], Action]

@@ -8,9 +8,11 @@ from random import Random
 from typing import Any
 
 from harness.conformance.trial import Trial
+from harness.core.action import Action
 from harness.core.chance import Chance, Part
-from harness.core.game import Action, State, View
+from harness.core.game import State
 from harness.core.types import Event
+from harness.core.view import View
 
 _REDRAWN = 8
 """How often luck is drawn anew to find out what it decides about."""
@@ -26,13 +28,13 @@ class NotedLuck(Chance):
         self._names: list[str] = []
         self._other, self._another = other, another
 
-    def number(self, *where: Part) -> int:
+    def number_for(self, where: tuple[Part, ...]) -> int:
         """As of any luck."""
         name = "/".join(map(str, where))
         self._names.append(name)
         if self._other is not None and self._another is not None and self._other(name):
-            return self._another.number(*where)
-        return super().number(*where)
+            return self._another.number_for(where)
+        return super().number_for(where)
 
     def take_names(self) -> list[str]:
         """The names drawn since it was last asked."""

@@ -8,8 +8,9 @@ from functools import cache, cached_property
 from random import Random
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self
 
+from harness.core.action import Action
 from harness.core.errors import UsageError
-from harness.core.game import Action, Game
+from harness.core.game import Game
 from harness.core.notes import Notebook
 from harness.core.options import NO_FILES
 from harness.core.types import Event, GameRecord, Option, Value

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol
 
@@ -106,10 +107,26 @@ class ResultTracker(Protocol):
         """What the format says of the records so far; with all of them, what the rounds of an adaptive one end with."""
 
 
-Rounds = Generator[list[DuplicateSet], Sequence[GameRecord], Outcome]
-"""Yields sets to be played, is sent their records in schedule order, ends with the outcome."""
-RoundsOfMatches = Generator[list[MatchSpec], Sequence[GameRecord], Outcome]
-"""The same for an adaptive format that seats and deals in a way of its own: it yields the matches themselves."""
+class OpenRound(ABC):
+    """A round of which more can be played before its first results are all there: what to yield instead of a list, so
+    that many machines need not wait. It is over when there is no more, and everything has been taken."""
+
+    @abstractmethod
+    def more(self) -> list[DuplicateSet] | list[MatchSpec]:
+        """What can be played now, whatever the results still to come will be; empty if that is nothing. Asked again
+        after each result: when it is asked must not change what is played."""
+
+    @abstractmethod
+    def take(self, record: GameRecord) -> None:
+        """Takes in a result: all of them come, one by one and in schedule order."""
+
+
+Rounds = Generator[list[DuplicateSet] | OpenRound, Sequence[GameRecord], Outcome]
+"""Yields sets to be played, is sent their records in schedule order (of an open round, which has taken them, none),
+ends with the outcome."""
+RoundsOfMatches = Generator[list[MatchSpec] | OpenRound, Sequence[GameRecord], Outcome]
+"""The same for an adaptive format that seats and deals in a way of its own: it yields the matches themselves, with
+their places in the schedule."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +152,9 @@ class Format:
     Without it the outcome is what the rounds end with, once they have."""
     stages: Callable[[GamePlan, Plan], int | None] = lambda _game, _plan: None
     """Rounds of one game, if it is adaptive and they are known beforehand."""
+    sizes: Callable[[GamePlan, Plan], Iterator[int] | None] = lambda _game, _plan: None
+    """Matches of each list of one game, first to last, if results decide only who plays in them: then every match has
+    its place in the schedule beforehand, and no game of a run waits for another."""
     anytime: bool = False
     """Whether results also decide when it ends or which pairs are worth playing, so that only claims which hold at any
     time may be made of its runs."""

@@ -4,78 +4,28 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
 from random import Random
-from typing import Any, ClassVar, Generic, Self, TypeVar, cast
+from typing import Any, ClassVar, Final, Generic, Self, TypeVar, cast
 
 import msgspec
 
+from harness.core.action import Action
 from harness.core.chance import Chance
 from harness.core.errors import IllegalAction
 from harness.core.features import plain_features
+from harness.core.native import mypyc_attr, parts_of, unmade
 from harness.core.options import resolve
 from harness.core.types import Event, Option, Value
+from harness.core.view import View
 
-NOBODY = -1
+NOBODY: Final = -1
 """The seat to move once a game is over."""
 
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Action:
-    """One move of a game. Interned: there is one object for each code, so `is` and `==` agree.
-
-    Engines subclass it with typed fields (`Play(site, value)`); `kind` groups the actions of one sort.
-    """
-
-    kind: ClassVar[str] = ""
-
-    game: Game[Any] = field(repr=False)
-    code: int
-    text: str
-
-    def __str__(self) -> str:
-        return self.text
-
-    def __copy__(self) -> Self:
-        return self
-
-    def __deepcopy__(self, _memo: object) -> Self:
-        return self
-
-    def __reduce__(self) -> tuple[Any, tuple[Game[Any], int]]:
-        return _action_of, (self.game, self.code)
-
-
-def _action_of(game: Game[Any], code: int) -> Action:
-    return game.actions[code]
-
-
-def action_fields(action: Action) -> dict[str, Any]:
-    """An action as data: its code, its kind, and the fields that the game gave it, in their order."""
-    own = {each.name: getattr(action, each.name) for each in fields(action) if each.name not in _OF_EVERY_ACTION}
-    return {"code": action.code, "kind": action.kind, **own}
-
-
-_OF_EVERY_ACTION = frozenset(Action.__dataclass_fields__)
-
-
 A = TypeVar("A", bound=Action)
-
-
-class View(msgspec.Struct, frozen=True):
-    """Everything one seat may know, as a value. Subclasses add the game's own fields (immutable ones only)."""
-
-    seat: int
-    """Whose view this is."""
-    turn: int
-    """Whose choice is awaited; -1 when the game is over."""
-    phase: str
-    """What kind of choice is awaited."""
-
-
 V = TypeVar("V", bound=View)
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class State(ABC, Generic[V]):
     """One play of a game, from the deal to the scores.
 
@@ -105,6 +55,14 @@ class State(ABC, Generic[V]):
     """Why the game ended ("" while it goes on, "truncated" where a rule stopped it)."""
     log: list[Event] | None
     """Where events go when somebody listens; None in search and in fast play."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For pickles and copies: all attributes, whichever class of a family is compiled."""
+        return unmade, (type(self),), parts_of(self)
+
+    def __setstate__(self, parts: dict[str, Any]) -> None:
+        for name, value in parts.items():
+            setattr(self, name, value)
 
     def apply(self, action: Action) -> None:
         """Carry out a legal action and go on to the next choice; anything else raises and changes nothing."""
@@ -144,6 +102,7 @@ class State(ABC, Generic[V]):
         return new
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class Game(ABC, Generic[V]):
     """The rules of one game with its options set. Get one from `configure`; equal options give the same object."""
 

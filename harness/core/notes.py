@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from harness.core.game import Action
+from harness.core.action import Action
 
 MOST_A_DECISION = 4_000
 MOST_A_MATCH = 64_000

@@ -15,7 +15,7 @@ OptionKind = Literal["text", "int", "float", "bool", "file", "bot"]
 Isolation = Literal["auto", "off", "on", "strict"]
 """Who is confined: whoever is not one's own (auto), nobody, everybody, everybody or else nothing is played."""
 Clock = Literal["fair", "wall"]
-"""How lateness is judged: see `harness.match.referee.Limits`."""
+"""How lateness is judged: see `harness.match.time_limits.Limits`."""
 FaultKind = Literal["exception", "illegal", "timeout", "crash", "memory", "disqualified"]
 
 
@@ -48,7 +48,7 @@ class Event(Struct, frozen=True):
     to: tuple[int, ...] | None = None
 
 
-class Fault(Struct, frozen=True):
+class Fault(Struct, frozen=True, gc=False):
     """A bot failed: who, how, at which decision of the match, and what it said."""
 
     seat: int
@@ -64,7 +64,7 @@ def failures_of(faults: tuple[Fault, ...]) -> tuple[Fault, ...]:
     return tuple([fault for fault in faults if fault.kind != "disqualified"]) if faults else ()
 
 
-class MatchSpec(Struct, frozen=True):
+class MatchSpec(Struct, frozen=True, gc=False):
     """One match to be played; two plays of the same spec give the same record, timing aside."""
 
     id: str
@@ -89,7 +89,7 @@ class MatchSpec(Struct, frozen=True):
         )  # fmt: skip
 
 
-class GameRecord(Struct, frozen=True):
+class GameRecord(Struct, frozen=True, gc=False):
     """One finished match: a line of games.jsonl."""
 
     id: str

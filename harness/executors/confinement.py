@@ -7,7 +7,7 @@ from functools import cache
 
 from harness.core.errors import UsageError
 from harness.core.types import Isolation
-from harness.executors.isolation import is_confined
+from harness.executors.outside import is_confined
 from harness.plugins.entrants import Entrant
 from harness.sandbox import doctor
 

@@ -13,7 +13,8 @@ from harness.core.notes import DecisionNotes
 from harness.core.types import Fault, GameRecord
 from harness.executors.jobs import Job, Roster
 from harness.executors.verdicts import PATIENCE
-from harness.match.referee import Limits, play
+from harness.match.referee import play
+from harness.match.time_limits import Limits
 
 
 def play_fairly(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -24,6 +24,7 @@ from harness.executors.launches import (
     program_launch,
     python_launch,
 )
+from harness.executors.outside import is_confined
 from harness.executors.remote import IsolationPolicy, RemoteEntrant, RunningProgram, SessionPool
 from harness.match.faults import BotFault, plain_text
 from harness.plugins.bot_files import bot_file, sources_of
@@ -49,30 +50,6 @@ DESCRIBE_FILE = "harness.protocol.child:describe_file"
 """What runs in the process of a Python bot, as module:function."""
 MOST_BOTS = 500
 """Of a file."""
-
-
-@dataclass(frozen=True, slots=True)
-class OutsideProcesses:
-    """The registry's way to bots outside this process (`harness.plugins.entrants.OutsideBots`)."""
-
-    isolate: Isolation = "auto"
-
-    def loads_here(self, stranger: str) -> bool:
-        """Whether a Python file is loaded in this process, as one's own is unless everybody is confined."""
-        return not is_confined(stranger, self.isolate)
-
-    def enter_command(self, text: str, name: str, options: str, command: str) -> Entrant:
-        """An entrant for a program."""
-        return enter_command(text, name, options, command, self.isolate)
-
-    def bots_in(self, path: str) -> list[type[Bot]]:
-        """The bots of a file, described by a process of its own."""
-        return bots_in(path, self.isolate)
-
-
-def is_confined(stranger: str, isolate: Isolation) -> bool:
-    """Whether a bot plays in a process without rights; `stranger` says why it is somebody else's, if it is."""
-    return isolate in ("on", "strict") or (isolate != "off" and bool(stranger))
 
 
 def enter_command(text: str, name: str, options: str, command: str, isolate: Isolation) -> RemoteEntrant:

@@ -6,17 +6,17 @@ A new executor is a file of its own and one word in EXECUTORS.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import msgspec
 
 from harness.core.errors import UsageError
 from harness.core.game import Game
 from harness.core.types import Fault, GameRecord, MatchSpec
-from harness.match.referee import Limits
+from harness.match.time_limits import Limits
 from harness.plugins.entrants import Entrant
 from harness.sandbox.scratch import clear_left
 
@@ -27,6 +27,16 @@ class Played(NamedTuple):
     record: GameRecord
     line: bytes
     notes: bytes = b""
+
+
+Lines = Sequence[tuple[bytes, bytes]]
+"""Of each of some finished matches the line for games.jsonl, and for notes.jsonl, empty where nobody noted anything."""
+Keep = Callable[[Lines], None]
+"""Writes such lines where they survive this process."""
+
+
+def let_go(_lines: Lines) -> None:
+    """Keeps nothing: for matches that are played to be looked at."""
 
 
 class Roster(NamedTuple):
@@ -75,6 +85,30 @@ class ExecutorSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Megabytes a worker; 0 is no limit."""
     threads: int = 1
     """Of each native pool (OpenMP, BLAS) in a worker; 0 is as many as it likes."""
+    cluster: str = ""
+    """The Dask cluster whose nodes play; `workers` is then for each node, 0 one for each thread of its Dask worker."""
+    ship: bool = False
+    """Whether packages are sent along to the nodes."""
+    asked: Mapping[str, Any] = {}
+    """All limits of the run, as run.json has them, for executors that place bots themselves."""
+    logs: str = ""
+    """Where bots in processes of their own write what they print; nowhere if empty."""
+
+
+class ClusterChoice(NamedTuple):
+    """The cluster on which a run is played, if not on this machine."""
+
+    address: str = ""
+    """What --cluster names."""
+    ship: bool = False
+    """Whether packages are sent along to its nodes."""
+
+
+MOST_WORKERS = 1024
+WORKERS_VARIABLE = "ARENA_WORKERS"
+"""What says in the environment how many workers play where nobody says it."""
+HERE = ClusterChoice()
+"""No cluster."""
 
 
 class WorkerLoss(NamedTuple):
@@ -88,6 +122,10 @@ class WorkerLoss(NamedTuple):
 class Executor(Protocol):
     """Plays matches; used as a context manager."""
 
+    elsewhere: ClassVar[bool]
+    """Whether it takes bots to other machines and confines them there, instead of being given them confined."""
+    tell: Callable[[str], None]
+    """Takes sentences for the person who waits; set by whoever has one."""
     losses: list[WorkerLoss]
     """Workers that died or were killed."""
     given_up: list[str]
@@ -97,15 +135,16 @@ class Executor(Protocol):
     def open(cls, roster: Roster, settings: ExecutorSettings, should_stop: Callable[[], bool]) -> Self:
         """The executor that a run with these settings asks for."""
 
-    @staticmethod
-    def serves(settings: ExecutorSettings) -> bool:
-        """Whether a run with these settings is for this executor."""
+    def status(self) -> str:
+        """Who plays, in a few words, where that is worth telling."""
 
     def __enter__(self) -> Self: ...
     def __exit__(self, *_error: object) -> None: ...
 
-    def run(self, jobs: Iterable[Job]) -> Iterator[Played]:
-        """Plays these matches and gives each as it ends, in any order. Jobs are taken as they are needed.
+    def run(self, jobs: Iterable[Job], keep: Keep = let_go) -> Iterator[Played]:
+        """Plays these matches, lets `keep` have the lines of each as it ends, and gives it then or soon after, in any
+        order. Jobs are taken as they are needed, and asked for again while matches are being played: an iterator that
+        had no more may have more by then.
 
         Once the executor has been told to stop, it begins no further match and ends with those being played.
         """
@@ -116,8 +155,12 @@ encode = msgspec.json.Encoder().encode
 
 CAN_FORK = hasattr(os, "fork")
 """Whether this system has what worker processes, and bots in processes of their own, are built on."""
-EXECUTORS = ("harness.executors.serial:SerialExecutor", "harness.executors.local:LocalPool")
-"""Module and class of each; the first that `serves` a run's settings is given it by `open(roster, settings, stop)`."""
+EXECUTORS = {
+    "serial": "harness.executors.serial:SerialExecutor",
+    "local": "harness.executors.local:LocalPool",
+    "cluster": "harness.executors.cluster.driver:ClusterExecutor",
+}
+"""Module and class of each, loaded by the run that needs it."""
 
 
 def choose_executor(
@@ -126,31 +169,53 @@ def choose_executor(
     workers: int | None,
     should_stop: Callable[[], bool] = lambda: False,
     logs: Path | None = None,
+    cluster: ClusterChoice = HERE,
 ) -> Executor:
-    """The executor for so many workers (0: this process, None: one for each core) under a run's limits.
+    """The executor for so many workers (0: this process, None: one for each core) under a run's limits, or for a
+    cluster.
 
     `logs` is where bots in processes of their own write what they print.
     """
+    kind = "cluster" if cluster.address else "serial" if workers == 0 else "local"
     if workers and not CAN_FORK:
         raise UsageError("Worker processes need Linux, macOS or another Unix; play in this process with --workers 0.")
     settings = ExecutorSettings(
         limits=_times(limits),
-        workers=default_workers() if workers is None else workers,
+        workers=(0 if cluster.address else default_workers()) if workers is None else workers,
         memory=limits["memory"],
         threads=limits["threads"],
+        cluster=cluster.address,
+        ship=cluster.ship,
+        asked=limits,
+        logs=str(logs or ""),
     )
+    executor = _executor(kind if settings.workers or kind != "local" else "serial")
     clear_left()
-    placed = isolated(roster, limits, logs)
-    for place in EXECUTORS:
-        module, _, name = place.partition(":")
-        executor: type[Executor] = getattr(import_module(module), name)
-        if executor.serves(settings):
-            return executor.open(placed, settings, should_stop)
-    raise AssertionError(f"no executor serves {settings}")
+    return executor.open(roster if executor.elsewhere else isolated(roster, limits, logs), settings, should_stop)
+
+
+def _executor(kind: str) -> type[Executor]:
+    module, _, name = EXECUTORS[kind].partition(":")
+    executor: type[Executor] = getattr(load_cluster(module) if kind == "cluster" else import_module(module), name)
+    return executor
+
+
+def load_cluster(module: str) -> Any:
+    """A module that needs Dask; UsageError if that is not installed."""
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] == "harness":
+            raise
+        raise UsageError(
+            f"A cluster needs {error.name}, which is not installed here: pip install 'arena-harness[cluster]'."
+        ) from None
 
 
 def expect_workers(workers: int | None, clean: bool = False) -> None:
     """Begins to make ready for so many workers; `clean` says that no bot has been loaded in this process yet."""
+    if workers is None:
+        default_workers()  # what is wrong with it is told before anything is begun
     if workers != 0 and CAN_FORK:
         from harness.executors import nursery
 
@@ -184,7 +249,13 @@ def _times(limits: Mapping[str, Any]) -> Limits:
 
 
 def default_workers() -> int:
-    """One worker for each core that this process may use; none where there are no workers."""
+    """As many workers as ARENA_WORKERS says, or one for each core that this process may use; none where there are no
+    workers."""
     if not CAN_FORK:
         return 0
+    asked = os.environ.get(WORKERS_VARIABLE, "")
+    if asked:
+        if not asked.isdecimal() or not 1 <= int(asked) <= MOST_WORKERS:
+            raise UsageError(f"{WORKERS_VARIABLE} is a whole number from 1 to {MOST_WORKERS}, not {asked!r}.")
+        return int(asked)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

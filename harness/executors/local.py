@@ -13,38 +13,38 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from itertools import islice
-from time import monotonic, perf_counter
-from typing import Self
+from time import monotonic, perf_counter, sleep
+from typing import ClassVar, Self
 
 import msgspec
 import multiprocess
 
-from harness.core.types import GameRecord
+from harness.core.types import GameRecord, MatchSpec
 from harness.executors import nursery, system
-from harness.executors.jobs import ExecutorSettings, Job, Played, Roster, WorkerLoss
+from harness.executors.jobs import ExecutorSettings, Job, Keep, Played, Roster, WorkerLoss, let_go
+from harness.executors.match_pace import MatchPace
 from harness.executors.parcels import RosterParcel, pack
 from harness.executors.verdicts import Verdicts
 from harness.executors.worker import FULL, NOTES, SHORT, main
 from harness.executors.worker_status import STOP, WorkerStatus, new_status, slots
-from harness.match.referee import LITTLE, Limits
+from harness.match.referee import LITTLE
+from harness.match.time_limits import Limits
 from harness.sandbox.tree import processor_time
 
-AHEAD = 0.1
-"""Seconds of work that a worker has waiting: its pauses between two batches are nothing beside it."""
-MOST_AHEAD = 500
 TICK = 0.1
 """Seconds between two looks at what the workers are doing."""
 KILL_AFTER = 1.0
 """Seconds past its time after which a bot that does not return is killed."""
-CHUNK = 1 << 20
-ENGINE_TIME = 1e-5
-"""Seconds that the engine and the referee take for a decision, about."""
+CHUNK = 1 << 16
+"""As much as a pipe holds."""
 
 _decode = msgspec.json.Decoder(GameRecord).decode
 encode_jobs = msgspec.msgpack.Encoder().encode
 
 
 RETIREMENTS = {SHORT, FULL}
+RECORD = b'{"id":"'
+"""How the line of a record begins; its id follows."""
 
 
 class WorkerHandle:
@@ -81,14 +81,13 @@ class WorkerHandle:
 
     def read(self) -> tuple[list[bytes], bool]:
         """Complete lines that have come in, and whether the pipe has ended."""
-        data, ended = [self.half], False
+        data, size = [self.half], CHUNK
         with suppress(BlockingIOError):
-            while not ended:
-                part = os.read(self.fd, CHUNK)
-                data.append(part)
-                ended = not part
+            while size == CHUNK:  # less is all that was there
+                data.append(os.read(self.fd, CHUNK))
+                size = len(data[-1])
         *lines, self.half = b"".join(data).split(b"\n")
-        return lines, ended
+        return lines, not size
 
     def terminate(self) -> None:
         """Kills it, with whatever its bots have started, and lets go of all that belongs to it."""
@@ -100,6 +99,8 @@ class WorkerHandle:
 
 class LocalPool:
     """Persistent workers on this machine. Records are the same as in `Serial`, whatever the number of workers."""
+
+    elsewhere: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -114,6 +115,7 @@ class LocalPool:
         """`memory` is megabytes a worker, `threads` those of a native pool in it; `sweep` kills what bots forked and
         left behind; `should_stop` is asked every so often."""
         self.size, self.sweep, self.should_stop = workers, sweep, should_stop
+        self.tell: Callable[[str], None] = lambda _sentence: None
         self.losses: list[WorkerLoss] = []
         self.given_up: list[str] = []
         """Matches that no worker survived, though no bot could be blamed."""
@@ -124,8 +126,9 @@ class LocalPool:
         self._selector = selectors.DefaultSelector()
         self._verdicts = Verdicts()
         self._retry: deque[Job] = deque()
-        self._pace = AHEAD
-        """Seconds a match takes, about; workers get one at a time until it is known."""
+        self._pace = MatchPace(workers)
+        self._finished: list[tuple[bytes, bytes]] = []
+        """Lines and notes of matches that have ended, not kept yet."""
         self._next_look = 0.0
         self._stopped = False
         self._others: set[int] = set()
@@ -136,10 +139,9 @@ class LocalPool:
         limits, workers, memory, threads = settings.limits, settings.workers, settings.memory, settings.threads
         return cls(roster, limits, workers, memory, threads, sweep=True, should_stop=should_stop)
 
-    @staticmethod
-    def serves(settings: ExecutorSettings) -> bool:
-        """Whether a run with these settings is for this executor."""
-        return settings.workers > 0
+    def status(self) -> str:
+        """Nothing: who plays is known."""
+        return ""
 
     def __enter__(self) -> Self:
         self._parcel = pack(self._roster)
@@ -158,19 +160,45 @@ class LocalPool:
         if self.sweep:
             system.adopt_strays(False)
 
-    def run(self, jobs: Iterable[Job]) -> Iterator[Played]:
-        """Plays these matches and gives each as it ends."""
-        waiting = iter(jobs)
+    def run(self, jobs: Iterable[Job], keep: Keep = let_go) -> Iterator[Played]:
+        """Plays these matches; their lines are kept at once, or by the handful, and records come many at a time."""
+        waiting, kept, due = iter(jobs), list[Played](), 0.0
         self._share_out(waiting)
-        while any(worker.pending for worker in self._workers.values()):
-            for key, _ in self._selector.select(TICK):
+        while (least := self._least_pending()) is not None:
+            sleep(self._pace.gathering(least))
+            for key, _ in self._selector.select(max(0.0, min(TICK, due - monotonic())) if kept else TICK):
                 if key.fd in self._workers:
-                    yield from self._collect(self._workers[key.fd], waiting)
+                    self._collect(self._workers[key.fd], waiting)
             if monotonic() >= self._next_look:
                 self._next_look = monotonic() + TICK
-                yield from self._check_workers(waiting)
+                self._check_workers(waiting)
+                self._feed_idle(waiting)
                 if not self._stopped and self.should_stop():
                     self._stop()
+            if self._finished:
+                kept += self._take_in(keep)
+            if kept and monotonic() >= due:
+                yield from kept
+                kept, due = [], monotonic() + self._pace.patience
+        yield from kept
+
+    def _least_pending(self) -> int | None:
+        """How many matches the worker has before it that has the fewest; None if no worker has any."""
+        pending = [len(worker.pending) for worker in self._workers.values()]
+        return min(pending) if any(pending) else None
+
+    def _take_in(self, keep: Keep) -> list[Played]:
+        """What has ended, read and then kept: no line is written that is no record."""
+        played: list[Played] = []
+        try:
+            for line, notes in self._finished:
+                record = _decode(line)
+                self._pace.add(record)
+                played.append(Played(record, line, notes))
+        finally:
+            keep(self._finished[: len(played)])
+            self._finished.clear()
+        return played
 
     def _stop(self) -> None:
         """Workers leave when they have finished what they play."""
@@ -193,17 +221,12 @@ class LocalPool:
         if self.sweep:
             system.kill_strays(self._others)
 
-    @property
-    def _ahead(self) -> int:
-        """How many matches a worker has before it."""
-        return max(1, min(MOST_AHEAD, int(AHEAD / self._pace)))
-
     def _share_out(self, waiting: Iterator[Job]) -> None:
         """The first jobs, the same number for each worker: a short round is for all of them."""
         if self._stopped:
             return
         workers = list(self._workers.values())
-        first = list(islice(waiting, self._ahead * len(workers)))
+        first = list(islice(waiting, self._pace.ahead * len(workers)))
         each = -(-len(first) // len(workers))
         for number, worker in enumerate(workers):
             part = first[number * each : (number + 1) * each]
@@ -212,7 +235,7 @@ class LocalPool:
 
     def _feed(self, worker: WorkerHandle, waiting: Iterator[Job]) -> None:
         """Tops up what a worker has to do, once half of it is done."""
-        ahead = self._ahead
+        ahead = self._pace.ahead
         if self._stopped or len(worker.pending) > ahead // 2:
             return
         wanted = ahead - len(worker.pending)
@@ -221,26 +244,30 @@ class LocalPool:
         if jobs:
             worker.send(jobs)
 
-    def _collect(self, worker: WorkerHandle, waiting: Iterator[Job]) -> Iterator[Played]:
+    def _feed_idle(self, waiting: Iterator[Job]) -> None:
+        """Those who have nothing to do: there may be jobs now that were not there when they asked."""
+        for worker in list(self._workers.values()):
+            if not worker.pending:
+                self._feed(worker, waiting)
+
+    def _collect(self, worker: WorkerHandle, waiting: Iterator[Job]) -> None:
         """Takes in what a worker has finished; if its pipe has ended, it has died."""
         lines, ended = worker.read()
         for line in lines:
-            if line in RETIREMENTS:
+            if line.startswith(RECORD):
+                spec = worker.pending.popleft().spec
+                assert _is_of(spec, line), f"a worker sent {line!r} where {spec.id} was due"
+                self._verdicts.played(spec.id)
+                self._finished.append((line, worker.notes))
+                worker.notes = b""
+            elif line in RETIREMENTS:
                 if line == SHORT and worker.pending:
                     worker.pending[0] = msgspec.structs.replace(worker.pending[0], again=True)
                 self._replace(worker, waiting)
                 return
-            if line.startswith(NOTES):
+            else:
+                assert line.startswith(NOTES), f"a worker sent {line!r}"
                 worker.notes = line.removeprefix(NOTES)
-                continue
-            record = _decode(line)
-            job = worker.pending.popleft()
-            assert record.id == job.spec.id, f"a worker sent {record.id} where {job.spec.id} was due"
-            self._verdicts.played(record.id)
-            spent = sum(record.time) + ENGINE_TIME * len(record.actions)
-            self._pace += 0.05 * (spent - self._pace)
-            notes, worker.notes = worker.notes, b""
-            yield Played(record, line, notes)
         if ended:
             self._lost(worker, waiting)
         else:
@@ -269,7 +296,7 @@ class LocalPool:
         if not self._stopped:
             self._feed(self._start_worker(), waiting)
 
-    def _check_workers(self, waiting: Iterator[Job]) -> Iterator[Played]:
+    def _check_workers(self, waiting: Iterator[Job]) -> None:
         """Finds workers that died while a child of theirs holds the pipe open, and kills those past their time.
 
         Seen twice at the same question, a worker is not where it is by chance.
@@ -280,7 +307,7 @@ class LocalPool:
             if worker.first_seen is None or worker.first_seen[0] != asking:
                 worker.first_seen = asking, now, processor_time(worker.pid)
             if not worker.process.is_alive():
-                yield from self._collect(worker, waiting)
+                self._collect(worker, waiting)
                 if worker.fd in self._workers and self._workers[worker.fd] is worker:
                     self._lost(worker, waiting)
             elif asking.seat is None or now < asking.deadline + KILL_AFTER:
@@ -293,3 +320,9 @@ class LocalPool:
                 spent = processor_time(worker.pid) - used
                 worker.idle = self._settings.limits.clock == "fair" and spent < LITTLE * (now - since)
                 system.kill_group(worker.pid)
+
+
+def _is_of(spec: MatchSpec, line: bytes) -> bool:
+    """Whether a line is the record of this match. It is decoded later, with many others; here it takes its place."""
+    plainly = line.startswith(b'%b","index":%d,' % (spec.id.encode(), spec.index), len(RECORD))
+    return line.endswith(b"}") and (plainly or _decode(line).id == spec.id)  # JSON may write an id in other letters

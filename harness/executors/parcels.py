@@ -14,9 +14,9 @@ from typing import Any, NamedTuple, TextIO
 import dill
 
 from harness.core.bot import Bot
-from harness.core.errors import UsageError
 from harness.core.game import Game
 from harness.executors.jobs import Roster
+from harness.executors.sending import dumps
 from harness.match.faults import BotFault, detail_of, kind_of
 from harness.plugins.bot_files import load_file
 from harness.plugins.entrants import Entrant
@@ -45,8 +45,8 @@ class UnfitEntrant(Entrant):
 def pack(roster: Roster) -> RosterParcel:
     """The roster as bytes; raises UsageError for what cannot leave this process."""
     return RosterParcel(
-        _dumps("A game", dict(roster.games)),
-        {name: _dumps(name, (entrant.bot.name, _for_the_way(entrant))) for name, entrant in roster.entrants.items()},
+        _packed("A game", dict(roster.games)),
+        {name: _packed(name, (entrant.bot.name, _for_the_way(entrant))) for name, entrant in roster.entrants.items()},
     )
 
 
@@ -115,12 +115,5 @@ def _check_unchanged(entrant: Entrant, before: set[str]) -> None:
         raise BotFault("exception", f"its package ({module}) has been changed since the run began")
 
 
-def _dumps(what: str, thing: object) -> bytes:
-    try:
-        packed: bytes = dill.dumps(thing, recurse=True)
-    except Exception as error:
-        raise UsageError(
-            f"{what} cannot be sent to worker processes ({type(error).__name__}: {error}): play with no workers "
-            f"(--workers 0), or put it into a file."
-        ) from error
-    return packed
+def _packed(what: str, thing: object) -> bytes:
+    return dumps(what, thing, "worker processes", "play with no workers (--workers 0), or ")

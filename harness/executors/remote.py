@@ -22,7 +22,7 @@ from harness.executors.launches import private_folders
 from harness.executors.threads import thread_variables
 from harness.match.bot_prints import log_of
 from harness.match.faults import BotFault
-from harness.match.referee import NO_LIMITS, Limits
+from harness.match.time_limits import NO_LIMITS, Limits
 from harness.plugins.entrants import Entrant
 from harness.protocol.messages import Introduction
 from harness.protocol.remote_bot import ListeningRemoteBot, RemoteBot

@@ -23,7 +23,8 @@ from harness.executors.threads import thread_variables
 from harness.executors.worker_status import STOP, slots
 from harness.match.bot_prints import MatchStdout
 from harness.match.breakpoints import refuse_breakpoints
-from harness.match.referee import ASKING, DEADLINE, IDLE, MATCH, Limits
+from harness.match.referee import ASKING, DEADLINE, IDLE, MATCH
+from harness.match.time_limits import Limits
 
 SHORT, FULL = b"short of memory", b"memory nearly full"
 """What a worker writes, in place of a record or after one, when it should be replaced by a fresh one."""

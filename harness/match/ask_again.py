@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, Protocol
 
+from harness.core.action import Action
 from harness.core.bot import Bot
 from harness.core.chance import Chance
-from harness.core.game import Action, Game
+from harness.core.game import Game
 from harness.core.notes import DecisionNotes, Notebook
 from harness.core.types import Event, FaultKind, GameRecord
 from harness.match.faults import BotFault, illegal_answer, kind_of

@@ -7,7 +7,8 @@ import traceback
 from collections.abc import Sequence
 from pathlib import Path
 
-from harness.core.game import Action
+from harness.core.action import Action
+from harness.core.compiled import IN_TRACEBACKS
 from harness.core.types import Fault, FaultKind
 
 TRACEBACK_LINES = 12
@@ -54,6 +55,8 @@ def detail_of(error: BaseException, ours: str) -> str:
         return plain_text(error.detail)
     try:
         frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename != ours]
+        # What may be compiled looks otherwise then, and records must not: it is left out, unless it is all there is.
+        frames = [f for f in frames if f.filename not in IN_TRACEBACKS] or frames
         lines = [f"{Path(f.filename).name}:{f.lineno} in {f.name}: {f.line or ''}" for f in frames[-TRACEBACK_LINES:]]
         lines.append(f"{type(error).__name__}: {error}"[:MESSAGE_LENGTH] + _hint(error))
         text = "\n".join(lines)

@@ -6,9 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from harness.core.game import Action, Game, View
+from harness.core.action import Action
+from harness.core.game import Game
 from harness.core.notes import DecisionNotes
 from harness.core.types import GameRecord
+from harness.core.view import View
 from harness.match.replay import Replay
 
 

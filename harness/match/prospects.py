@@ -12,8 +12,9 @@ from math import sqrt
 from random import Random
 from typing import Any
 
+from harness.core.action import Action
 from harness.core.chance import Chance
-from harness.core.game import Action, Game, State
+from harness.core.game import Game, State
 from harness.core.types import GameRecord
 from harness.match.positions import Position
 

@@ -8,46 +8,34 @@ from contextlib import suppress
 from copy import deepcopy
 from math import inf
 from time import perf_counter, process_time
-from typing import Any
+from typing import Any, Final
 
-from msgspec import Struct
 from msgspec.structs import replace
 
+from harness.core.action import Action
 from harness.core.bot import Bot
 from harness.core.chance import Chance
-from harness.core.game import Action, Game, State
+from harness.core.game import Game, State
 from harness.core.notes import DecisionNotes, Notebook
-from harness.core.types import Clock, Event, Fault, FaultKind, GameRecord, MatchSpec, ranks_of
+from harness.core.types import Event, Fault, FaultKind, GameRecord, MatchSpec, ranks_of
 from harness.match.faults import BotFault, detail_of, illegal_answer, kind_of, whole_characters
+from harness.match.time_limits import NO_LIMITS, Limits
 from harness.plugins.entrants import Entrant
 
-MATCH, ASKING, DEADLINE, SLOTS = 0, 1, 2, 3
+MATCH: Final = 0
+ASKING: Final = 1
+DEADLINE: Final = 2
+SLOTS: Final = 3
 """Slots of the status that a referee keeps: its match, whom it is asking (decision * SEATS + seat), until when."""
-SEATS = 64
-TICK = 1e-3
+SEATS: Final = 64
+TICK: Final = 1e-3
 """Seconds that a bot has at least for what must be told it."""
-IDLE = -1
+IDLE: Final = -1
 """ASKING when no bot is being asked."""
 
 
-LITTLE = 0.5
+LITTLE: Final = 0.5
 """Share of the time of a late answer that was processor time: with less, something else held it up."""
-
-
-class Limits(Struct, frozen=True):
-    """What a bot may use, in seconds of wall-clock time; 0 is no limit."""
-
-    move_time: float = 0.0
-    """For one decision."""
-    game_time: float = 0.0
-    """For a whole match: its start, all decisions, its end."""
-    margin: float = 0.1
-    """How much later than that an answer may come: machines are not punctual."""
-    clock: Clock = "fair"
-    """Whether a late answer that took little processor time is doubtful: the machine may have been busy."""
-
-
-NO_LIMITS = Limits()
 
 
 class Seat:

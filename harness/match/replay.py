@@ -9,9 +9,10 @@ from typing import Any
 
 import msgspec
 
+from harness.core.action import Action
 from harness.core.chance import Chance
 from harness.core.errors import ReplayError
-from harness.core.game import Action, Game, State
+from harness.core.game import Game, State
 from harness.core.notes import DecisionNotes
 from harness.core.types import Event, GameRecord
 from harness.match.referee import ranks_with_faults, stand_in_action

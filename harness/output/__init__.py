@@ -11,6 +11,7 @@ from harness.output.overall_table import overall_tables, worth_showing
 from harness.output.screen import Layout
 from harness.output.tables import leaderboard_table
 from harness.ratings import Leaderboard
+from harness.runs.store import EntrantInfo
 
 __all__ = ["FORMATS", "KINDS", "DataTable", "leaderboard_tables", "render", "text_of"]
 
@@ -30,13 +31,16 @@ def leaderboard_tables(
     columns: Sequence[str] = (),
     scores: Mapping[str, ScoreText] | None = None,
     over_all: bool = True,
+    entrants: Sequence[EntrantInfo] = (),
 ) -> list[DataTable]:
     """A table for each game with these columns (all by default), scores in words, and a table over all games.
 
     That one has other columns: it is left out where columns are chosen, and of a CSV file.
     """
     words = scores or {}
-    tables = [leaderboard_table(board, chosen_columns(columns), words.get(game_of(board))) for board in boards]
+    tables = [
+        leaderboard_table(board, chosen_columns(columns), words.get(game_of(board)), entrants) for board in boards
+    ]
     return [*tables, *worth_showing(boards)] if over_all and not columns else tables
 
 

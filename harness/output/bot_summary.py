@@ -11,7 +11,7 @@ from harness.match.faults import cause_of
 from harness.output.columns import Fields
 from harness.output.details import pairwise_table
 from harness.output.tables import leaderboard_table
-from harness.ratings import Leaderboard, RatingSet, by_game, by_option, by_players, in_schedule_order
+from harness.ratings import Leaderboard, RatingSet, by_game, by_option, by_players
 from harness.ratings.evidence import shares_ahead
 from harness.runs.boards import rating_set_of
 
@@ -20,14 +20,15 @@ MOST_FAULTS = 100
 
 
 def bot_summary(records: Iterable[GameRecord], bot: str, plan: Plan | None = None) -> dict[str, object]:
-    """The bot's lines (by game, by number of players, by option), its opponents, its seats and its faults."""
+    """The bot's lines (by game, by number of players, by option), its opponents, its seats and its faults; records come
+    in the order of the schedule."""
     rating_sets = {
         name: rating_set_of(plan, by, whole=False) if plan else RatingSet(by)
         for name, by in (("games", by_game), ("players", by_players), ("options", by_option))
     }
     seats: dict[tuple[str, int, int], list[float]] = {}
     faults: list[Fields] = []
-    for record in in_schedule_order(records):
+    for record in records:
         for rating_set in rating_sets.values():
             rating_set.add(record)
         for seat, name in enumerate(record.seats):

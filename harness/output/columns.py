@@ -12,6 +12,7 @@ from math import isfinite
 from harness.core.errors import UnknownName
 from harness.output.durations import duration
 from harness.ratings import LEVEL, Interval, Standing
+from harness.runs.store import EntrantInfo
 
 Fields = dict[str, object]
 """Values for programs, by name."""
@@ -216,8 +217,24 @@ COLUMNS = (
 )
 
 
+def told_column(name: str, entrants: Sequence[EntrantInfo]) -> Column:
+    """The column of what was said of entrants: their teams, or their authors."""
+    texts = {entrant.name: str(getattr(entrant, name)) for entrant in entrants}
+    return Column(
+        name,
+        f"the {name} of the bot, as it was entered",
+        lambda s: texts.get(s.line.bot) or NOTHING,
+        lambda s: {name: texts.get(s.line.bot, "")},
+        word=True,
+        joins=9,
+    )
+
+
+TOLD = ("team", "author")
+"""Columns that are there if somebody has one, for they are no matter of records."""
 BY_NAME = {column.name.split(" ±")[0].replace(" ", "-"): column for column in COLUMNS}
 """As they are typed: `may-be`, `mean-score`, `mu`."""
+BY_NAME |= {name: told_column(name, ()) for name in TOLD}
 
 
 def chosen_columns(names: Sequence[str]) -> tuple[Column, ...]:

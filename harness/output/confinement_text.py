@@ -15,16 +15,20 @@ if TYPE_CHECKING:
 
 
 def tell_confinement(
-    entrants: Mapping[str, Entrant], isolate: Isolation, quiet: bool = False, run: RunFolder | None = None
+    entrants: Mapping[str, Entrant],
+    isolate: Isolation,
+    quiet: bool = False,
+    run: RunFolder | None = None,
+    here: bool = True,
 ) -> None:
     """Everything that is not enforced, and that bots of a `run` are confined otherwise than it says, every time; and,
-    unless quiet, that strangers' and trusted bots meet."""
+    unless quiet, that strangers' and trusted bots meet. If they do not play `here`, nodes say what they enforce."""
     if isolate == "off" or (isolate == "auto" and not any(entrant.stranger for entrant in entrants.values())):
         return
     from harness.executors.confinement import mixed_table, not_enforced
     from harness.runs.run_setup import kept_otherwise
 
-    for sentence in not_enforced(entrants.values(), isolate) if isolate != "strict" else ():  # which refuses instead
+    for sentence in not_enforced(entrants.values(), isolate) if here and isolate != "strict" else ():  # which refuses
         _say(f"Warning: {sentence}")
     otherwise = kept_otherwise(run, isolate, entrants.values()) if run else ""
     if otherwise:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from harness.ratings.evidence import shares_ahead
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
 
 SWEEPS = 30
 CLOSE = 1e-4
+MOST_WAITING = 1000
 
 
 class Leaders:
@@ -21,25 +23,34 @@ class Leaders:
     """
 
     def __init__(self) -> None:
+        self._results: Counter[tuple[tuple[str, ...], tuple[int, ...]]] = Counter()
+        """Seats and ranks of matches that are still to be counted: most come up again and again."""
         self._margins: dict[str, float] = {}
         self._met: dict[str, dict[str, float]] = {}
         self._worth: dict[str, float] = {}
 
     def add(self, record: GameRecord) -> None:
         """Takes in a match; one in which a bot meets itself says nothing."""
-        seats = record.seats
-        if not 1 < len(seats) == len(set(seats)):
-            return
-        weight = 1 / (len(seats) - 1)
-        for bot, share in zip(seats, shares_ahead(record.ranks), strict=True):
-            self._margins[bot] = self._margins.get(bot, 0.0) + share - 0.5
-            met = self._met.setdefault(bot, {})
-            for other in seats:
-                if other != bot:
-                    met[other] = met.get(other, 0.0) + weight
+        self._results[record.seats, record.ranks] += 1
+        if len(self._results) > MOST_WAITING:
+            self._count()
+
+    def _count(self) -> None:
+        for (seats, ranks), times in self._results.items():
+            if not 1 < len(seats) == len(set(seats)):
+                continue
+            weight = times / (len(seats) - 1)
+            for bot, share in zip(seats, shares_ahead(ranks), strict=True):
+                self._margins[bot] = self._margins.get(bot, 0.0) + times * (share - 0.5)
+                met = self._met.setdefault(bot, {})
+                for other in seats:
+                    if other != bot:
+                        met[other] = met.get(other, 0.0) + weight
+        self._results.clear()
 
     def ahead(self) -> list[tuple[str, float]]:
         """Each bot with its share, best first."""
+        self._count()
         worth = self._worth
         totals = {bot: sum(met.values()) for bot, met in self._met.items()}
         for _ in range(SWEEPS):

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from harness.core.format import Format
 from harness.output.outcome_text import FormatResults
 from harness.runs.run_files import write_derived
+from harness.runs.schedule_order import ordered_results
 from harness.runs.store import RunFolder
 from harness.schedule import Schedule
 
@@ -20,7 +21,9 @@ def results_of(run: RunFolder, formats: Mapping[str, Format]) -> FormatResults:
 
 
 def _results(run: RunFolder, schedule: Schedule) -> FormatResults:
-    return FormatResults(schedule.outcomes(run.records()), schedule.plan.format)
+    reads_actions = schedule.format.reads_actions
+    records = run.records() if reads_actions else ordered_results(run)
+    return FormatResults(schedule.outcomes(records, ordered=not reads_actions), schedule.plan.format)
 
 
 def write_outcome(run: RunFolder, schedule: Schedule) -> FormatResults:

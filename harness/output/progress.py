@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from time import monotonic
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -16,6 +17,7 @@ from harness.runs.fault_groups import FaultGroups
 
 if TYPE_CHECKING:
     from harness.core.types import GameRecord
+    from harness.executors.jobs import Executor
 
 TERMINAL_EVERY = 0.2
 PLAIN_EVERY = 15.0
@@ -44,6 +46,7 @@ class Progress:
         self._rounds: dict[str, int] = {}
         self._top: list[str] = []
         self._top_due = 0.0
+        self._status: Callable[[], str] = str
 
     def __enter__(self) -> Self:
         return self
@@ -92,9 +95,16 @@ class Progress:
     def disqualified(self, bot: str, why: str) -> None:
         """A bot is out: says so at once."""
         self.faults.disqualified[bot] = why
-        if not self.quiet:
+        self._told(f"{bot} is {why}.")
+
+    def playing(self, executor: Executor) -> None:
+        """This one plays: what it has to say is shown."""
+        executor.tell, self._status = self._told, executor.status
+
+    def _told(self, sentence: str) -> None:
+        if not self.quiet or sentence.startswith("Warning: "):
             self.clear()
-            sys.stderr.write(f"{bot} is {why}.\n")
+            sys.stderr.write(f"{sentence}\n")
             sys.stderr.flush()
 
     def resumed(self) -> None:
@@ -117,9 +127,9 @@ class Progress:
         """How far it is, in so many characters: what matters less is left out first."""
         count, left, stage, pace = self._count(), self._time_left(now), self._round(), self._rate(now)
         faults = self._failing() if self.faults.total else ""
-        top = self._leading(now)
-        for dropped in ((), (pace,), (pace, stage), (pace, stage, left), (pace, stage, left, faults)):
-            text = ", ".join(part for part in (count, left, stage, pace, faults) if part and part not in dropped)
+        top, where = self._leading(now), self._status()
+        for dropped in ((), (pace,), (pace, stage), (pace, stage, left), (pace, stage, left, where, faults)):
+            text = ", ".join(part for part in (count, left, stage, pace, where, faults) if part and part not in dropped)
             for leaders in range(len(top), -1, -1):
                 whole = text + (f" | {', '.join(top[:leaders])}" if leaders else "")
                 if width is None or len(whole) <= width:

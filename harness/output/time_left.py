@@ -28,6 +28,9 @@ UNSEEN = 0.25
 RECENT = 0.3
 """The latest part of the time counts twice: machines get busy and free again."""
 
+MOST_ROWS = 10_000
+"""Tables that are remembered."""
+
 Seat = tuple[str, str]
 """A game and a bot."""
 
@@ -72,6 +75,7 @@ class TimeLeft:
         self.outlook = outlook
         self._costs: dict[Seat, list[float]] = {}
         self._matches: Counter[str] = Counter()
+        self._rows: dict[tuple[str, tuple[str, ...]], list[list[float]]] = {}
         self.began_anew(began)
 
     def began_anew(self, now: float) -> None:
@@ -82,18 +86,28 @@ class TimeLeft:
 
     def add(self, record: GameRecord, now: float) -> None:
         """A match has ended."""
+        table = record.game, record.seats
         self._matches[record.game] += 1
-        each = MATCH / len(record.seats)
-        for place, bot in enumerate(record.seats):
-            cost = each + DECISION * record.decisions[place] + (record.time[place] if record.time else 0.0)
-            known = self._costs.setdefault((record.game, bot), [0.0, 0.0])
+        rows = self._rows.get(table) or self._seated(table)
+        each, work = MATCH / len(rows), 0.0
+        for known, made, spent in zip(rows, record.decisions, record.time or (0.0,) * len(rows), strict=True):
+            cost = each + DECISION * made + spent
             known[0] += 1
             known[1] += cost
-            self._work += cost
+            work += cost
+        self._work += work
         self._seen += 1
         self._first = self._first or (now, self._work)
         if not self._past or now - self._past[-1][0] > 0.005 * (now - self._began):
             self._past.append((now, self._work))
+
+    def _seated(self, table: tuple[str, tuple[str, ...]]) -> list[list[float]]:
+        """What is known of those who sit there; remembered, for the same come again."""
+        game, seats = table
+        if len(self._rows) >= MOST_ROWS:
+            self._rows.clear()
+        rows = self._rows[table] = [self._costs.setdefault((game, bot), [0.0, 0.0]) for bot in seats]
+        return rows
 
     def seconds(self, now: float) -> float | None:
         """Seconds until the end; None if nothing can be said."""

@@ -6,10 +6,12 @@ import random
 from collections.abc import Sequence
 from typing import Any
 
+from harness.core.action import Action
 from harness.core.bot import Bot
 from harness.core.errors import ArenaError, UsageError
-from harness.core.game import Action, Game, View
+from harness.core.game import Game
 from harness.core.types import Event
+from harness.core.view import View
 from harness.plugins.entrants import Entrant
 from harness.plugins.house_bots import LEAST_LIKED, house_bots
 from harness.plugins.registry import Registry

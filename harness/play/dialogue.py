@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from harness.core.game import Action, Game, View
+from harness.core.action import Action
+from harness.core.game import Game
 from harness.core.types import Event
+from harness.core.view import View
 from harness.match.narration import sentences, to_you
 from harness.play import rules
 from harness.play.advice import NoHint

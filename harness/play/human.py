@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar, Protocol
 
+from harness.core.action import Action
 from harness.core.bot import Bot
-from harness.core.game import Action
 from harness.core.types import Event
 from harness.match.narration import HUMAN
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from difflib import get_close_matches
 
+from harness.core.action import Action
 from harness.core.errors import ArenaError
-from harness.core.game import Action
 
 SHOWN = 6
 

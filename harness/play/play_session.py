@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from hashlib import blake2b
 
+from harness.core.action import Action
 from harness.core.chance import Chance
-from harness.core.game import Action, View
 from harness.core.notes import DecisionNotes, encode_notes
 from harness.core.types import Event, GameRecord
+from harness.core.view import View
 from harness.match.narration import HUMAN, Narration, place_of, sentences, to_you
 from harness.match.referee import play
 from harness.play.advice import NoHint, hint

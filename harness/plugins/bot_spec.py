@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterator
+import shlex
+from collections.abc import Callable, Container, Iterator
 from glob import glob, has_magic
 from pathlib import Path
 from typing import NamedTuple
@@ -54,8 +55,7 @@ def bot_specs(text: str, installed: Container[str], depth: int = 0) -> Iterator[
     if command:
         yield BotSpec(text, command[1] or "", command=command[3], options=command[2] or "")
         return
-    named = _ALIAS.fullmatch(text) if not Path(text).exists() else None
-    alias, rest = (named[1], named[2]) if named else ("", text)
+    alias, rest = named(text)
     before, equals, _ = rest.partition(":")[0].partition("=")
     if equals and not Path(rest).exists():
         raise UsageError(
@@ -117,3 +117,59 @@ def _lines(path: str, depth: int) -> list[str]:
     if not found:
         raise UsageError(f"{path} lists no bot: write one a line, as behind --bot.")
     return found
+
+
+def relocated(text: str, start: Path, move: Callable[[str], str], depth: int = 0) -> list[str]:
+    """What was typed, with each path in it moved: paths count from `start`, and `move` says what to write for one.
+
+    Lists are written out, for their lines count from the same place as they do. A folder is taken for one if there is a
+    slash in it, and a word of a command or a value of an option if there is a file of that name.
+    """
+    if text.startswith(LIST):
+        lines = _lines(str(start / text[len(LIST) :]), depth)
+        return [one for line in lines for one in relocated(line, start, move, depth + 1)]
+    command = _COMMAND.fullmatch(text)
+    if command:
+        begin = command.start(3)
+        return [text[:begin] + _moved_command(text[begin:], start, move)]
+    alias, rest = named(text, start)
+    place = _FILE.fullmatch(rest) or _PLACE.fullmatch(rest)
+    if place and (place[1].endswith(".py") or "/" in place[1] or has_magic(place[1])):
+        where, options = move(place[1]), place[3] or ""
+        is_folder = place[1].endswith("/") or not ("/" in where or where.endswith(".py") or has_magic(where))
+        bot = (f"{where.rstrip('/')}/" if is_folder else where) + (f"::{place[2]}" if place[2] else "")
+    else:
+        bot, _, options = rest.partition(":")
+    moved = ",".join(_moved_option(option, start, move) for option in options.split(","))
+    return [(f"{alias}=" if alias else "") + bot + (f":{moved}" if moved else "")]
+
+
+def named(text: str, start: Path = Path()) -> tuple[str, str]:
+    """The name of its own before a bot that is no command, empty if there is none, and the rest."""
+    found = _ALIAS.fullmatch(text) if not (start / text).exists() and not _COMMAND.fullmatch(text) else None
+    return (found[1], found[2]) if found else ("", text)
+
+
+def moved_file(value: str, start: Path, move: Callable[[str], str]) -> str:
+    """The same for the value of an option, which may be anything: one that looks like a file, and is one, is moved."""
+    return move(value) if ("/" in value or "." in value) and (start / value).is_file() else value
+
+
+def _moved_option(option: str, start: Path, move: Callable[[str], str]) -> str:
+    key, equals, value = option.partition("=")
+    return key + equals + moved_file(value, start, move)
+
+
+def _moved_command(command: str, start: Path, move: Callable[[str], str]) -> str:
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return command  # whoever enters it says what is wrong
+    moved = [
+        move(word) if ("/" in word or number) and word and (start / word).exists() else word
+        for number, word in enumerate(words)
+    ]
+    if moved == words:
+        return command
+    program = moved[0] if moved[0] == words[0] or "/" in moved[0] else f"./{moved[0]}"
+    return shlex.join([program, *moved[1:]])

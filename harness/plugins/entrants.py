@@ -15,6 +15,9 @@ from harness.core.game import Game
 from harness.core.options import resolve
 from harness.core.types import Value
 
+LONGEST_TEXT = 100
+"""Characters of a team's or an author's name."""
+
 
 @dataclass(frozen=True, slots=True)
 class Entrant:
@@ -38,6 +41,8 @@ class Entrant:
     """The texts of files that its options name, by digest."""
     stranger: str = field(default="", kw_only=True, compare=False)
     """Why it is confined unless somebody says that it need not be; empty for one's own."""
+    team: str = field(default="", kw_only=True, compare=False)
+    author: str = field(default="", kw_only=True, compare=False)
     consulted: tuple[type[Bot], ...] = field(default=(), kw_only=True)
     """Other bots that its options name: it plays what they play, too."""
     isolated: ClassVar[bool] = False
@@ -71,6 +76,29 @@ class Entrant:
         if self.contents:
             bot._contents = self.contents
         return bot
+
+
+@dataclass(frozen=True, slots=True)
+class BotEntry:
+    """A bot with what is to be told of it: its team, and who wrote it."""
+
+    bot: Any
+    """The bot, as it could stand here alone (see BotLike)."""
+    team: str = ""
+    author: str = ""
+
+    def __post_init__(self) -> None:
+        for text in (self.team, self.author):
+            if not _can_be_told(text):
+                raise UsageError(
+                    f"The team or author of a bot is a text of at most {LONGEST_TEXT} characters in one line, without "
+                    f"bars and angle brackets, not {text!r}."
+                )
+
+
+def _can_be_told(text: object) -> bool:
+    """Whether tables and pages can show it as it is."""
+    return isinstance(text, str) and len(text) <= LONGEST_TEXT and text.isprintable() and not {*"|<>"} & {*text}
 
 
 class OutsideBots(Protocol):
@@ -126,7 +154,7 @@ def enter(
 
 def called(entrant: Entrant, alias: str) -> Entrant:
     """The entrant under a name that somebody gave it."""
-    return replace(entrant, name=alias, spec=f"{alias}={entrant.spec}")
+    return replace(entrant, name=alias, spec=f"{alias}={entrant.spec.removeprefix(f'{entrant.name}=')}")
 
 
 def told_apart(entrants: list[Entrant]) -> list[Entrant]:

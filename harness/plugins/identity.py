@@ -13,6 +13,7 @@ from pathlib import Path
 from types import CodeType
 from typing import Any
 
+from harness.core.compiled import is_compiled_twin
 from harness.core.errors import PluginError
 from harness.core.options import digest_of
 from harness.core.plain_files import LARGEST_DATA, UnfitFile, read_plain
@@ -74,7 +75,11 @@ def _package_digest(file: str) -> str:
     if place.name != "__init__.py":
         return digest_of_files({place.name: place.read_bytes()})
     folder = place.parent
-    files = [path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
+    files = [
+        path
+        for path in folder.rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts and not is_compiled_twin(path)  # the same bot, quicker
+    ]
     return digest_of_files({path.relative_to(folder).as_posix(): path.read_bytes() for path in files})
 
 

@@ -63,9 +63,9 @@ def installed_plugins() -> list[InstalledPlugin]:
     A broken one offers a problem and nothing else. One of ours that is missing, or offers nothing, raises PluginError.
     """
     found = []
-    for point in sorted(entry_points(group=hooks.PROJECT), key=_ours_first):
-        source, version = _origin(point)
-        bundled = point.dist is not None and point.dist.name == DISTRIBUTION
+    origins = [(*_origin(point), point) for point in entry_points(group=hooks.PROJECT)]
+    for source, version, point in sorted(origins, key=_ours_first):
+        bundled = source == DISTRIBUTION
         try:
             plugin = _load_plugin(point, source, bundled)
         except PluginError as error:
@@ -80,18 +80,17 @@ def installed_plugins() -> list[InstalledPlugin]:
     return found
 
 
-def _ours_first(point: EntryPoint) -> tuple[bool, bool, str, str]:
-    name, _ = _origin(point)
-    return name != DISTRIBUTION, point.name != "engines", name, point.name
+def _ours_first(found: tuple[str, str, EntryPoint]) -> tuple[bool, bool, str, str]:
+    source, _, point = found
+    return source != DISTRIBUTION, point.name != "engines", source, point.name
 
 
 def _origin(point: EntryPoint) -> tuple[str, str]:
     """The package that a plugin comes in, and its version."""
     if point.dist is None:
         return point.name, ""
-    if point.dist.name == DISTRIBUTION:
-        return DISTRIBUTION, VERSION
-    return point.dist.name, point.dist.version
+    name = point.dist.name  # which reads and parses its whole metadata each time
+    return (DISTRIBUTION, VERSION) if name == DISTRIBUTION else (name, point.dist.version)
 
 
 def _load_plugin(point: EntryPoint, source: str, bundled: bool) -> ModuleType:

@@ -15,7 +15,7 @@ from harness.core.format import Format
 from harness.core.game import Game
 from harness.plugins.bot_files import bot_file, load_file, sources_of
 from harness.plugins.bot_spec import BotSpec, bot_specs, files_in
-from harness.plugins.entrants import Entrant, OutsideBots, called, enter, told_apart
+from harness.plugins.entrants import BotEntry, Entrant, OutsideBots, called, enter, told_apart
 from harness.plugins.identity import class_digest, consulted_in, file_digest, source_digest
 from harness.plugins.loading import NAME, PluginOffers, check_bot_class, checked, installed_plugins, offers_of
 from harness.plugins.snapshots import declared_in
@@ -66,7 +66,7 @@ class Registry:
 
     def entrants(self, bots: Iterable[Any]) -> list[Entrant]:
         """Entrants for what was typed (see `bot_specs`); or for classes of bots, objects of them, and functions, each
-        of which may be a pair `(name, bot)`.
+        of which may be a pair `(name, bot)`, and the bot of a BotEntry.
 
         Bots in files that are called the same are told apart by their folders.
         """
@@ -88,6 +88,8 @@ class Registry:
     def _enter(self, bot: Any) -> list[Entrant]:
         if isinstance(bot, str):
             return [entrant for spec in bot_specs(bot, self.bots) for entrant in self._enter_spec(spec)]
+        if isinstance(bot, BotEntry):
+            return [replace(entrant, team=bot.team, author=bot.author) for entrant in self._enter(bot.bot)]
         if not isinstance(bot, tuple):
             return [_enter_object(bot)]
         alias, what = bot

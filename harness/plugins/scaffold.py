@@ -12,8 +12,9 @@ from typing import Any
 
 import msgspec
 
+from harness.core.action import action_fields
 from harness.core.errors import UsageError
-from harness.core.game import Game, action_fields
+from harness.core.game import Game
 from harness.plugins.registry import Registry
 
 LANGUAGES = ("python", "node", "c")

@@ -7,9 +7,6 @@ lies there, and it stays what it was when it was entered, whatever its author do
 from __future__ import annotations
 
 import ast
-import os
-import shutil
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +15,7 @@ from harness.core.errors import PluginError
 from harness.core.plain_files import LARGEST_DATA, UnfitFile, read_plain
 from harness.plugins.bot_files import bot_file
 from harness.plugins.identity import digest_of_files
+from harness.plugins.wheel_unpacking import write_once
 
 OF_A_RUN = "run.json"
 """A folder with this file in it is a run's: its seed is in there."""
@@ -27,7 +25,6 @@ _IN_A_RUN = (
     (b'{"match":', b'"notes":'),
 )
 """What stands in run.json, in records, and in the notes of bots."""
-_READ_ONLY, _RUNNABLE = 0o444, 0o555
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,25 +53,7 @@ class Snapshot:
 
     def write(self, home: str) -> Path:
         """Writes it into a folder below `home`, for everybody to read; where that is. The same one is written once."""
-        place = Path(home, self.name)
-        if place.exists():
-            return place
-        half = Path(tempfile.mkdtemp(prefix="half-", dir=home))
-        for name, content in self.files.items():
-            file = half / name
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(content)
-            file.chmod(_RUNNABLE if name in self.runnable else _READ_ONLY)
-        for name, target in self.links.items():
-            (half / name).parent.mkdir(parents=True, exist_ok=True)
-            (half / name).symlink_to(target)
-        for folder, _, _ in os.walk(half):
-            Path(folder).chmod(0o755)
-        try:
-            half.rename(place)
-        except OSError:  # somebody else has written the same one meanwhile
-            shutil.rmtree(half)
-        return place
+        return write_once(Path(home, self.name), self.files, self.runnable, self.links)
 
 
 def bot_snapshot(path: str, sources: Mapping[str, bytes], data: Iterable[str] = ()) -> Snapshot:

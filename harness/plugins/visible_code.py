@@ -6,15 +6,18 @@ A package that is installed in place (`pip install -e`) lies in somebody's check
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Iterable
 from functools import cache
-from importlib.metadata import distributions
+from importlib.machinery import ModuleSpec
+from importlib.metadata import Distribution, distributions
 from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
+from harness.core.compiled import LIBRARY, library
 from harness.plugins.bot_files import OURS, sources_of
 
 ROOT = Path(__file__).parents[2]
@@ -33,6 +36,8 @@ class VisibleCode(NamedTuple):
 def visible_code(classes: Iterable[type] = ()) -> VisibleCode:
     """All that is installed, arena's own packages, and the packages or modules that these classes are from."""
     packages = {name: str(ROOT / name / "__init__.py") for name in OURS} | _in_place()
+    if (compiled := library(ROOT)) is not None:
+        packages[LIBRARY] = str(compiled)
     readable = _installed()
     for cls in classes:
         packages |= _modules_of(cls)
@@ -58,19 +63,37 @@ def _holds_packages(folder: Path) -> bool:
 @cache
 def _in_place() -> dict[str, str]:
     """The packages that are installed in place: name -> where it begins."""
+    return {
+        name: spec.origin
+        for distribution in distributions()
+        for name, spec in specs_in_place(distribution).items()
+        if spec.origin is not None
+    }
+
+
+def project_of(distribution: Distribution) -> Path | None:
+    """The folder that a distribution is developed in, if it is installed in place."""
+    about = json.loads(distribution.read_text("direct_url.json") or "{}")
+    if not about.get("dir_info", {}).get("editable"):
+        return None
+    return Path(unquote(urlsplit(about.get("url", "")).path))
+
+
+def specs_in_place(distribution: Distribution) -> dict[str, ModuleSpec]:
+    """The packages and modules that Python finds in the folder that a distribution is developed in, if there is one."""
+    project = project_of(distribution)
+    if project is None:
+        return {}
+    names = (distribution.read_text("top_level.txt") or "").split() or [
+        *(start.parent.name for start in (*project.glob("*/__init__.py"), *project.glob("src/*/__init__.py"))),
+        *(re.split(r"[.:\s]", point.value)[0] for point in distribution.entry_points),
+    ]
     found = {}
-    for distribution in distributions():
-        about = json.loads(distribution.read_text("direct_url.json") or "{}")
-        if not about.get("dir_info", {}).get("editable"):
-            continue
-        project = Path(unquote(urlsplit(about.get("url", "")).path))
-        names = (distribution.read_text("top_level.txt") or "").split() or [
-            start.parent.name for start in (*project.glob("*/__init__.py"), *project.glob("src/*/__init__.py"))
-        ]
-        for name in names:
-            spec = find_spec(name) if name.isidentifier() else None
-            if spec is not None and spec.origin is not None and Path(spec.origin).is_relative_to(project):
-                found[name] = spec.origin
+    for name in names:
+        spec = find_spec(name) if name.isidentifier() else None
+        places = [] if spec is None else [spec.origin] if spec.origin else list(spec.submodule_search_locations or ())
+        if spec is not None and any(Path(place).is_relative_to(project) for place in places):
+            found[name] = spec
     return found
 
 

@@ -16,9 +16,10 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
+from harness.core.action import Action
 from harness.core.bot import Bot
 from harness.core.chance import Chance
-from harness.core.game import Action, Game
+from harness.core.game import Game
 from harness.core.notes import Notebook
 from harness.core.types import GameRecord
 from harness.match.bot_stdout import BotStdout

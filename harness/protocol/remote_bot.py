@@ -9,8 +9,9 @@ from typing import Any
 
 from msgspec import Raw
 
+from harness.core.action import Action
 from harness.core.bot import Bot
-from harness.core.game import Action, Game
+from harness.core.game import Game
 from harness.core.types import Event, GameRecord
 from harness.protocol.session import Session
 

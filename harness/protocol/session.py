@@ -11,11 +11,12 @@ import msgspec
 from msgspec import UNSET, Raw
 
 from harness._version import VERSION
-from harness.core.game import Action, Game, action_fields
+from harness.core.action import Action, action_fields
+from harness.core.game import Game
 from harness.core.options import NO_FILES
 from harness.core.types import Event, FaultKind, GameRecord, Value
 from harness.match.faults import BotFault, illegal_answer
-from harness.match.referee import Limits
+from harness.match.time_limits import Limits
 from harness.protocol.messages import (
     LONGEST_LINE,
     PROTOCOL,

@@ -148,20 +148,19 @@ class Evidence:
         its, places = deal.bots, deal.seats.get(players)
         if places is None:
             places = deal.seats[players] = [[0.0] * 4 for _ in bots]
-        finished, winners = shares_ahead(ranks), ranks.count(1)
-        counted = finished if shares is None else shares
-        for bot, place, score, share, ahead, rank in zip(bots, places, scores, counted, finished, ranks, strict=True):
+        results = seat_results(ranks) if shares is None else _adjusted(seat_results(ranks), shares)
+        for bot, place, score, (margin, ahead, win) in zip(bots, places, scores, results, strict=True):
             sums = its.get(bot)
             if sums is None:
-                its[bot] = [score, share - 0.5]
+                its[bot] = [score, margin]
             else:
                 sums[0] += score
-                sums[1] += share - 0.5
+                sums[1] += margin
             place[0] += 1
             place[1] += score
             place[2] += ahead
-            if rank == 1:
-                place[3] += 1 / winners
+            if win:
+                place[3] += win
         table = tuple(sorted(bots))
         deal.tables[table] = deal.tables.get(table, 0) + 1
         self.stages.add(bots, ranks)
@@ -243,6 +242,24 @@ def _add_seats(into: dict[tuple[int, int], SeatSums], deal: OpenDeal) -> None:
             if sums is None:
                 sums = into[players, seat] = SeatSums()
             sums.add(matches, score, ahead, wins)
+
+
+SeatResult = tuple[float, float, float]
+"""Of a seat in a match: its share ahead above one half, that share itself, and its part of the win."""
+
+
+@lru_cache(maxsize=100_000)
+def seat_results(ranks: tuple[int, ...]) -> tuple[SeatResult, ...]:
+    """What each seat got."""
+    win = 1 / max(1, ranks.count(1))
+    return tuple(
+        (share - 0.5, share, win if rank == 1 else 0.0) for share, rank in zip(shares_ahead(ranks), ranks, strict=True)
+    )
+
+
+def _adjusted(results: Iterable[SeatResult], shares: Sequence[float]) -> list[SeatResult]:
+    """The same with other shares for what is said about `ahead`."""
+    return [(share - 0.5, ahead, win) for (_, ahead, win), share in zip(results, shares, strict=True)]
 
 
 @lru_cache(maxsize=100_000)

@@ -43,10 +43,10 @@ class PlayedLuck(Chance):
         self.fresh: list[tuple[Part, ...]] = []
         """What was drawn since `settle`."""
 
-    def number(self, *where: Part) -> int:
+    def number_for(self, where: tuple[Part, ...]) -> int:
         """As of any luck."""
         self.fresh.append(where)
-        return super().number(*where)
+        return super().number_for(where)
 
     def settle(self) -> None:
         """What was drawn so far is the past from now on."""
@@ -63,11 +63,11 @@ class OtherLuck(Chance):
         super().__init__(seed)
         self._played, self._name = played, name
 
-    def number(self, *where: Part) -> int:
+    def number_for(self, where: tuple[Part, ...]) -> int:
         """A number of its own, or that of the past."""
         if where in self._played.past:
-            return Chance.number(self._played, *where)
-        return super().number(*self._name, *where)
+            return Chance.number_for(self._played, where)
+        return super().number_for(self._name + where)
 
 
 class LuckyMoment:

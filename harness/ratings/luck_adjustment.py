@@ -10,15 +10,13 @@ from math import isfinite
 from multiprocessing import get_context
 from typing import Any
 
-from harness.core.chance import Chance
-from harness.core.errors import UsageError
 from harness.core.game import Game
 from harness.core.types import GameRecord
 from harness.ratings.evidence import shares_ahead
 from harness.ratings.expectations import EVERYBODY, Expectations
 from harness.ratings.leaderboard import Leaderboard
 from harness.ratings.luck import luck_of
-from harness.ratings.value_function import ValueFunction, Valuer, read_value_function, rows_of
+from harness.ratings.value_function import ValueFunction, Valuer
 
 FIRST_TRUST = 0.8
 """How much of the luck that a value function sees is taken out before there is anything to go by."""
@@ -93,27 +91,6 @@ class LuckAdjustment:
     """Game -> by what its luck was judged."""
     doubts: Mapping[str, str] = field(default_factory=dict)
     """Game -> why its value function may take out less than it could."""
-
-
-def value_function_of(game: Game[Any], given: Mapping[str, ValueFunction]) -> ValueFunction:
-    """The value function for this game: the one that was given, or the one that the game brings."""
-    again = f"arena learn-values {game.name} --out {game.name}.json, then --values {game.name}.json"
-    function = given.get(game.name)
-    if function is None:
-        data = game.value_data()
-        if not data:
-            raise UsageError(
-                f"{game.title} brings no value function, and without one luck cannot be told from skill. "
-                f"Learn one: {again}."
-            )
-        function = read_value_function(data, f"What {game.title} brings")
-    width = 1 + len(rows_of(game.new(game.min_players, Chance(0)))[0])
-    if function.game != game.name or function.features != width:
-        raise UsageError(
-            f"The value function {function.digest} of {function.game} takes {function.features} numbers a seat, "
-            f"{game.title} as it is installed has {width}. Learn it again: {again}."
-        )
-    return function
 
 
 def take_luck_out(

@@ -3,12 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import fields
 from typing import Protocol
 
 from harness.core.types import GameRecord
+from harness.ratings.evidence import Evidence, OpenDeal, SeatSums
 from harness.ratings.intervals import LEVEL
 from harness.ratings.leaderboard import Leaderboard, leaderboards
-from harness.ratings.ratings import Ratings, by_game, in_schedule_order
+from harness.ratings.ratings import BotRating, Ratings, by_game, in_schedule_order
+from harness.ratings.stages import Stages, WideStage
+
+STATE: Mapping[type, Sequence[str]] = {
+    Ratings: ("lines", "evidence", "matches", "pairs", "ties"),
+    BotRating: tuple(each.name for each in fields(BotRating)),
+    Evidence: Evidence.__slots__,
+    OpenDeal: OpenDeal.__slots__,
+    SeatSums: SeatSums.__slots__,
+    Stages: Stages.__slots__,
+    WideStage: WideStage._fields,
+}
+"""The classes that ratings are made of, and what of each has to be kept to go on from there."""
 
 
 class RunningClaims(Protocol):
@@ -45,6 +59,25 @@ class RatingSet:
         ratings.add(record, shares)
         if self._anytime and name in self._anytime:
             self._anytime[name].add(record)
+
+    @property
+    def kept(self) -> bool:
+        """Whether `state` has all of it: tests that go on with the run are not in it."""
+        return not self._anytime
+
+    def state(self) -> dict[str, Ratings]:
+        """What was taken in so far; objects of the classes in `STATE`."""
+        return self._ratings
+
+    def restore(self, state: dict[str, Ratings]) -> None:
+        """Goes on from what `state` gave."""
+        self._ratings = state
+        for ratings in state.values():
+            ratings.forget_tables()
+
+    def of(self, name: str) -> Ratings | None:
+        """The ratings of one game, if it was played."""
+        return self._ratings.get(name)
 
     def rated(self) -> dict[str, Ratings]:
         """The ratings in the order of their names."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -14,6 +15,10 @@ from harness.ratings.skill_update import DRAW_PROBABILITY, MU, SIGMA, draw_margi
 
 DRAW_PAIRS = 10
 """The draw probability starts as if it had been seen in this many pairs; from there the records say what it is."""
+
+
+MOST_TABLES = 10_000
+"""Tables that are remembered; where there are more, they are found again."""
 
 
 @dataclass(slots=True)
@@ -42,6 +47,15 @@ class BotRating:
         return self.mu - 3 * self.sigma
 
 
+class Table(NamedTuple):
+    """Those who sit at a table."""
+
+    lines: list[BotRating]
+    numbers: tuple[int, ...]
+    rated: bool
+    """Whether a match of theirs says who is better."""
+
+
 @dataclass(slots=True)
 class Ratings:
     """Ratings of one game. The same records in the same order give the same ratings.
@@ -56,47 +70,67 @@ class Ratings:
     pairs: int = 0
     """Neighbours in the final order of a match, for the draw probability."""
     ties: int = 0
+    _tables: dict[tuple[str, ...], Table] = field(default_factory=dict, repr=False, compare=False)
 
     def add(self, record: GameRecord, shares: Sequence[float] | None = None) -> None:
         """Takes in one match; `shares`, one for each seat and one half on average, stand in for those of the ranks in
         everything that is said about `ahead`."""
-        seats, ranks = record.seats, record.ranks
-        if not len(seats) == len(ranks) == len(record.scores) == len(record.decisions):
+        seats, ranks, scores, decisions = record.seats, record.ranks, record.scores, record.decisions
+        if not len(seats) == len(ranks) == len(scores) == len(decisions):
             raise StoreError(
                 f"The record {record.id} does not have a rank, a score and decisions for each of its seats."
             )
         self.matches += 1
-        lines = [self.lines.get(name) or self._new(name) for name in seats]
-        winners = ranks.count(1)
-        for seat, line in enumerate(lines):
+        table = self._tables.get(seats) or self._seated(seats)
+        lines = table.lines
+        for line, rank, score, made in zip(lines, ranks, scores, decisions, strict=True):
             line.matches += 1
-            line.rank_sum += ranks[seat]
-            line.score_sum += record.scores[seat]
-            line.decisions += record.decisions[seat]
-            if ranks[seat] == 1:
-                line.wins += 1 / winners
+            line.rank_sum += rank
+            line.score_sum += score
+            line.decisions += made
+            if rank == 1:
+                line.wins += 1 / ranks.count(1)
         if record.time:
             for line, spent in zip(lines, record.time, strict=False):
                 line.time += spent
         if record.faults:
-            failed = {fault.seat for fault in record.failures}
-            out = {fault.seat for fault in record.faults if fault.kind == "disqualified"}
-            for seat, line in enumerate(lines):
-                line.faults += seat in failed
-                line.disqualified += seat in out
-        if len(set(seats)) == len(seats) > 1:
-            self._rate(lines, record, shares)
+            self._count_faults(lines, record)
+        if table.rated:
+            self._rate(table, record, shares)
 
-    def _rate(self, lines: list[BotRating], record: GameRecord, shares: Sequence[float] | None) -> None:
-        ranks = record.ranks
+    def _count_faults(self, lines: Sequence[BotRating], record: GameRecord) -> None:
+        failed = {fault.seat for fault in record.failures}
+        out = {fault.seat for fault in record.faults if fault.kind == "disqualified"}
+        for seat, line in enumerate(lines):
+            line.faults += seat in failed
+            line.disqualified += seat in out
+
+    def _rate(self, table: Table, record: GameRecord, shares: Sequence[float] | None) -> None:
+        ranks, lines = record.ranks, table.lines
         margin = draw_margin(self.draw_probability)
-        rated = rate([(line.mu, line.sigma) for line in lines], ranks, margin)
-        for line, (mu, sigma) in zip(lines, rated, strict=True):
-            line.mu, line.sigma = mu, sigma
+        for line, (mu, sigma) in zip(
+            lines, rate([(line.mu, line.sigma) for line in lines], ranks, margin), strict=True
+        ):
+            line.mu = mu
+            line.sigma = sigma
         ties = order(ranks)[1]
         self.pairs += len(ties)
         self.ties += sum(ties)
-        self.evidence.add(record.seed, [line.number for line in lines], ranks, record.scores, shares)
+        self.evidence.add(record.seed, table.numbers, ranks, record.scores, shares)
+
+    def _seated(self, seats: tuple[str, ...]) -> Table:
+        """The lines of those who sit there, in that order; remembered, for the same come again."""
+        lines = [self.lines.get(name) or self._new(name) for name in seats]
+        if len(self._tables) >= MOST_TABLES:
+            self._tables.clear()
+        table = self._tables[seats] = Table(
+            lines, tuple([line.number for line in lines]), len(set(seats)) == len(seats) > 1
+        )
+        return table
+
+    def forget_tables(self) -> None:
+        """Lets go of what is only there for speed."""
+        self._tables = {}
 
     def _new(self, name: str) -> BotRating:
         line = self.lines[name] = BotRating(name, len(self.lines))
@@ -133,12 +167,9 @@ def in_schedule_order(records: Iterable[GameRecord]) -> Generator[GameRecord, No
     due = 0
     for record in records:
         if record.index < due or record.index in waiting:
-            raise StoreError(
-                f"The record {record.id} has place {record.index} of the schedule, and so has another one: a match is "
-                f"rated once, and only together with its own run. 'arena verify' says which records are not the run's."
-            )
+            raise placed_twice(record)
         if record.index > due:
-            waiting[record.index] = replace(record, actions=())
+            waiting[record.index] = replace(record, actions=()) if record.actions else record
             continue
         yield record
         due += 1
@@ -147,3 +178,11 @@ def in_schedule_order(records: Iterable[GameRecord]) -> Generator[GameRecord, No
             due += 1
     for index in sorted(waiting):
         yield waiting[index]
+
+
+def placed_twice(record: GameRecord) -> StoreError:
+    """What to say of a record that has the place of another one."""
+    return StoreError(
+        f"The record {record.id} has place {record.index} of the schedule, and so has another one: a match is "
+        f"rated once, and only together with its own run. 'arena verify' says which records are not the run's."
+    )

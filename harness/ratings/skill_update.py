@@ -12,25 +12,26 @@ from functools import lru_cache
 from itertools import pairwise
 from math import erfc, exp, pi, sqrt
 from statistics import NormalDist
+from typing import Final
 
 import trueskill  # type: ignore[import-untyped]  # here and not in our settings: authors' checkers read this too
 
 # The library's constants, with the types that it does not publish.
-MU: float = trueskill.MU
-SIGMA: float = trueskill.SIGMA
-BETA: float = trueskill.BETA
-DELTA: float = trueskill.DELTA
-DRAW_PROBABILITY: float = trueskill.DRAW_PROBABILITY
-MOST_SWEEPS = 10
+MU: Final[float] = trueskill.MU
+SIGMA: Final[float] = trueskill.SIGMA
+BETA: Final[float] = trueskill.BETA
+DELTA: Final[float] = trueskill.DELTA
+DRAW_PROBABILITY: Final[float] = trueskill.DRAW_PROBABILITY
+MOST_SWEEPS: Final = 10
 """As in the library: messages go up and down the chain until they settle, ten times at most."""
 
-_NOISE = BETA * BETA
-_ROOT_HALF = sqrt(0.5)
-_PEAK = 1 / sqrt(2 * pi)
-_TWICE_PEAK = 2 * _PEAK
-_FAR = -30.0  # beyond this the density and the tail are so small that their ratio needs its asymptote
-_NEARLY_ONE = 1 - 1e-9
-_SETTLED = DELTA**2
+_NOISE: Final = BETA * BETA
+_ROOT_HALF: Final = sqrt(0.5)
+_PEAK: Final = 1 / sqrt(2 * pi)
+_TWICE_PEAK: Final = 2 * _PEAK
+_FAR: Final = -30.0  # beyond this the density and the tail are so small that their ratio needs its asymptote
+_NEARLY_ONE: Final = 1 - 1e-9
+_SETTLED: Final = DELTA**2
 _normal = NormalDist()
 
 
@@ -52,7 +53,7 @@ def rate(beliefs: Sequence[tuple[float, float]], ranks: tuple[int, ...], margin:
     # Performances, best first: precision, and precision times mean, without what the neighbours say.
     own = [1.0 / (beliefs[seat][1] ** 2 + _NOISE) for seat in seats]
     own_tau = [weight * beliefs[seat][0] for weight, seat in zip(own, seats, strict=True)]
-    heard, heard_tau = _settle(own, own_tau, ties, margin)
+    heard, heard_tau = _settle(own, own_tau, ties, margin) if len(ties) > 1 else _told(own, own_tau, ties[0], margin)
     rated = list(beliefs)
     for place, seat in enumerate(seats):
         mu, sigma = beliefs[seat]
@@ -62,50 +63,80 @@ def rate(beliefs: Sequence[tuple[float, float]], ranks: tuple[int, ...], margin:
     return rated
 
 
+def _told(own: list[float], own_tau: list[float], tied: bool, margin: float) -> tuple[list[float], list[float]]:
+    """What two players hear from their result: a chain of one pair, which settles at once."""
+    left, right = own
+    left_mean, right_mean = own_tau[0] / left, own_tau[1] / right
+    mean, variance = left_mean - right_mean, 1.0 / left + 1.0 / right
+    spread = sqrt(variance)
+    shift, gain = _cut(mean / spread, margin / spread, (mean - margin) / spread, tied)
+    rest = 1.0 - gain
+    weight = gain / (rest * variance)
+    tau = weight * mean + shift / (rest * spread)
+    above, below = 1.0 + weight / right, 1.0 + weight / left
+    return [weight / above, weight / below], [(right_mean * weight + tau) / above, (left_mean * weight - tau) / below]
+
+
+def _cut(difference: float, edge: float, beyond: float, tied: bool) -> tuple[float, float]:
+    """The result cuts off a part of a difference of performances, which stands `beyond` the edge of a draw, all in
+    units of its spread: TrueSkill's v and w."""
+    if tied:
+        shift, gain = _tie(difference, edge)
+    elif beyond > _FAR:
+        shift = _TWICE_PEAK * exp(-0.5 * beyond * beyond) / erfc(-beyond * _ROOT_HALF)
+        gain = shift * (shift + beyond)
+    else:
+        shift, gain = -beyond - 1.0 / beyond, 1.0 - 1.0 / (beyond * beyond)
+    return shift, min(gain, _NEARLY_ONE)
+
+
 def _settle(
     own: list[float], own_tau: list[float], ties: tuple[bool, ...], margin: float
 ) -> tuple[list[float], list[float]]:
     """What each player hears from its neighbours' results: precision, and precision times mean."""
     pairs = len(ties)
+    last = pairs - 1
     above, above_tau = [0.0] * (pairs + 1), [0.0] * (pairs + 1)  # from the pair with the player above
     below, below_tau = [0.0] * (pairs + 1), [0.0] * (pairs + 1)  # from the pair with the player below
     known, known_tau = [0.0] * pairs, [0.0] * pairs  # what the result says about each difference
-    course = [*range(pairs - 1), *range(pairs - 1, 0, -1)] or [0]  # down the chain and up again
+    steps = [*range(last), *range(last, 0, -1)]  # down the chain and up again
     for _ in range(MOST_SWEEPS):
         moved = False
-        for step, pair in enumerate(course):
+        down = True
+        for pair in steps:
             under = pair + 1
             left, right = own[pair] + above[pair], own[under] + below[under]
-            left_mean, right_mean = (
-                (own_tau[pair] + above_tau[pair]) / left,
-                (own_tau[under] + below_tau[under]) / right,
-            )
+            left_mean = (own_tau[pair] + above_tau[pair]) / left
+            right_mean = (own_tau[under] + below_tau[under]) / right
             mean, variance = left_mean - right_mean, 1.0 / left + 1.0 / right
             spread = sqrt(variance)
-            # The result cuts off a part of the difference: `shift` and `gain` are TrueSkill's v and w.
             x = (mean - margin) / spread
-            if ties[pair]:
-                shift, gain = _tie(mean / spread, margin / spread)
-            elif x > _FAR:
+            if x > _FAR and not ties[pair]:  # `_cut` without a call: there are some twenty of them in a match of four
                 shift = _TWICE_PEAK * exp(-0.5 * x * x) / erfc(-x * _ROOT_HALF)
                 gain = shift * (shift + x)
+                if gain > _NEARLY_ONE:
+                    gain = _NEARLY_ONE
             else:
-                shift, gain = -x - 1.0 / x, 1.0 - 1.0 / (x * x)
-            if gain > _NEARLY_ONE:
-                gain = _NEARLY_ONE
-            weight, push = gain / ((1.0 - gain) * variance), shift / ((1.0 - gain) * spread)
-            # As in the library: settled is a tau, and the root of a precision, that moves by no more than DELTA.
+                shift, gain = _cut(mean / spread, margin / spread, x, ties[pair])
+            rest = 1.0 - gain
+            weight, push = gain / (rest * variance), shift / (rest * spread)
             tau = weight * mean + push
-            if abs(tau - known_tau[pair]) > DELTA or abs(weight - known[pair]) > _SETTLED:
+            # As in the library: settled is a tau, and the root of a precision, that moves by no more than DELTA.
+            if not moved and (abs(tau - known_tau[pair]) > DELTA or abs(weight - known[pair]) > _SETTLED):
                 moved = True
-            known[pair], known_tau[pair] = weight, tau
-            if step < pairs - 1:  # on the way down the player below is told, on the way up the one above
+            known[pair] = weight
+            known_tau[pair] = tau
+            if pair == last:
+                down = False
+            if down:  # on the way down the player below is told, on the way up the one above
                 share = 1.0 + weight / left
-                above[under], above_tau[under] = weight / share, (right_mean * weight - push) / share
+                above[under] = weight / share
+                above_tau[under] = (right_mean * weight - push) / share
             else:
                 share = 1.0 + weight / right
-                below[pair], below_tau[pair] = weight / share, (left_mean * weight + push) / share
-        if not moved or pairs == 1:
+                below[pair] = weight / share
+                below_tau[pair] = (left_mean * weight + push) / share
+        if not moved:
             break
     # The two ends of the chain are told at the last.
     right = own[1] + below[1]

@@ -6,20 +6,20 @@ a number for each of the sixteen ways to answer: quick without numpy, and a few 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from hashlib import blake2b
 from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
-from harness.core.errors import StoreError
+from harness.core.chance import Chance
+from harness.core.errors import StoreError, UsageError
 from harness.core.game import Game, State
 from harness.core.types import Value, ranks_of
 from harness.ratings.evidence import shares_ahead
-
-DEPTH = 4
-"""Questions that a tree asks."""
+from harness.ratings.tree_sum import DEPTH, IS_COMPILED, TreeSum
 
 
 class Tree(msgspec.Struct, frozen=True, array_like=True):
@@ -76,7 +76,7 @@ class Valuer:
 
     def __init__(self, function: ValueFunction) -> None:
         self.function = function
-        self._sum = _written_out(function.trees)
+        self._sum = _added_up(function.trees) if IS_COMPILED else _written_out(function.trees)
 
     def shares(self, state: State[Any], expected: Sequence[float]) -> Sequence[float]:
         """For each seat the share of the others that it will finish ahead of, if so much was expected beforehand."""
@@ -88,10 +88,19 @@ class Valuer:
 
     def guess(self, row: Sequence[float]) -> float:
         """What the trees make of a row of features, whose last one is the share that was expected."""
-        return min(1.0, max(0.0, row[-1] + self._sum(row)))
+        return min(1.0, max(0.0, row[-1] + self._sum(row if isinstance(row, list) else list(row))))
 
 
-def _written_out(trees: Sequence[Tree]) -> Callable[[Sequence[float]], float]:
+def _added_up(trees: Sequence[Tree]) -> Callable[[list[float]], float]:
+    """The sum of the trees, by a loop that is compiled."""
+    return TreeSum(
+        [feature for tree in trees for feature in tree.features],
+        [float(threshold) for tree in trees for threshold in tree.thresholds],
+        [float(leaf) for tree in trees for leaf in tree.leaves],
+    ).total
+
+
+def _written_out(trees: Sequence[Tree]) -> Callable[[list[float]], float]:
     """The sum of the trees as a function of a row. They are asked hundreds of thousands of times, and as an expression
     they answer four times as fast as in a loop. There is nothing in it but numbers that were read as numbers."""
     asked = sorted({feature for tree in trees for feature in tree.features})
@@ -99,7 +108,7 @@ def _written_out(trees: Sequence[Tree]) -> Callable[[Sequence[float]], float]:
     lines += [f" total += {_branch(tree, DEPTH - 1, 0)}" for tree in trees]
     found: dict[str, Any] = {}
     exec("\n".join([*lines, " return total"]), found)  # noqa: S102 - see above
-    total: Callable[[Sequence[float]], float] = found["total"]
+    total: Callable[[list[float]], float] = found["total"]
     return total
 
 
@@ -122,3 +131,35 @@ def read_value_function(data: str | bytes, where: str) -> ValueFunction:
         return msgspec.json.decode(data, type=ValueFunction)
     except msgspec.DecodeError as error:
         raise StoreError(f"{where} is no value function: {error}. Learn it again: arena learn-values.") from error
+
+
+def value_function_of(game: Game[Any], given: Mapping[str, ValueFunction]) -> ValueFunction:
+    """The value function for this game: the one that was given, or the one that the game brings."""
+    again = f"arena learn-values {game.name} --out {game.name}.json, then --values {game.name}.json"
+    function = given.get(game.name)
+    if function is None:
+        data = game.value_data()
+        if not data:
+            raise UsageError(
+                f"{game.title} brings no value function, and without one luck cannot be told from skill. "
+                f"Learn one: {again}."
+            )
+        function = read_value_function(data, f"What {game.title} brings")
+    width = 1 + len(rows_of(game.new(game.min_players, Chance(0)))[0])
+    if function.game != game.name or function.features != width:
+        raise UsageError(
+            f"The value function {function.digest} of {function.game} takes {function.features} numbers a seat, "
+            f"{game.title} as it is installed has {width}. Learn it again: {again}."
+        )
+    return function
+
+
+@cache
+def valuer_of(game: Game[Any], data: str = "") -> Valuer:
+    """A value function at work: the one that the game brings, or that in `data`, as `arena learn-values` wrote it.
+
+    `valuer_of(game).shares(state, [0.5] * players)` is the share of the others that each seat can expect to finish
+    ahead of.
+    """
+    given = {game.name: read_value_function(data, "What was given")} if data else {}
+    return Valuer(value_function_of(game, given))

@@ -21,7 +21,8 @@ from harness.plugins.entrants import Entrant
 from harness.ratings.evidence import shares_ahead
 from harness.ratings.expectations import Expectations
 from harness.ratings.luck import PlayedLuck, luck_of
-from harness.ratings.value_function import DEPTH, Lesson, Tree, ValueFunction, Valuer, rows_of
+from harness.ratings.tree_sum import DEPTH
+from harness.ratings.value_function import Lesson, Tree, ValueFunction, Valuer, rows_of
 
 if TYPE_CHECKING:
     import numpy as np

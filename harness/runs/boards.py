@@ -10,7 +10,9 @@ from harness.core.format import Plan
 from harness.core.types import GameRecord
 from harness.ratings import Leaderboard, RatingSet, by_game, in_schedule_order
 from harness.ratings.anytime import AnytimeClaims
-from harness.ratings.rating_set import RunningClaims
+from harness.ratings.rating_set import STATE, RunningClaims
+from harness.runs.remembered import feed
+from harness.runs.schedule_order import ordered_results
 from harness.runs.store import RunFolder
 
 COMPARE = "compare"
@@ -23,15 +25,31 @@ def boards_of(
     by: Callable[[GameRecord], str] = by_game,
     shares: Mapping[str, Sequence[float]] | None = None,
     *,
+    chosen: Callable[[GameRecord], bool] | None = None,
     whole: bool | None = None,
 ) -> list[Leaderboard]:
     """The leaderboards of a run: one for each game, or for what else `by` tells apart; of some of its `records` only,
-    if given. `shares` has what counts in each match, by its id, in place of the shares finished ahead of. `whole`: the
-    records given are all of those games."""
+    if given, or of those that are `chosen`. `shares` has what counts in each match, by its id, in place of the shares
+    finished ahead of. `whole`: the records given are all of those games."""
     rating_set = rating_set_of(run.info.plan, by, whole=records is None if whole is None else whole)
-    for record in in_schedule_order(run.records() if records is None else records):
+    if by is by_game and rating_set.kept and records is None and shares is None and chosen is None:
+        feed(run, RatedRun(rating_set))
+        return rating_set.boards()
+    ordered = ordered_results(run) if records is None else in_schedule_order(records)
+    for record in ordered if chosen is None else filter(chosen, ordered):
         rating_set.add(record, shares[record.id] if shares else None)
     return rating_set.boards()
+
+
+class RatedRun:
+    """The ratings of a whole run by its games, to be remembered."""
+
+    name, known = "ratings", STATE
+
+    def __init__(self, rating_set: RatingSet, rate: bool = True) -> None:
+        """Without `rate` somebody else sees to it that matches are rated."""
+        self.add: Callable[[GameRecord], None] = rating_set.add if rate else lambda _record: None
+        self.state, self.restore = rating_set.state, rating_set.restore
 
 
 def rating_set_of(plan: Plan, by: Callable[[GameRecord], str] = by_game, *, whole: bool = True) -> RatingSet:
@@ -61,7 +79,7 @@ class ComparedPair:
 
     def add(self, record: GameRecord) -> None:
         """Takes in one match."""
-        self._records.append(replace(record, actions=()))
+        self._records.append(replace(record, actions=()) if record.actions else record)
 
     def claims(self, _level: float) -> list[tuple[str, str]]:
         """The two, the better one first, if they sat at one table and that is known."""

@@ -9,8 +9,8 @@ from harness.core.errors import StoreError, UsageError
 from harness.core.format import Format, Plan
 from harness.core.game import Game
 from harness.ratings.duel_judge import DuelJudge
-from harness.ratings.luck_adjustment import value_function_of
 from harness.ratings.question import value_functions
+from harness.ratings.value_function import value_function_of
 from harness.schedule.compare import COMPARE, judged_by
 
 

@@ -18,20 +18,22 @@ _decode = msgspec.json.Decoder(GameRecord).decode
 
 
 def extra_fields(run: RunFolder) -> list[str]:
-    """A sentence for run.json, and for each record, with fields that arena has not written, or not so."""
-    found = []
+    """A sentence on each field of run.json that arena has not written, or not so."""
     data = (run.folder / RUN).read_bytes()
-    if run.info.layout > UNSUMMED:  # older arenas had others
-        found += [f"{run.folder / RUN} {what}." for what in _extras(data, run.info)]
-    for number, line in run.lines():
-        try:
-            record = _decode(line)
-        except UNREADABLE:
-            continue  # told elsewhere
-        if with_sum(encode(record)) == line:
-            continue
-        found += [f"{run.folder / GAMES}, line {number}, {what}." for what in _extras(line, record, SUM)]
-    return found
+    if run.info.layout <= UNSUMMED:  # older arenas had others
+        return []
+    return [f"{run.folder / RUN} {what}." for what in _extras(data, run.info)]
+
+
+def extras_of_line(run: RunFolder, number: int, line: bytes, record: GameRecord | None = None) -> list[str]:
+    """The same for a line of games.jsonl; `record` is what was read in it, if it could be."""
+    try:
+        record = record or _decode(line)
+    except UNREADABLE:
+        return []  # told elsewhere
+    if with_sum(encode(record)) == line:
+        return []
+    return [f"{run.folder / GAMES}, line {number}, {what}." for what in _extras(line, record, SUM)]
 
 
 def _extras(data: bytes, read: Struct, besides: str = "") -> Iterator[str]:

@@ -10,8 +10,8 @@ from harness.core.types import GameRecord
 from harness.executors.jobs import default_workers
 from harness.plugins.registry import Registry
 from harness.ratings import Leaderboard, by_game
-from harness.ratings.luck_adjustment import noted, take_luck_out, value_function_of
-from harness.ratings.value_function import ValueFunction, read_value_function
+from harness.ratings.luck_adjustment import noted, take_luck_out
+from harness.ratings.value_function import ValueFunction, read_value_function, value_function_of
 from harness.runs.boards import boards_of
 from harness.runs.run_setup import configure_run
 from harness.runs.store import RunFolder

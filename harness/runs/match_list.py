@@ -12,7 +12,8 @@ from msgspec import Struct
 from harness.core.errors import UnknownName, UsageError
 from harness.core.types import FaultKind
 from harness.match.faults import cause_of
-from harness.runs.store import MatchResult, RunFolder
+from harness.runs.match_result import MatchResult
+from harness.runs.store import RunFolder
 
 CLOSE = 0.1
 """The share of a game's matches that is called close: those with the smallest margins."""
@@ -154,6 +155,9 @@ class _Asked:
 
         Seats that failed have no result that could be close.
         """
+        if not (result.faults or self.bot):
+            best = sorted(result.scores)[-2:]
+            return best[1] - best[0] if len(best) == 2 else None
         failed = {fault.seat for fault in result.faults}
         scores = [(score, seat) for seat, score in enumerate(result.scores) if seat not in failed]
         ours = max((one for one in scores if self.bot in ("", result.seats[one[1]])), default=None)

@@ -157,7 +157,7 @@ def verdicts(plan: Plan, records: Iterable[GameRecord], judges: Mapping[str, Due
 
     Of a game whose luck is to be taken out nothing is said unless there is a judge for it.
     """
-    kept = records if judges else (replace(record, actions=()) for record in records)
+    kept = records if judges else (replace(record, actions=()) if record.actions else record for record in records)
     known = sorted(kept, key=lambda record: record.index)
     found = []
     for game in plan.games:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from math import isfinite
@@ -9,31 +10,39 @@ from pathlib import Path
 from types import NoneType
 from typing import Any, get_args
 
-import msgspec
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import force_setattr
 
+from harness.core.action import Action
 from harness.core.bot import Bot
 from harness.core.errors import UnknownName, UsageError
-from harness.core.game import Action
 from harness.core.types import Clock, Isolation, Value
+from harness.executors.jobs import MOST_WORKERS, ClusterChoice
+from harness.plugins.entrants import BotEntry
+from harness.runs.file_places import FilePlaces
 
-BotLike = str | type[Bot] | Bot | Callable[[Any, Sequence[Action]], Action] | tuple[str, Any]
+BotLike = str | type[Bot] | Bot | Callable[[Any, Sequence[Action]], Action] | tuple[str, Any] | BotEntry
 """A bot's name, class, object (its class plays), or a function `(view, actions) -> action`; or a pair of a name that
-it is to have, and one of these."""
+it is to have, and one of these; or a BotEntry, with team and author."""
 
 DEALS = 10
 MOVE_TIME = 10.0
 MEMORY = 4096
-MOST_WORKERS = 1024
 MOST_SEED = 2**128 - 1
 """Luck is keyed with sixteen bytes."""
 SAFE_BITS = 48
 """A seed with fewer bits can be found out by trial within a run."""
+RESULTS, RESULTS_VARIABLE = "results", "ARENA_RESULTS"
+"""The folder that holds runs, and what names another one in the environment."""
 LIMITS = (
     "move_time", "game_time", "clock", "memory", "threads", "isolate", "keep_processes", "ponder", "max_faults",
 )  # fmt: skip
 """What bots may use and how they are kept: part of what a run is, kept in its run.json."""
+
+
+def default_results() -> str:
+    """The folder that holds runs where nobody names one."""
+    return os.environ.get(RESULTS_VARIABLE) or RESULTS
 
 
 class RunRequest(Struct, frozen=True, kw_only=True, rename="kebab", forbid_unknown_fields=True):
@@ -75,41 +84,49 @@ class RunRequest(Struct, frozen=True, kw_only=True, rename="kebab", forbid_unkno
     max_faults: int = 0
     """Faults after which a bot is disqualified; 0 is never."""
     workers: int | None = None
-    """Processes that play; 0 plays in this one, None is one for each core."""
+    """Processes that play; 0 plays in this one, None is as many as ARENA_WORKERS says, or one for each core. On a
+    cluster: for each node, None is one for each thread of its Dask worker."""
+    cluster: str | None = None
+    """A Dask cluster whose nodes play: a scheduler's address or file, `local:4`, or `module:function`; None is this
+    machine."""
+    ship: bool = False
+    """Whether packages of games and bots, and arena itself, are sent along to the nodes of the cluster."""
     name: str | None = None
     """The name of the run's folder; None is the time."""
-    results: str = "results"
-    """The folder that holds runs."""
+    results: str = field(default_factory=default_results)
+    """The folder that holds runs; by default what ARENA_RESULTS names, or `results`."""
     strict: bool = False
     """Whether a broken plugin is an error, instead of a warning."""
+    file: FilePlaces | None = None
+    """The file that it was read from, if it was: whatever is wrong is told with its line."""
 
     def __post_init__(self) -> None:
         if isinstance(self.bots, Mapping):
             force_setattr(self, "bots", tuple(self.bots.items()))
-        for field in ("games", "bots", "candidates"):
-            if isinstance(getattr(self, field), list):
-                force_setattr(self, field, tuple(getattr(self, field)))
+        for name in ("games", "bots", "candidates"):
+            if isinstance(getattr(self, name), list):
+                force_setattr(self, name, tuple(getattr(self, name)))
         if isinstance(self.options, Mapping):
             force_setattr(self, "options", dict(self.options))  # nobody else's, who might change it
-        for field, kinds, what in _KINDS:
-            if not isinstance(getattr(self, field), kinds):
-                raise UsageError(f"The field {field} of a run is {what}, not {getattr(self, field)!r}.")
-        self._check_values()
+        for name in self.__struct_fields__:
+            check_field(name, getattr(self, name))
+        if self.cluster and self.workers == 0:
+            why = "On a cluster the nodes play: leave out --workers 0 (workers=0), or --cluster."
+            raise self._refused("workers", why)
+        if self.ship and not self.cluster:
+            why = "Packages are sent along (--ship) to the nodes of a cluster: name one (--cluster)."
+            raise self._refused("ship", why)
 
-    def _check_values(self) -> None:
-        for field, least, most in _RANGES:
-            if getattr(self, field) is not None:
-                _check_number(field, getattr(self, field), least, most)
-        if self.isolate not in get_args(Isolation):
-            raise UnknownName("isolation", str(self.isolate), get_args(Isolation))
-        if self.clock not in get_args(Clock):
-            raise UnknownName("clock", str(self.clock), get_args(Clock))
-        if not all(isinstance(game, str) for game in self.games):
-            raise UsageError(f"The games of a run are names, not {self.games!r}.")
-        for bot in (*self.bots, *self.candidates):
-            one = bot[1] if isinstance(bot, tuple) and len(bot) == 2 else bot
-            if not (isinstance(one, str | Bot) or callable(one)):
-                raise UsageError(f"{bot!r} is no bot: give a name, a class, or a function (view, actions) -> action.")
+    def _refused(self, name: str, why: str) -> UsageError:
+        error = UsageError(why)
+        if self.file is not None:
+            self.file.blame(error, self, name)
+        return error
+
+    @property
+    def on_cluster(self) -> ClusterChoice:
+        """Where it is played, if not on this machine."""
+        return ClusterChoice(self.cluster or "", self.ship)
 
     @property
     def limits(self) -> dict[str, Value]:
@@ -120,59 +137,79 @@ class RunRequest(Struct, frozen=True, kw_only=True, rename="kebab", forbid_unkno
 
     @classmethod
     def from_file(cls, path: str | Path, **given: Any) -> RunRequest:
-        """The request that a TOML file makes; what is `given` here counts instead of what the file says."""
-        return cls(**{**cls.read(Path(path)), **given})
+        """The request that a TOML file makes, or that a run was made by, given by its folder or its run.json; what is
+        `given` here counts instead of what the file says."""
+        from harness.runs.event_file import asked_in
 
-    @classmethod
-    def read(cls, path: Path) -> dict[str, Any]:
-        """The fields that a TOML file gives; they are named like the options of `arena tournament`."""
-        try:
-            text = path.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise UsageError(f"Cannot read {path}: {error}.") from error
-        try:
-            given = msgspec.toml.decode(text)
-            if isinstance(given.get("bots"), dict):  # a table: names of one's own
-                given["bots"] = [f"{name}={bot}" for name, bot in given["bots"].items()]
-            asked = msgspec.convert(given, type=cls)
-        except msgspec.DecodeError as error:
-            raise UsageError(f"{path} does not ask for a run that can be played: {error}.") from error
-        fields = dict(zip(cls.__struct_encode_fields__, cls.__struct_fields__, strict=True))
-        return {fields[name]: getattr(asked, fields[name]) for name in given}
+        return cls(**{**asked_in(Path(path)), **given})
+
+    def save(self, path: str | Path, force: bool = False) -> None:
+        """Writes a TOML file that asks for the same; refuses to replace one that exists, unless told to (`force`)."""
+        from harness.runs.event_writing import write_event
+
+        write_event(self, Path(path), force)
 
 
-_KINDS: tuple[tuple[str, tuple[type, ...], str], ...] = (
-    ("games", (tuple,), "a list of names"),
-    ("bots", (tuple,), "a list of bots"),
-    ("candidates", (tuple,), "a list of bots"),
-    ("options", (Mapping,), "a mapping of names to values"),
-    ("players", (int, NoneType), "a whole number"),
-    ("deals", (int,), "a whole number"),
-    ("seed", (int, NoneType), "a whole number"),
-    ("format", (str,), "a text like 'swiss:rounds=5'"),
-    ("memory", (int,), "a whole number of megabytes"),
-    ("threads", (int,), "a whole number"),
-    ("max_faults", (int,), "a whole number"),
-    ("workers", (int, NoneType), "a whole number"),
-    ("name", (str, NoneType), "a text"),
-    ("results", (str, Path), "a folder"),
-    ("strict", (bool, NoneType), "true or false"),
-    ("keep_processes", (bool,), "true or false"),
-    ("ponder", (bool,), "true or false"),
-    ("move_time", (int, float, NoneType), "a number of seconds"),
-    ("game_time", (int, float), "a number of seconds"),
-)
+_KINDS: Mapping[str, tuple[tuple[type, ...], str]] = {
+    "games": ((tuple,), "a list of names"),
+    "bots": ((tuple,), "a list of bots"),
+    "candidates": ((tuple,), "a list of bots"),
+    "options": ((Mapping,), "a mapping of names to values"),
+    "players": ((int, NoneType), "a whole number"),
+    "deals": ((int,), "a whole number"),
+    "seed": ((int, NoneType), "a whole number"),
+    "format": ((str,), "a text like 'swiss:rounds=5'"),
+    "memory": ((int,), "a whole number of megabytes"),
+    "threads": ((int,), "a whole number"),
+    "max_faults": ((int,), "a whole number"),
+    "workers": ((int, NoneType), "a whole number"),
+    "cluster": ((str, NoneType), "a text like 'tcp://10.0.0.1:8786' or 'local:4'"),
+    "ship": ((bool,), "true or false"),
+    "name": ((str, NoneType), "a text"),
+    "results": ((str, Path), "a folder"),
+    "strict": ((bool, NoneType), "true or false"),
+    "keep_processes": ((bool,), "true or false"),
+    "ponder": ((bool,), "true or false"),
+    "move_time": ((int, float, NoneType), "a number of seconds"),
+    "game_time": ((int, float), "a number of seconds"),
+    "file": ((FilePlaces, NoneType), "what a file was read into"),
+}
 """What fields must be that Python callers may get wrong."""
-_RANGES: tuple[tuple[str, int, int | None], ...] = (
-    ("deals", 1, None),
-    ("seed", 0, MOST_SEED),
-    ("move_time", 0, None),
-    ("game_time", 0, None),
-    ("memory", 0, None),
-    ("threads", 0, None),
-    ("max_faults", 0, None),
-    ("workers", 0, MOST_WORKERS),
-)
+_RANGES: Mapping[str, tuple[int, int | None]] = {
+    "deals": (1, None),
+    "seed": (0, MOST_SEED),
+    "move_time": (0, None),
+    "game_time": (0, None),
+    "memory": (0, None),
+    "threads": (0, None),
+    "max_faults": (0, None),
+    "workers": (0, MOST_WORKERS),
+}
+_WORDS: Mapping[str, tuple[str, ...]] = {"isolate": get_args(Isolation), "clock": get_args(Clock)}
+
+
+def check_field(name: str, value: Any, shown: str = "") -> None:
+    """Refuses what a field of a RunRequest cannot be, whatever the others are; `shown` is what a file calls it."""
+    if name in _KINDS:
+        kinds, what = _KINDS[name]
+        if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
+            raise UsageError(f"The field {shown or name} of a run is {what}, not {value!r}.")
+    if name in _RANGES and value is not None:
+        _check_number(name, value, *_RANGES[name])
+    elif name in _WORDS and value not in _WORDS[name]:
+        raise UnknownName({"isolate": "isolation"}.get(name, name), str(value), _WORDS[name])
+    elif name == "games" and not all(isinstance(game, str) for game in value):
+        raise UsageError(f"The games of a run are names, not {value!r}.")
+    elif name in ("bots", "candidates"):
+        for bot in value:
+            _check_bot(bot)
+
+
+def _check_bot(bot: Any) -> None:
+    plain = bot.bot if isinstance(bot, BotEntry) else bot
+    one = plain[1] if isinstance(plain, tuple) and len(plain) == 2 else plain
+    if not (isinstance(one, str | Bot) or callable(one)):
+        raise UsageError(f"{bot!r} is no bot: give a name, a class, or a function (view, actions) -> action.")
 
 
 def _check_number(name: str, value: Any, least: int, most: int | None = None) -> None:

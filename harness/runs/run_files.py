@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from hashlib import file_digest
 from pathlib import Path
@@ -96,9 +96,9 @@ class RecordFile:
             at -= step
         return 0
 
-    def append(self, line: bytes) -> None:
-        """Writes a line; when that fails the file is left without it."""
-        data = (with_sum(line) if self.summed else line) + b"\n"
+    def append(self, lines: Iterable[bytes]) -> None:
+        """Writes these lines; when that fails the file is left without them."""
+        data = b"\n".join([*(map(with_sum, lines) if self.summed else lines), b""])
         try:
             written = os.write(self._fd, data)
             while written < len(data):

@@ -3,33 +3,35 @@
 from __future__ import annotations
 
 import platform
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from importlib import import_module
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
 from harness._version import VERSION
-from harness.core.errors import PluginError, StoreError, UsageError
+from harness.core.errors import ArenaError, PluginError, StoreError, UsageError
 from harness.core.format import Format, GamePlan, Plan
 from harness.core.game import Game
 from harness.core.types import GameRecord, Isolation, Value
-from harness.executors.isolation import OutsideProcesses, is_confined
 from harness.executors.jobs import Roster
+from harness.executors.outside import OutsideProcesses, is_confined
 from harness.plugins.entrants import Entrant, check_distinct, split_options, unknown_games
 from harness.plugins.loading import shown
 from harness.plugins.registry import Registry, load
 from harness.plugins.trust import stranger_behind
-from harness.ratings.duel_judge import DuelJudge
-from harness.ratings.question import value_functions
-from harness.runs.duel_judges import judged_formats, judges_of
 from harness.runs.request import LIMITS, SAFE_BITS, RunRequest, draw_seed
 from harness.runs.store import RUN, EntrantInfo, RunFolder, RunInfo
-from harness.sandbox.doctor import require_enforcement
 from harness.schedule import Schedule
+
+if TYPE_CHECKING:
+    from harness.ratings.duel_judge import DuelJudge
 
 DEFAULT_PLAYERS = 4
 
@@ -73,23 +75,30 @@ def prepare(request: RunRequest, registry: Registry) -> RunSetup:
     """Turns names into a plan; whatever does not fit is refused with what is allowed."""
     by_default = sorted(name for name, offer in registry.bots.items() if offer.cls.by_default)
     told = len(registry.problems)
-    entrants = registry.entrants(request.bots or by_default)
+    entrants = _entered(request, registry, by_default)
     broken = registry.problems[told:]
-    check_distinct(entrants)
     unknown = unknown_games([(entrant.name, entrant.bot) for entrant in entrants], registry.games)
     if request.strict and (broken or unknown):
         raise UsageError(" ".join([*broken, *unknown]))
-    chosen = {name: registry.game(name) for name in dict.fromkeys(request.games or sorted(registry.games))}
-    configured = _configure(chosen, request.options)
+    chosen = {}
+    for number, name in enumerate(request.games or sorted(registry.games)):
+        with _blaming(request, "games", number):
+            chosen[name] = registry.game(name)
+    try:
+        configured = _configure(chosen, request.options)
+    except ArenaError as error:
+        _blame(error, request, "options", *_unfit_option(chosen, request.options))
+        raise
     plans = []
     for name, game in configured.items():
         field = tuple(entrant.name for entrant in entrants if entrant.plays(name))
         if len(field) < game.min_players and not request.games:
             continue  # not asked for by name, and nobody to play it
-        try:
-            seats = seats_for(game, request.players, field)
-        except UsageError as error:
-            raise UsageError(" ".join([str(error), *unknown])) from None
+        with _blaming(request, "bots" if request.players is None else "players"):
+            try:
+                seats = seats_for(game, request.players, field)
+            except UsageError as error:
+                raise UsageError(" ".join([str(error), *unknown])) from None
         plans.append(
             GamePlan(name=name, rules=game.version, settings=dict(game.settings), players=seats, entrants=field)
         )
@@ -98,19 +107,81 @@ def prepare(request: RunRequest, registry: Registry) -> RunSetup:
     idle = [e.name for e in entrants if not any(e.name in plan.entrants for plan in plans)]
     if idle and request.bots:
         why = f"{', '.join(idle)} cannot play {' or '.join(plan.name for plan in plans)}."
-        raise UsageError(" ".join([why, *unknown]))
+        with _blaming(request, "bots", *_item_named(idle[0], request, registry)):
+            raise UsageError(" ".join([why, *unknown]))
+    candidates = tuple(_candidates(request, registry, entrants))
     format_name, _, rest = request.format.partition(":")
-    plan = Plan(
-        games=tuple(plans),
-        deals=request.deals,
-        seed=draw_seed() if request.seed is None else request.seed,
-        format=format_name,
-        settings=dict(split_options(request.format, rest)),
-        candidates=tuple(_candidates(request, registry, entrants)),
-    )
+    with _blaming(request, "format"):
+        plan = Plan(
+            games=tuple(plans),
+            deals=request.deals,
+            seed=draw_seed() if request.seed is None else request.seed,
+            format=format_name,
+            settings=dict(split_options(request.format, rest)),
+            candidates=candidates,
+        )
+        schedule = Schedule(plan, registry.formats)
     by_name = {entrant.name: entrant for entrant in entrants}
     warnings = [*broken, *unknown, *_guessable(request, entrants)]
-    return RunSetup(Schedule(plan, registry.formats), configured, by_name, warnings)
+    if request.file is not None and request.file.left_out and request.isolate == "auto":
+        warnings.append(request.file.left_out)
+    return RunSetup(schedule, configured, by_name, warnings)
+
+
+@contextmanager
+def _blaming(request: RunRequest, field: str, *item: str | int) -> Iterator[None]:
+    """Whatever is wrong inside of this is told with the line of a file that asked for it."""
+    try:
+        yield
+    except ArenaError as error:
+        _blame(error, request, field, *item)
+        raise
+
+
+def _blame(error: ArenaError, request: RunRequest, field: str, *item: str | int) -> None:
+    if request.file is not None:
+        request.file.blame(error, request, field, *item)
+
+
+def _entered(request: RunRequest, registry: Registry, by_default: Sequence[str]) -> list[Entrant]:
+    """The bots of a request; no two have one name."""
+    at = 0
+
+    def one_by_one() -> Iterator[Any]:
+        nonlocal at
+        for at, bot in enumerate(request.bots or by_default):  # noqa: B007 - it is told if this bot cannot be entered
+            yield bot
+
+    try:
+        entrants = registry.entrants((request.bots or by_default) if request.file is None else one_by_one())
+    except ArenaError as error:
+        _blame(error, request, "bots", at)
+        raise
+    try:
+        check_distinct(entrants)
+    except UsageError as error:
+        twice = Counter(one.name for one in entrants).most_common(1)[0][0]
+        _blame(error, request, "bots", *_item_named(twice, request, registry))
+        raise
+    return entrants
+
+
+def _item_named(name: str, request: RunRequest, registry: Registry) -> tuple[int, ...]:
+    """The last of the bots that were asked for which enters somebody of this name; none if they are told apart."""
+    if request.file is None:
+        return ()
+    entered = [[one.name for one in registry.entrants([bot])] for bot in request.bots]
+    return tuple(number for number, names in enumerate(entered) if name in names)[-1:]
+
+
+def _unfit_option(chosen: Mapping[str, type[Game[Any]]], options: Mapping[str, Value]) -> tuple[str, ...]:
+    """The option that no game takes, if it is one alone."""
+    for key in options:
+        try:
+            _configure(chosen, {key: options[key]})
+        except ArenaError:
+            return (key,)
+    return ()
 
 
 def _guessable(request: RunRequest, entrants: Sequence[Entrant]) -> list[str]:
@@ -127,13 +198,23 @@ def _guessable(request: RunRequest, entrants: Sequence[Entrant]) -> list[str]:
 def _candidates(request: RunRequest, registry: Registry, entrants: Sequence[Entrant]) -> Iterator[str]:
     """The names of the candidates, which may be typed as they were entered or by the names they have now."""
     names = {entrant.name for entrant in entrants}
-    for candidate in request.candidates:
+    for number, candidate in enumerate(request.candidates):
         if candidate in names:
             yield candidate
             continue
-        for one in registry.entrants([candidate]):
+        with _blaming(request, "candidates", number):
+            found = registry.entrants([candidate])
+        for one in found:
             same = [e.name for e in entrants if (e.bot, e.settings, e.source) == (one.bot, one.settings, one.source)]
             yield same[0] if len(same) == 1 else one.name
+
+
+def configure_early(games: Iterable[str], options: Mapping[str, Value]) -> None:
+    """Configures those of arena's own among these games (none named: all), before workers are forked: then each has
+    them at once. What cannot be configured is told when it is asked for in earnest."""
+    with suppress(Exception):
+        ours = {cls.name: cls for cls in import_module("engines").arena_games()}
+        _configure({name: ours[name] for name in games or ours if name in ours}, options)
 
 
 def _configure(chosen: Mapping[str, type[Game[Any]]], options: Mapping[str, Value]) -> dict[str, Game[Any]]:
@@ -173,9 +254,13 @@ def seeded(request: RunRequest) -> RunRequest:
 def create_run(request: RunRequest, registry: Registry, command: str) -> tuple[RunFolder, RunSetup]:
     """A new run folder for what was asked, and what is needed to play it; `command` says how to ask for it again."""
     setup = prepare(request, registry)
-    if request.isolate == "strict":
-        require_enforcement()  # before there is a folder of a run that cannot be played
-    folder = run_folder(Path(request.results), request.name)
+    if request.isolate == "strict" and not request.cluster:  # else it is for the nodes to say
+        from harness.sandbox.doctor import require_enforcement
+
+        with _blaming(request, "isolate"):
+            require_enforcement()  # before there is a folder of a run that cannot be played
+    with _blaming(request, "name"):
+        folder = run_folder(Path(request.results), request.name)
     run = RunFolder.create(folder, info_for(setup, command, request.limits))
     run.warnings += setup.warnings
     return run, setup
@@ -205,7 +290,15 @@ def info_for(setup: RunSetup, command: str, limits: Mapping[str, Value] | None =
         arena=VERSION,
         plan=setup.plan,
         entrants=tuple(
-            EntrantInfo(name=e.name, spec=e.spec, source=e.source, version=e.version, digest=e.digest)
+            EntrantInfo(
+                name=e.name,
+                spec=e.spec,
+                source=e.source,
+                version=e.version,
+                digest=e.digest,
+                team=e.team,
+                author=e.author,
+            )
             for e in setup.entrants.values()
         ),
         files=files,
@@ -274,7 +367,7 @@ def reopen(run: RunFolder, registry: Registry, force: bool = False) -> RunSetup:
             f"{run.folder} cannot be continued, also not with --force: {RUN} has {', '.join(map(shown, absent))} play, "
             f"and what it enters is {', '.join(map(shown, setup.entrants))}."
         )
-    changes = _changes(run.info, setup)
+    changes = changes_since(run.info, setup)
     if changes and not force:
         raise StoreError(f"{run.folder} cannot be continued: {'; '.join(changes)}. Use --force to go on all the same.")
     run.force(changes)
@@ -284,6 +377,8 @@ def reopen(run: RunFolder, registry: Registry, force: bool = False) -> RunSetup:
 
 def restore(run: RunFolder, registry: Registry) -> RunSetup:
     """The schedule, rules and bots of a run, as installed now."""
+    from harness.runs.duel_judges import judged_formats, judges_of
+
     for info in run.info.entrants:
         if f"{info.source}::" in info.spec and not Path(info.source).exists():
             raise UsageError(
@@ -314,6 +409,9 @@ def configure_run(run: RunFolder, registry: Registry) -> dict[str, Game[Any]]:
 
 def formats_of(run: RunFolder, registry: Registry) -> Mapping[str, Format]:
     """The formats as this run needs them: a comparison may need who takes its luck out."""
+    from harness.ratings.question import value_functions
+    from harness.runs.duel_judges import judged_formats, judges_of
+
     if not value_functions(run.info.plan):
         return registry.formats
     return judged_formats(registry.formats, judges_of(run.info.plan, configure_run(run, registry)))
@@ -327,7 +425,8 @@ def game_of(run: RunFolder, registry: Registry, record: GameRecord) -> Game[Any]
     return games[record.game]
 
 
-def _changes(info: RunInfo, setup: RunSetup) -> list[str]:
+def changes_since(info: RunInfo, setup: RunSetup) -> list[str]:
+    """In what rules and bots are not those that played, in clauses."""
     changes = [
         f"the rules of {plan.name} are version {setup.games[plan.name].version} now, the run has {plan.rules}"
         for plan in info.plan.games

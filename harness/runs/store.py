@@ -3,12 +3,12 @@ it, the rest is derived."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from hashlib import sha256
+from collections import deque
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from os import SEEK_END
 from pathlib import Path
-from typing import TypeVar
+from typing import Annotated, TypeVar
 from zlib import crc32
 
 import msgspec
@@ -16,7 +16,9 @@ import msgspec
 from harness.core.errors import StoreError, UnknownName
 from harness.core.format import Plan
 from harness.core.notes import DecisionNotes, MatchNotes
-from harness.core.types import Fault, GameRecord, Value, failures_of
+from harness.core.types import GameRecord, Value
+from harness.executors.jobs import Lines
+from harness.runs.match_result import MatchResult, RecordDigest, is_sound
 from harness.runs.run_files import (
     PART,
     SUM_NAME,
@@ -48,6 +50,8 @@ class EntrantInfo(msgspec.Struct, frozen=True):
     version: str
     digest: str = ""
     """What its source is; runs of older arenas do not know."""
+    team: str = ""
+    author: str = ""
 
 
 class RunInfo(msgspec.Struct, frozen=True):
@@ -73,29 +77,8 @@ class RunInfo(msgspec.Struct, frozen=True):
     layout: int = LAYOUT
 
 
-class MatchResult(msgspec.Struct, frozen=True):
-    """What a record says of a match without its actions: read five times as fast."""
-
-    id: str
-    index: int
-    game: str
-    seats: tuple[str, ...]
-    scores: tuple[int, ...]
-    ranks: tuple[int, ...]
-    ending: str
-    decisions: tuple[int, ...]
-    time: tuple[float, ...] = ()
-    slowest: tuple[float, ...] = ()
-    faults: tuple[Fault, ...] = ()
-
-    @property
-    def failures(self) -> tuple[Fault, ...]:
-        """What bots did wrong in this match."""
-        return failures_of(self.faults)
-
-
 class _Place(msgspec.Struct):
-    index: int
+    index: Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 
 
 R = TypeVar("R", GameRecord, MatchResult)
@@ -104,8 +87,11 @@ UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 encode = msgspec.json.Encoder().encode
 _record_decoder = msgspec.json.Decoder(GameRecord)
+ACTIONS = b'"actions":['
 _result_decoder = msgspec.json.Decoder(MatchResult)
 _notes_decoder = msgspec.json.Decoder(MatchNotes)
+BUFFER = 1 << 18
+"""Bytes of games.jsonl that are read at once."""
 LISTED = 20
 """Matches that are named to somebody who asks for one that is not there."""
 
@@ -116,6 +102,8 @@ class RunFolder:
     def __init__(self, folder: Path, info: RunInfo) -> None:
         self.folder, self.info = folder, info
         self.warnings: list[str] = []
+        self.fresh = False
+        """Whether it was made by whoever holds this, and has not been played in."""
         self._records: RecordFile | None = None
         self._notes: RecordFile | None = None
 
@@ -128,16 +116,23 @@ class RunFolder:
                     f"{folder} holds a run already: continue it with --resume {folder}, or choose another --name."
                 )
             folder.mkdir(parents=True, exist_ok=True)
-            if any(
-                path.name != RUN + PART for path in folder.iterdir()
-            ):  # that one is left by a run killed at its start
+            if not all(_is_left_at_start(path) for path in folder.iterdir()):
                 raise StoreError(f"{folder} is not empty and is no run folder; choose another --name.")
             run = cls(folder, info)
+            (folder / GAMES).touch()  # first: where there is a run.json, there is something to append to
             run._write_info()
-            (folder / GAMES).touch()
         except OSError as error:
             raise cannot_write(folder, error) from error
+        run.fresh = True
         return run
+
+    def discard(self) -> None:
+        """Takes a run away that could not begin: nothing was played in it."""
+        if self.fresh and not (self.folder / GAMES).stat().st_size:
+            for name in (RUN, GAMES):
+                (self.folder / name).unlink()
+            with suppress(OSError):  # somebody has put something into it
+                self.folder.rmdir()
 
     @classmethod
     def open(cls, folder: Path) -> RunFolder:
@@ -169,28 +164,35 @@ class RunFolder:
             self.info = before
             raise StoreError(f"{error} {going_on(self.folder)}") from error
 
-    def records(self, damaged: list[str] | None = None) -> Iterator[GameRecord]:
+    def records(self, damaged: list[str] | None = None, digest: RecordDigest | None = None) -> Iterator[GameRecord]:
         """All records in file order. A torn last line is left out with a warning; any other bad line is an error, or
-        is left out and told in `damaged`, for those who want to know of all."""
-        return self._decoded(_record_decoder, damaged)
+        is left out and told in `damaged`, for those who want to know of all. `digest` is given every line."""
+        return self._decoded(_record_decoder, damaged, digest)
 
-    def results(self) -> Iterator[MatchResult]:
+    def results(self, damaged: list[str] | None = None, digest: RecordDigest | None = None) -> Iterator[MatchResult]:
         """The same without the actions."""
-        return self._decoded(_result_decoder)
+        return self._decoded(_result_decoder, damaged, digest)
 
     def digest(self) -> str:
-        """The digest of all records as they are now: SHA-256 of the SHA-256 of each line, its times and its checksum
-        included, in the order of the schedule."""
-        digests, place = [], msgspec.json.Decoder(_Place).decode
+        """The digest of all records as they are now."""
+        digest = RecordDigest()
+        for _, index, line in self.places():
+            digest.add(index, line)
+        return digest.text()
+
+    def places(self) -> Iterator[tuple[int, int, bytes]]:
+        """The number of each line, its match's place in the schedule, and the line."""
+        place = msgspec.json.Decoder(_Place).decode
         for number, line in self.lines():
             self._check_sum(number, line)
             try:
-                digests.append((place(line).index, sha256(line).digest()))
+                yield number, place(line).index, line
             except UNREADABLE as error:
                 raise self._no_record(number, error) from error
-        return f"sha256:{sha256(b''.join(digest for _, digest in sorted(digests))).hexdigest()}"
 
-    def _decoded(self, decoder: msgspec.json.Decoder[R], damaged: list[str] | None = None) -> Iterator[R]:
+    def _decoded(
+        self, decoder: msgspec.json.Decoder[R], damaged: list[str] | None = None, digest: RecordDigest | None = None
+    ) -> Iterator[R]:
         for number, line in self.lines():
             try:
                 record = self._read(decoder, number, line)
@@ -199,17 +201,30 @@ class RunFolder:
                     raise
                 damaged.append(str(error))
             else:
+                if digest is not None:
+                    digest.add(record.index, line)
                 yield record
 
     def _read(self, decoder: msgspec.json.Decoder[R], number: int, line: bytes) -> R:
-        self._check_sum(number, line)
+        if not line.endswith(SUMMED % crc32(line[:-SUM_SIZE])):
+            self._check_sum(number, line)
         try:
             record = decoder.decode(line)
         except UNREADABLE as error:
             raise self._no_record(number, error) from error
-        if not _is_sound(record):
+        if not is_sound(record):
             raise StoreError(f"{self.folder / GAMES}, line {number}: {record.id} does not fit its number of seats.")
         return record
+
+    def read_result(self, number: int, line: bytes) -> MatchResult:
+        """The result in a line of games.jsonl; its actions must be there, and are not looked at."""
+        if ACTIONS not in line:
+            raise self._no_record(number, ValueError("it has no actions"))
+        return self._read(_result_decoder, number, line)
+
+    def read_record(self, number: int, line: bytes) -> GameRecord:
+        """The record in a line of games.jsonl."""
+        return self._read(_record_decoder, number, line)
 
     def _check_sum(self, number: int, line: bytes) -> None:
         """Raises StoreError if a line is not as it was written."""
@@ -221,14 +236,17 @@ class RunFolder:
             where = f"{self.folder / GAMES}, line {number},"
             raise StoreError(f"{where} {what}. Take that line out, and --resume plays its match again.")
 
-    def lines(self) -> Iterator[tuple[int, bytes]]:
-        """The whole lines of games.jsonl, without their ends, numbered from 1."""
+    def lines(self, after: int = 0, size: int = 0) -> Iterator[tuple[int, bytes]]:
+        """The whole lines of games.jsonl, without their ends, numbered from 1; those `after` so many, which take up so
+        many bytes."""
         path = self.folder / GAMES
         try:
-            with path.open("rb") as lines:
-                for number, line in enumerate(lines, 1):
+            with path.open("rb", BUFFER) as lines:
+                lines.seek(size)
+                for number, line in enumerate(lines, after + 1):
                     if not line.endswith(b"\n"):
-                        self.warnings.append(f"{path}, line {number}: the last line is torn and is left out.")
+                        torn = f"{path}, line {number}: the last line is torn and is left out."
+                        self.warnings += [torn] if torn not in self.warnings else []
                         return
                     yield number, line[:-1]
         except FileNotFoundError:
@@ -252,13 +270,31 @@ class RunFolder:
 
     def record(self, match: str | int) -> GameRecord:
         """The record of a match, by its id or its place in the schedule."""
-        ids = []
-        for record in self.records():
-            if str(match) in (record.id, str(record.index)):
-                return record
-            ids.append(record.id)
-        shown = ids if len(ids) <= LISTED else [*ids[: LISTED // 2], *ids[-LISTED // 2 :]]
-        raise UnknownName(f"match of {self.folder}", str(match), shown)
+        wanted = str(match)
+        first: list[str] = []
+        last: deque[str] = deque(maxlen=LISTED // 2)
+        for number, line in self.lines():
+            result = self.read_result(number, line)
+            if wanted in (result.id, str(result.index)):
+                return self.read_record(number, line)
+            if len(first) < LISTED:
+                first.append(result.id)
+            else:
+                last.append(result.id)
+        shown = [*first[: LISTED // 2], *last] if len(last) == last.maxlen else [*first, *last]
+        raise UnknownName(f"match of {self.folder}", wanted, shown)
+
+    def chosen(self, ids: Collection[str]) -> dict[str, GameRecord]:
+        """The records of these matches, as far as they are there, by their ids."""
+        found: dict[str, GameRecord] = {}
+        begins = tuple(b'{"id":' + encode(name) + b"," for name in ids)  # as arena writes it: most lines are not read
+        for number, line in self.lines():
+            if line.startswith(begins):
+                record = self.read_record(number, line)
+                found[record.id] = record
+        if len(found) < len(set(ids)):
+            found |= {record.id: record for record in self.records() if record.id in ids}
+        return found
 
     def notes(self, match: str) -> tuple[DecisionNotes, ...]:
         """What bots noted in a match. Where it was played twice, for its record was lost, the last time counts."""
@@ -299,12 +335,17 @@ class RunFolder:
                 self._records = self._notes = None
 
     def append(self, line: bytes, notes: bytes = b"") -> None:
-        """Adds a record, and the notes of its match, and hands them to the system at once: they survive the death of
-        this process. Notes come first: a match that is not recorded is played again, and notes are written again."""
+        """Adds a record, and the notes of its match."""
+        self.append_all([(line, notes)])
+
+    def append_all(self, lines: Lines) -> None:
+        """Adds records, each with the notes of its match, and hands them to the system at once: they survive the death
+        of this process. Notes come first: a match that is not recorded is played again, and notes are written again."""
         assert self._records is not None, "records are appended within writing()"
+        notes = [noted for _, noted in lines if noted]
         if notes:
             self._open_notes().append(notes)
-        self._records.append(line)
+        self._records.append([line for line, _ in lines])
 
     def force(self, changes: Sequence[str]) -> None:
         """Keeps what had changed when the run was continued: its records are not all of the same bots or rules."""
@@ -361,14 +402,6 @@ FORMER_SETTINGS = ("tables", "rounds", "until-separated", "max-matches")
 """Options of formats that layout 1 had as fields of the plan."""
 
 
-def _is_sound(record: GameRecord | MatchResult) -> bool:
-    """Whether everything that goes by seat is there for each seat, and for no other."""
-    seats = len(record.seats)
-    times = [record.time, record.slowest, *([record.cpu] if isinstance(record, GameRecord) else [])]
-    by_seat = (record.scores, record.ranks, record.decisions, *filter(None, times))
-    return all(len(each) == seats for each in by_seat) and all(0 <= fault.seat < seats for fault in record.faults)
-
-
 def find(results: Path, name: str) -> Path:
     """The folder of a run given by path or by name."""
     for folder in (Path(name), results / name):
@@ -379,3 +412,8 @@ def find(results: Path, name: str) -> Path:
         raise StoreError(f"{name} is not a run folder: it has no {RUN}.")
     listed = f" Runs in {results}: {', '.join(known)}." if known else f" There are no runs in {results}."
     raise StoreError(f"There is no run {name!r}.{listed}")
+
+
+def _is_left_at_start(path: Path) -> bool:
+    """Whether a run that was killed at its very start may have left this file."""
+    return path.name == RUN + PART or (path.name == GAMES and path.stat().st_size == 0)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import ExitStack, suppress
 from typing import Any
 
-from harness.core.errors import PluginError, StoreError
+from harness.core.errors import PluginError, StoreError, UsageError
 from harness.core.types import Fault, GameRecord, MatchSpec
-from harness.executors.jobs import Executor, Job, choose_executor
+from harness.executors.jobs import HERE, ClusterChoice, Executor, Job, choose_executor
 from harness.plugins.identity import file_digest
+from harness.runs.live_matches import LiveMatches, play_live
+from harness.runs.match_result import RecordDigest
+from harness.runs.roll_call import RollCall
 from harness.runs.run_setup import RunSetup, now
 from harness.runs.store import GAMES, LOGS, RunFolder
 
@@ -27,13 +30,23 @@ def play_run(
     seen: Callable[[GameRecord], None] = lambda _record: None,
     begins: Callable[[], None] = lambda: None,
     disqualified: Callable[[str, str], None] = lambda _bot, _why: None,
+    cluster: ClusterChoice = HERE,
+    playing: Callable[[Executor], None] = lambda _executor: None,
 ) -> bool:
     """Plays what is missing of a run under these limits; whether it is complete now. What went wrong with workers
     is added to the run's warnings. `seen` is shown every record, those of before first; `begins` is called after these.
-    `disqualified` is told which bot is out and why, as soon as it is, and again when the run is continued.
+    `disqualified` is told which bot is out and why, as soon as it is, and again when the run is continued. `playing` is
+    shown the executor before it begins.
     """
     tournament = Tournament(run, setup, limits["max_faults"], seen, begins, disqualified)
-    with choose_executor(setup.roster, limits, workers, should_stop, run.folder / LOGS) as executor:
+    with ExitStack() as stack:
+        try:
+            executor = choose_executor(setup.roster, limits, workers, should_stop, run.folder / LOGS, cluster)
+            playing(executor)
+            stack.enter_context(executor)
+        except UsageError:  # there is nobody to play it, or not as it was asked for
+            run.discard()
+            raise
         complete = tournament.play(executor)
     run.force(changes := list(_changed_meanwhile(setup)))
     run.warnings += [f"{change}." for change in changes]
@@ -75,16 +88,17 @@ class Tournament:
         """Why a bot is disqualified, by its name."""
         self.appended = 0
         """Records of this time."""
+        self.before: RecordDigest | None = None
+        """Of those that were there, if the run was finished with them."""
 
     def play(self, executor: Executor) -> bool:
         """Plays what is missing of the plan; whether the plan is complete now."""
         run = self.run
         with run.writing():
-            before = run.digest() if run.info.records else ""
             complete = self._adaptive(executor) if self.schedule.adaptive else self._static(executor)
             if complete and (self.appended or not run.info.finished):
                 run.finish(now())
-            elif complete and run.info.records != before:
+            elif complete and run.info.records != (self.before.text() if self.before else ""):
                 raise StoreError(
                     f"{run.folder / GAMES}: these are not the records that the run was finished with; "
                     f"arena verify {run.folder} says more."
@@ -92,62 +106,57 @@ class Tournament:
         return complete
 
     def _static(self, executor: Executor) -> bool:
-        known, played = self._check_known(), 0
-        for _ in self._played(executor, (spec for spec in self.schedule.matches() if spec.id not in known)):
-            played += 1
-        return len(known) + played == self.schedule.count()
+        roll = self._called()
+        for _ in self._played(executor, roll.missing()):
+            roll.fitting += 1
+        return roll.fitting == self.schedule.count()
 
-    def _check_known(self) -> set[str]:
-        """The matches that are recorded. Each must be one of the schedule: a stranger would spoil the table."""
-        recorded = {record.id: record.spec for record in self._recorded()}
-        known = set(recorded)
-        for spec in self.schedule.matches() if known else ():
-            if spec.id in recorded:
-                self._check_same(spec, recorded.pop(spec.id))
-            if not recorded:
-                break
-        if recorded:
-            raise self._stranger(min(recorded))
-        return known
+    def _called(self) -> RollCall:
+        """What is recorded beside the schedule. Each must be one of its matches: a stranger would spoil the table."""
+        roll = RollCall(self.schedule.matches())
+        unfit = {record.id for record in self._recorded() if not roll.fits(record)}
+        if unfit:
+            self._check_once(unfit)
+            raise self._stranger(min(unfit))
+        return roll
+
+    def _check_once(self, ids: Collection[str]) -> None:
+        """Raises StoreError if one of these matches is recorded twice."""
+        seen: set[str] = set()
+        for record in self.run.results():
+            if record.id in seen:
+                raise self._twice(record.id)
+            if record.id in ids:
+                seen.add(record.id)
 
     def _adaptive(self, executor: Executor) -> bool:
-        known = {record.id: self.schedule.seen(record) for record in self._recorded()}
+        known: dict[str, GameRecord] = {}
+        for record in self._recorded():
+            if record.id in known:
+                raise self._twice(record.id)
+            known[record.id] = self.schedule.seen(record)
 
-        def results(specs: Sequence[MatchSpec]) -> list[GameRecord] | None:
-            """Those that are known, and the others played now; None if somebody stopped the executor."""
-            found: dict[str, GameRecord] = {}
-            for spec in specs:
-                if spec.id in known:
-                    self._check_same(spec, known[spec.id].spec)
-                    found[spec.id] = known.pop(spec.id)
-            missing = [spec for spec in specs if spec.id not in found]
-            for record in self._played(executor, missing):
-                found[record.id] = self.schedule.seen(record)
-            return [found[spec.id] for spec in specs] if len(found) == len(specs) else None
-
-        going = self.schedule.follow(results)
-        while True:
-            try:
-                next(going)
-            except StopIteration as end:
-                if end.value and known:
-                    raise self._stranger(min(known)) from None
-                return bool(end.value)
+        matches = LiveMatches(self.schedule.course(), known, self._check_same)
+        complete = play_live(
+            matches, lambda specs: map(self.schedule.seen, self._played(executor, specs)), executor.given_up
+        )
+        if complete and known:
+            raise self._stranger(min(known))
+        return complete
 
     def _recorded(self) -> Iterator[GameRecord]:
-        """The records of a run that is continued."""
-        ids: set[str] = set()
-        for record in self.run.records():
-            if record.id in ids:
-                raise StoreError(f"{self.run.folder / GAMES}: the record {record.id} is there twice.")
-            ids.add(record.id)
+        """The records of a run that is continued, with their actions only if the format looks at them."""
+        run = self.run
+        self.before = RecordDigest() if run.info.records else None
+        reads_actions = self.schedule.format.reads_actions
+        for record in run.records(digest=self.before) if reads_actions else run.results(digest=self.before):
             self._count(record)
             yield record
         self.begins()
 
     def _played(self, executor: Executor, specs: Iterable[MatchSpec]) -> Iterator[GameRecord]:
-        for record, line, notes in executor.run(Job(spec, self._disqualified(spec)) for spec in specs):
-            self.run.append(line, notes)
+        jobs = map(self._job, specs)  # which, unlike a generator, asks again after an end
+        for record, *_ in executor.run(jobs, self.run.append_all):
             self.appended += 1
             self._count(record)
             yield record
@@ -167,6 +176,9 @@ class Tournament:
                 self.out[name] = f"disqualified after {self.max_faults} fault{plural}, the last in {record.id}"
                 self.disqualified(name, self.out[name])
 
+    def _job(self, spec: MatchSpec) -> Job:
+        return Job(spec, self._disqualified(spec))
+
     def _disqualified(self, spec: MatchSpec) -> tuple[Fault, ...]:
         if not self.out:
             return ()
@@ -174,8 +186,11 @@ class Tournament:
             Fault(seat, "disqualified", 0, self.out[name]) for seat, name in enumerate(spec.seats) if name in self.out
         )
 
-    def _check_same(self, spec: MatchSpec, recorded: MatchSpec) -> None:
-        if spec != recorded:
+    def _twice(self, name: str) -> StoreError:
+        return StoreError(f"{self.run.folder / GAMES}: the record {name} is there twice.")
+
+    def _check_same(self, spec: MatchSpec, recorded: GameRecord) -> None:
+        if spec != recorded.spec:
             raise self._stranger(spec.id)
 
     def _stranger(self, name: str) -> StoreError:

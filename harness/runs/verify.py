@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
+from hashlib import sha256
 
 from harness.core.errors import ReplayError, StoreError
 from harness.core.types import GameRecord, MatchSpec
@@ -13,10 +14,12 @@ from harness.match.replay import verify
 from harness.plugins.loading import shown
 from harness.plugins.registry import Registry
 from harness.runs.extra_fields import extra_fields
+from harness.runs.record_check import RecordCheck
 from harness.runs.request import LIMITS
 from harness.runs.run_files import digest_of_file
 from harness.runs.run_setup import configure_run, formats_of, limits_of_run
-from harness.runs.store import GAMES, NOTES, RUN, RunFolder
+from harness.runs.store import GAMES, NOTES, RUN, RunFolder, encode
+from harness.runs.verified import Verified
 from harness.runs.verify_bots import BotFindings
 from harness.schedule import Schedule
 
@@ -40,6 +43,8 @@ class Findings:
     """Faults that are taken as they are recorded: the rules cannot tell whether a bot had them, only the bots can."""
     bots: BotFindings | None = None
     """What the bots say, if they were asked."""
+    verified: Verified | None = field(default=None, repr=False, compare=False)
+    """What is remembered of a check of the same files."""
 
     @property
     def fine(self) -> bool:
@@ -52,39 +57,83 @@ def check_run(
     run: RunFolder, registry: Registry, sample: int | None = None, step: Callable[[], None] = lambda: None
 ) -> Findings:
     """Plays the records of a run again (every so many of them if a sample will do) and compares."""
-    found = Findings(finished=bool(run.info.finished))
-    found.problems += [f"Not all of its records may be of the same bots and rules: {each}." for each in run.info.forced]
     games = configure_run(run, registry)
     schedule = Schedule(run.info.plan, formats_of(run, registry))
-    expected = {spec.id: spec for spec in _expected(run, schedule)}
-    found.every = max(1, len(expected) // sample) if sample else 1
-    seen: Counter[str] = Counter()
-    sets: set[str] = set()
-    strangers: list[GameRecord] = []
-    damaged: list[str] = []
-    for number, record in enumerate(run.records(damaged)):
-        found.records += 1
-        step()
-        seen[record.id] += 1
-        found.taken += len(record.failures)
-        sets.add(record.set)
-        if expected.get(record.id) != record.spec:
-            strangers.append(record)
-        elif not number % found.every:
-            found.replayed += 1
-            try:
-                verify(games[record.game], record)
-            except ReplayError as error:
-                found.problems.append(str(error))
-                found.broken.add(record.id)
-    person = any(entrant.name == HUMAN for entrant in run.info.entrants)
-    found.missing = [
-        spec.id for spec in expected.values() if spec.id not in seen and not (person and spec.set in sets)
-    ]  # fmt: skip
-    found.problems = damaged + _unfit(run, seen, strangers, schedule.adaptive and bool(found.missing)) + found.problems
-    found.problems += [*extra_fields(run), *_unfit_limits(run), *_unfit_notes(run, seen, found.finished)]
-    found.broken |= {record.id for record in strangers}
+    found = Findings(finished=bool(run.info.finished), verified=(verified := Verified(run, schedule)))
+    found.problems += [f"Not all of its records may be of the same bots and rules: {each}." for each in run.info.forced]
+
+    def replay(record: GameRecord) -> None:
+        found.replayed += 1
+        try:
+            verify(games[record.game], record)
+        except ReplayError as error:
+            found.problems.append(str(error))
+            found.broken.add(record.id)
+
+    noted = _noted(run) if found.finished else set()
+    if sample and not noted and verified.recall():
+        found.records, found.taken = verified.records, verified.taken
+        found.every = max(1, found.records // sample)
+        _look_at_some(run, found.every, step, replay)
+        extras = extra_fields(run)
+    else:
+        extras = _look_at_all(run, schedule, found, sample, step, replay, noted)
+    found.problems += [*extras, *_unfit_limits(run), *_unfit_notes(run, noted)]
     return found
+
+
+def _look_at_some(run: RunFolder, every: int, step: Callable[[], None], replay: Callable[[GameRecord], None]) -> None:
+    """Plays a sample of records again that are, all of them, known to be the schedule's."""
+    for number, line in run.lines():
+        step()
+        if not (number - 1) % every:
+            replay(run.read_record(number, line))
+
+
+def _look_at_all(
+    run: RunFolder,
+    schedule: Schedule,
+    found: Findings,
+    sample: int | None,
+    step: Callable[[], None],
+    replay: Callable[[GameRecord], None],
+    noted: set[str],
+) -> list[str]:
+    """Looks at every record, and plays those again that are to be; a sentence on each field that no arena writes."""
+    led = schedule.led_by(_looked_at(run, schedule))[0] if schedule.adaptive else None
+    count = schedule.count() or 0 if led is None else len(led)
+    found.every = max(1, count // sample) if sample else 1
+    person = any(entrant.name == HUMAN for entrant in run.info.entrants)
+    sets: set[str] = set()
+
+    def seen(record: GameRecord) -> None:
+        step()
+        noted.discard(record.id)
+        if person:
+            sets.add(record.set)
+
+    by_place = None if led is None else sorted(led, key=lambda spec: spec.index)
+    check = RecordCheck(run, schedule.matches if by_place is None else lambda: by_place)
+    for number, record in check.fitting(seen):
+        if not number % found.every:
+            replay(record)
+    found.records, found.taken = check.records, check.taken
+    missing: Iterable[MatchSpec] = check.missing()
+    if led is not None:
+        places = {spec.index for spec in missing}
+        missing = (spec for spec in led if spec.index in places)
+    found.missing = [spec.id for spec in missing if not (person and spec.set in sets)]
+    unfit = _unfit(run, check, schedule.adaptive and bool(found.missing))
+    found.problems = check.damaged + unfit + found.problems
+    found.broken |= {record.id for record in check.strangers}
+    if found.verified and not (check.damaged or unfit or check.extras or found.missing):
+        found.verified.take(check)
+    return [*extra_fields(run), *check.extras]
+
+
+def _looked_at(run: RunFolder, schedule: Schedule) -> Iterator[GameRecord]:
+    """As much of the records as the format of the run looks at."""
+    return run.records([]) if schedule.format.reads_actions else run.results([])
 
 
 def _unfit_limits(run: RunFolder) -> Iterator[str]:
@@ -97,14 +146,22 @@ def _unfit_limits(run: RunFolder) -> Iterator[str]:
         yield str(error)
 
 
-def _unfit_notes(run: RunFolder, seen: Collection[str], finished: bool) -> list[str]:
+def _noted(run: RunFolder) -> set[str]:
+    """The matches in which bots have noted something, as far as that can be read."""
+    found: set[str] = set()
+    with suppress(StoreError):
+        found.update(noted.match for noted in run.all_notes())
+    return found
+
+
+def _unfit_notes(run: RunFolder, without_record: Collection[str]) -> list[str]:
     """What is wrong with the notes of bots."""
     path = run.folder / NOTES
     try:
         found = [
             f"{path} has notes of {shown(noted.match)}, which has no record."
             for noted in run.all_notes()
-            if finished and noted.match not in seen
+            if noted.match in without_record
         ]
         if run.info.notes and digest_of_file(path) != run.info.notes:
             found.append(f"{path} is not what the run was finished with: its digest in run.json does not fit.")
@@ -113,62 +170,37 @@ def _unfit_notes(run: RunFolder, seen: Collection[str], finished: bool) -> list[
     return found
 
 
-def _expected(run: RunFolder, schedule: Schedule) -> Iterable[MatchSpec]:
-    """The matches that the run's schedule has; of an adaptive format, as far as its records lead."""
-    return schedule.led_by(run.records([]))[0] if schedule.adaptive else schedule.matches()
-
-
-def _unfit(run: RunFolder, seen: Counter[str], strangers: Sequence[GameRecord], astray: bool) -> list[str]:
+def _unfit(run: RunFolder, check: RecordCheck, astray: bool) -> list[str]:
     """What is wrong with the records together. `astray`: earlier ones are missing that the format goes by."""
-    found = [f"{name} is there twice." for name, times in seen.items() if times > 1]
-    if strangers and astray:
+    found = [f"{name} is there twice." for name in check.twice()]
+    if check.strangers and astray:
         found.append(
-            f"{len(strangers)} records come after those that are missing: whether they belong to the schedule "
+            f"{len(check.strangers)} records come after those that are missing: whether they belong to the schedule "
             f"cannot be told."
         )
     else:
-        found += [f"{record.id} is not what the schedule of this run has under that id." for record in strangers]
-    found += _disqualified_unduly(run)
+        found += [f"{record.id} is not what the schedule of this run has under that id." for record in check.strangers]
+    found += check.disqualified_unduly()
     if run.info.finished and not run.ends_whole():
         found.append(f"{run.folder / GAMES} goes on after its last whole line, and the run was complete without that.")
-    if run.info.records:
-        try:
-            same = run.digest() == run.info.records
-        except StoreError:
-            same = False
-        if not same:
-            found.append(
-                "These are not the records that the run was finished with: its digest in run.json does not fit."
-            )
+    if run.info.records not in ("", check.digest()):
+        found.append("These are not the records that the run was finished with: its digest in run.json does not fit.")
     return found
-
-
-def _disqualified_unduly(run: RunFolder) -> Iterator[str]:
-    """Bots that are out in some match, and have not failed as often as that takes."""
-    most = run.info.limits.get("max_faults", 0)
-    failures: Counter[str] = Counter()
-    out: dict[str, str] = {}
-    for record in run.records([]):
-        for fault in record.faults:
-            name = record.seats[fault.seat]
-            if fault.kind == "disqualified":
-                out.setdefault(name, record.id)
-            else:
-                failures[name] += 1
-    for name, match in out.items():
-        if not isinstance(most, int) or not 0 < most <= failures[name]:
-            rule = f"at {most} faults a bot is out" if most else "nobody is disqualified in this run"
-            yield f"{name} is disqualified in {match} with {failures[name]} faults in all: {rule}."
 
 
 def differences(one: RunFolder, other: RunFolder) -> list[str]:
     """Where the records of two runs differ, timing and file order aside."""
-    first = {record.id: record.without_timing() for record in one.records([])}
+    first = {record.id: _plain_digest(record) for record in one.records([])}
     found = []
     for record in other.records([]):
         mine = first.pop(record.id, None)
         if mine is None:
             found.append(f"{record.id} is only in {other.folder}.")
-        elif mine != record.without_timing():
+        elif mine != _plain_digest(record):
             found.append(f"{record.id} differs.")
     return found + [f"{name} is only in {one.folder}." for name in first]
+
+
+def _plain_digest(record: GameRecord) -> bytes:
+    """What must be the same in every play of the match, in few bytes."""
+    return sha256(encode(record.without_timing())).digest()

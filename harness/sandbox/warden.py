@@ -83,7 +83,8 @@ def _run(orders: dict[str, Any], limits: Any, namespaces: bool, bot_user: int, c
         from harness.sandbox.packages import find_packages
 
         site.main()  # skipped so far for a quick start; a bot may live in any installed package
-        sys.path += [path for path in orders["import_path"] if path not in sys.path]
+        # In the order of whoever enters the bot, so that of two installed versions it is the same one.
+        sys.path[:] = dict.fromkeys([*orders["import_path"], *sys.path])
         find_packages(orders["packages"])
         module, _, function = orders["entry"].partition(":")
         getattr(import_module(module), function)(orders["request"])

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from harness.core.chance import Chance
 from harness.core.errors import UsageError
-from harness.core.format import Format, GamePlan, Outcome, Plan, RoundsOfMatches
-from harness.core.types import MatchSpec, Option
+from harness.core.format import Format, GamePlan, OpenRound, Outcome, Plan, RoundsOfMatches
+from harness.core.types import GameRecord, MatchSpec, Option
 from harness.ratings.comparison import SequentialTest
 from harness.ratings.duel_judge import DuelJudge
 from harness.ratings.question import MARGIN, WAYS, Question, Unit, value_functions
@@ -22,19 +22,40 @@ NO_JUDGES: Mapping[str, DuelJudge] = {}
 
 
 def rounds(game: GamePlan, plan: Plan, _luck: Chance, judges: Mapping[str, DuelJudge] = NO_JUDGES) -> RoundsOfMatches:
-    """As many units at a time as are needed at least; the answer may come with the last of them, and not before."""
+    """As many units at once as are needed at least; the answer may come with the last of them, and not before."""
     test = sequential_test(game, plan, judges)
     if test is None:
         raise UsageError(f"To take the luck out of {game.name} is for 'arena compare --luck-adjusted'.")
-    question = test.question
-    while not test.over:
-        unit, size = test.unit, question.size(test.unit)
-        firsts = range(test.matches, test.matches + size * test.least(PIECE), size)
-        numbered = enumerate(firsts, test.played + 1)
-        records = yield [spec for number, first in numbered for spec in placed(game, plan, unit, number, first)]
-        for start in range(0, len(records), size):
-            test.add(records[start : start + size])
+    yield _Units(game, plan, test)
     return Outcome(note=test.verdict().sentence)
+
+
+class _Units(OpenRound):
+    """The units of a comparison. Results may say that more of them are needed before all that are being played have
+    ended: these can be played at once, and the answer is the same."""
+
+    def __init__(self, game: GamePlan, plan: Plan, test: SequentialTest) -> None:
+        self._game, self._plan, self._test = game, plan, test
+        self._given = 0
+        self._looked = -1
+        self._unit: list[GameRecord] = []
+
+    def more(self) -> list[MatchSpec]:
+        test = self._test
+        if self._looked == test.played or test.over:
+            return []
+        self._looked = test.played
+        unit, size, last = test.unit, test.question.size(test.unit), test.played + test.least(PIECE)
+        numbers = range(self._given + 1, last + 1)
+        self._given = max(self._given, last)
+        firsts = ((number, test.matches + (number - test.played - 1) * size) for number in numbers)
+        return [spec for number, first in firsts for spec in placed(self._game, self._plan, unit, number, first)]
+
+    def take(self, record: GameRecord) -> None:
+        self._unit.append(record)
+        if len(self._unit) == self._test.question.size(self._test.unit):
+            self._test.add(self._unit)
+            self._unit = []
 
 
 def sequential_test(game: GamePlan, plan: Plan, judges: Mapping[str, DuelJudge]) -> SequentialTest | None:

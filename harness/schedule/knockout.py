@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from harness.core.chance import Chance
 from harness.core.format import Format, GamePlan, Outcome, Plan, Rounds
 from harness.core.format_results import BracketEntry, BracketRound
 from harness.core.types import GameRecord
-from harness.schedule.rounds import RoundRecords, Tally, play_round, still_to_play
+from harness.schedule.rounds import RoundRecords, Tally, play_round, sizes_of_round, still_to_play
 
 
 def rounds(game: GamePlan, plan: Plan, luck: Chance) -> Rounds:
@@ -151,6 +151,12 @@ def stages(game: GamePlan, _plan: Plan) -> int:
     return len(list(tables_of_rounds(game)))
 
 
+def sizes(game: GamePlan, plan: Plan) -> Iterator[int]:
+    """How many tables a round has does not depend on who goes on."""
+    for tables in tables_of_rounds(game):
+        yield from sizes_of_round(tables, game, plan)
+
+
 KNOCKOUT = Format(
     "knockout",
     "tables of which the best half goes on, down to a final",
@@ -159,4 +165,5 @@ KNOCKOUT = Format(
     adaptive=True,
     track=KnockoutTracker,
     stages=stages,
+    sizes=sizes,
 )

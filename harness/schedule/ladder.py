@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import pairwise, repeat
 from random import Random
 
 from harness.core.chance import Chance
@@ -25,13 +25,9 @@ MOST_BOTS = 200
 
 def rounds(game: GamePlan, plan: Plan, luck: Chance) -> Rounds:
     """A few tables at a time, each with a deal of its own; the outcome says what is known and what is open."""
-    knowledge, most, seats = Knowledge(game, plan), count(game, plan), game.players
-    played = number = deal = 0
-    while most is None or played + seats <= most:
-        room = tables_per_round(game, plan)
-        if most is not None:
-            room = min(room, (most - played) // seats)
-        number += 1
+    knowledge = Knowledge(game, plan)
+    played = deal = 0
+    for number, room in enumerate(_rooms(game, plan), 1):
         tables: list[DuplicateSet] = []
         for table in knowledge.tables(room, luck.rng("ladder", game.name, number)):
             deal += 1
@@ -201,6 +197,25 @@ def tables_per_round(game: GamePlan, plan: Plan) -> int:
     return plan.whole("tables") or -(-len(game.entrants) // game.players)
 
 
+def _rooms(game: GamePlan, plan: Plan) -> Iterator[int]:
+    """Tables of each round, as long as matches are left; without end if nothing limits them."""
+    tables, most = tables_per_round(game, plan), count(game, plan)
+    if most is None:
+        yield from repeat(tables)
+        return
+    left = most // game.players
+    while left:
+        yield min(tables, left)
+        left -= min(tables, left)
+
+
+def sizes(game: GamePlan, plan: Plan) -> Iterator[int] | None:
+    """All matches are played, unless results decide when it ends."""
+    if plan.number("until-separated"):
+        return None
+    return (tables * game.players for tables in _rooms(game, plan))
+
+
 def count(game: GamePlan, plan: Plan) -> int | None:
     """The most that will be played: a round for each deal, or until separated, and never above max_matches."""
     ends = [] if plan.number("until-separated") else [plan.deals * tables_per_round(game, plan) * game.players]
@@ -263,4 +278,5 @@ LADDER = Format(
     ),
     candidates=True,
     track=LadderTracker,
+    sizes=sizes,
 )

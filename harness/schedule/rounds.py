@@ -9,7 +9,7 @@ from itertools import islice
 
 from harness.core.chance import Chance
 from harness.core.errors import StoreError
-from harness.core.format import DuplicateSet, GamePlan, Plan
+from harness.core.format import DuplicateSet, GamePlan, OpenRound, Plan
 from harness.core.types import GameRecord
 
 PIECE = 1000
@@ -49,13 +49,34 @@ def tally(records: Iterable[GameRecord], into: dict[str, Tally]) -> None:
 
 def play_round(
     number: int, tables: Sequence[Sequence[str]], game: GamePlan, plan: Plan, luck: Chance
-) -> Generator[list[DuplicateSet], Sequence[GameRecord], dict[str, Tally]]:
+) -> Generator[OpenRound, Sequence[GameRecord], dict[str, Tally]]:
     """Plays all deals of one round at these tables, in pieces of bounded size; gives back what each bot did."""
     tallies = {name: Tally(opponents=[other for other in table if other != name]) for table in tables for name in table}
-    sets = _sets(number, tables, game, plan, luck)
-    while piece := list(islice(sets, max(1, PIECE // game.players))):
-        tally((yield piece), tallies)
+    yield _RoundInPieces(_sets(number, tables, game, plan, luck), _sets_of_piece(game), tallies)
     return tallies
+
+
+class _RoundInPieces(OpenRound):
+    """All deals of a round: its pieces do not depend on each other."""
+
+    def __init__(self, sets: Iterator[DuplicateSet], size: int, tallies: dict[str, Tally]) -> None:
+        self._sets, self._size, self._tallies = sets, size, tallies
+
+    def more(self) -> list[DuplicateSet]:
+        return list(islice(self._sets, self._size))
+
+    def take(self, record: GameRecord) -> None:
+        tally([record], self._tallies)
+
+
+def sizes_of_round(tables: int, game: GamePlan, plan: Plan) -> Iterator[int]:
+    """Matches of each piece of a round at so many tables."""
+    sets, piece = tables * plan.deals, _sets_of_piece(game)
+    return (min(piece, sets - first) * game.players for first in range(0, sets, piece))
+
+
+def _sets_of_piece(game: GamePlan) -> int:
+    return max(1, PIECE // game.players)
 
 
 def _sets(

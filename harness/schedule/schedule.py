@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import count
 from typing import Any
 
@@ -10,12 +11,13 @@ from msgspec.structs import replace
 
 from harness.core.chance import Chance
 from harness.core.errors import ArenaError, PluginError, UnknownName, UsageError
-from harness.core.format import DuplicateSet, Format, GamePlan, Outcome, Plan, Rounds, RoundsOfMatches
+from harness.core.format import DuplicateSet, Format, GamePlan, OpenRound, Outcome, Plan
 from harness.core.options import resolve
 from harness.core.types import GameRecord, MatchSpec
 from harness.plugins.hooks import hookimpl
 from harness.ratings import in_schedule_order
 from harness.schedule.compare import COMPARE
+from harness.schedule.course import Course
 from harness.schedule.gauntlet import GAUNTLET
 from harness.schedule.knockout import KNOCKOUT
 from harness.schedule.ladder import LADDER
@@ -78,22 +80,19 @@ class Schedule:
     def _flat(self) -> Iterator[MatchSpec]:
         luck, index = Chance(self.plan.seed), count()
         running = self._started(luck)
-        last = dict.fromkeys(running, NO_SET)
         for _ in range(self.plan.deals):
-            for name, (game, rounds) in running.items():
-                sets = self._next_sets(rounds)
-                if isinstance(sets, Outcome):
-                    raise self._broken("it ends before its deals do")
-                for duplicates in sets:
-                    last[name] = self._check_set(game, duplicates, last[name])
-                    yield from _rotated(game, duplicates, luck, index)
+            for rounds in running:
+                sets = rounds.ask()
+                if not isinstance(sets, list):
+                    raise rounds.broken("it ends before its deals do")
+                yield from rounds.matches(sets, index)
 
-    def _started(self, luck: Chance) -> dict[str, tuple[GamePlan, Rounds | RoundsOfMatches]]:
-        running = {game.name: (game, self.format.rounds(game, self.plan, luck)) for game in self.plan.games}
-        for _, rounds in running.values():
-            if not isinstance(rounds, Generator):
-                raise self._broken(f"its rounds are {rounds!r}, not a generator")
-        return running
+    def course(self) -> Course:
+        """The matches of any plan, as results lead to them: what is played by, and all else here that needs results."""
+        return Course(self.plan, self.format, self._started(Chance(self.plan.seed)))
+
+    def _started(self, luck: Chance) -> list[CheckedRounds]:
+        return [CheckedRounds(game, self.plan, self.format, luck) for game in self.plan.games]
 
     def follow(self, results: Results) -> Generator[list[MatchSpec], None, dict[str, Outcome]]:
         """The matches of any plan, round by round; `results` is asked for the records of each round after it is given.
@@ -102,90 +101,22 @@ class Schedule:
         if `results` gave up. Only what `seen` leaves of the records matters, so a resumed run is led to
         where it was by the records it has.
         """
-        going = self._rounds()
-        specs = next(going)
-        while True:
+        course = self.course()
+        while specs := course.turn():
             yield specs
             records = results(specs)
             if records is None:
                 return {}
-            try:
-                specs = going.send(records)
-            except StopIteration as end:
-                ended: dict[str, Outcome] = end.value
-                return ended
-
-    def _rounds(self) -> Generator[list[MatchSpec], Sequence[GameRecord], dict[str, Outcome]]:
-        luck, index = Chance(self.plan.seed), count()
-        outcomes: dict[str, Outcome] = {}
-        running = self._started(luck)
-        last = dict.fromkeys(running, NO_SET)
-        results: dict[str, Sequence[GameRecord]] = {}
-        while True:
-            asked: dict[str, list[MatchSpec]] = {}
-            for name, (game, rounds) in list(running.items()):
-                sets = self._next_sets(rounds, results.get(name))
-                if isinstance(sets, Outcome):
-                    outcomes[name] = sets
-                    del running[name]
-                    continue
-                asked[name] = []
-                for one in sets:
-                    if isinstance(one, MatchSpec):
-                        self._check_seating(game, one.seats)
-                        asked[name].append(one)
-                        continue
-                    last[name] = self._check_set(game, one, last[name])
-                    asked[name] += _rotated(game, one, luck, index)
-            if not asked:
-                return outcomes
-            specs = [spec for part in asked.values() for spec in part]
-            records = yield specs
             _check_sent(specs, records)
-            results = {name: [record for record in records if record.game == name] for name in asked}
+            for record in records:
+                course.take(record)
+        return course.outcomes
 
-    def _next_sets(
-        self, rounds: Rounds | RoundsOfMatches, results: Sequence[GameRecord] | None = None
-    ) -> list[Any] | Outcome:
-        """What a format asks for next, or its outcome at the end; whatever else it does is its author's mistake."""
-        try:
-            sets = next(rounds) if results is None else rounds.send(results)
-        except StopIteration as end:
-            if isinstance(end.value, Outcome):
-                return end.value
-            raise self._broken(f"it ends with {end.value!r} instead of an Outcome") from None
-        except ArenaError:
-            raise
-        except Exception as error:
-            raise self._broken(f"{type(error).__name__}: {error}") from error
-        if type(sets) is not list or not sets:
-            raise self._broken(f"it yields {sets!r} instead of the sets to be played")
-        return sets
-
-    def _check_set(self, game: GamePlan, duplicates: Any, last: Place) -> Place:
-        """Refuses a set that cannot be played, or whose matches would have the names of earlier ones, or whose deal
-        was over: what matches of one deal have in common is seen if they follow each other."""
-        if not isinstance(duplicates, DuplicateSet):
-            raise self._broken(f"{duplicates!r} is no DuplicateSet")
-        self._check_seating(game, duplicates.seating)
-        place, deal = (duplicates.group, duplicates.number), tuple(duplicates.deal)
-        if place <= last[0]:
-            raise self._broken(f"the set {place} comes after {last[0]}: groups and numbers must go up")
-        if deal < last[1]:
-            raise self._broken(f"the deal {deal} comes after {last[1]}: deals go up, and sets of one follow each other")
-        return place, deal
-
-    def _check_seating(self, game: GamePlan, seating: Sequence[str]) -> None:
-        if len(seating) != game.players or len(set(seating)) < len(seating) or not set(seating) <= set(game.entrants):
-            raise self._broken(f"{seating!r} are not {game.players} different bots of {game.name}")
-
-    def _broken(self, what: str) -> PluginError:
-        return PluginError(f"The format {self.plan.format} is broken: {what}.")
-
-    def outcomes(self, records: Iterable[GameRecord]) -> dict[str, Outcome]:
-        """What the format says of these records, game by game; {} as long as it says nothing."""
+    def outcomes(self, records: Iterable[GameRecord], *, ordered: bool = False) -> dict[str, Outcome]:
+        """What the format says of these records, game by game; {} as long as it says nothing. `ordered`: they come in
+        the order of the schedule."""
         if self.format.track is not None:
-            return self._tracked(records)
+            return self._tracked(records if ordered else in_schedule_order(records))
         if not self.adaptive:
             return {game.name: Outcome() for game in self.plan.games}
         _, ended = self.led_by(records)
@@ -193,16 +124,12 @@ class Schedule:
 
     def _tracked(self, records: Iterable[GameRecord]) -> dict[str, Outcome]:
         assert self.format.track is not None
-        try:
+        with blaming(self.format):
             trackers = {game.name: self.format.track(game, self.plan) for game in self.plan.games}
-            for record in in_schedule_order(records):
+            for record in records:
                 if record.game in trackers:
                     trackers[record.game].add(record)
             return {name: tracker.outcome() for name, tracker in trackers.items()}
-        except ArenaError:
-            raise
-        except Exception as error:
-            raise self._broken(f"{type(error).__name__}: {error}") from error
 
     def seen(self, record: GameRecord) -> GameRecord:
         """As much of a record as the format looks at."""
@@ -211,18 +138,13 @@ class Schedule:
     def led_by(self, records: Iterable[GameRecord]) -> tuple[list[MatchSpec], dict[str, Outcome]]:
         """The matches that these records lead to, those still to be played included, and the outcome if none are."""
         known = {record.id: self.seen(record) for record in records}
-        specs: list[MatchSpec] = []
-
-        def results(asked: Sequence[MatchSpec]) -> list[GameRecord] | None:
-            found = [known[spec.id] for spec in asked if spec.id in known and known[spec.id].seats == spec.seats]
-            return found if len(found) == len(asked) else None  # records of other bots lead nowhere
-
-        going = self.follow(results)
-        while True:
-            try:
-                specs += next(going)
-            except StopIteration as end:
-                return specs, end.value
+        course, specs = self.course(), list[MatchSpec]()
+        while more := course.more():
+            specs += more
+            for spec in more:
+                if spec.id in known and known[spec.id].seats == spec.seats:  # records of other bots lead nowhere
+                    course.take(known[spec.id])
+        return specs, course.outcomes
 
     def simulated(self, strengths: Mapping[str, float] | None = None) -> Iterator[MatchSpec]:
         """A schedule that the plan may lead to, without playing: the schedule itself if results do not matter.
@@ -238,20 +160,110 @@ class Schedule:
             yield from specs
 
 
-def _rotated(game: GamePlan, duplicates: DuplicateSet, luck: Chance, index: Iterator[int]) -> Iterator[MatchSpec]:
-    """The matches of one duplicate set."""
-    name = f"{game.name}-{duplicates.group}.{duplicates.number}"
-    seed = luck.derive("deal", game.name, *duplicates.deal)
-    for turn, seats in enumerate(rotations(duplicates.seating), 1):
-        yield MatchSpec(
-            id=f"{name}.{turn}",
-            index=next(index),
-            set=name,
-            game=game.name,
-            options=game.settings,
-            seed=seed,
-            seats=seats,
-        )
+class CheckedRounds:
+    """The rounds of one game, as its format yields them, and the matches that they are."""
+
+    def __init__(self, game: GamePlan, plan: Plan, form: Format, luck: Chance) -> None:
+        self.game = game
+        self._format, self._luck, self._entered = form, luck, frozenset(game.entrants)
+        self._rounds: Any = form.rounds(game, plan, luck)
+        if not isinstance(self._rounds, Generator):
+            raise self.broken(f"its rounds are {self._rounds!r}, not a generator")
+        self._last = NO_SET
+        self.kind: type | None = None
+        """What it yields, sets or matches with places of their own; None before the first."""
+
+    def ask(self, results: Sequence[GameRecord] | None = None) -> list[Any] | OpenRound | Outcome:
+        """What the format asks for next, after these results of what it asked for before; its outcome at the end."""
+        with blaming(self._format):
+            try:
+                asked = next(self._rounds) if results is None else self._rounds.send(results)
+            except StopIteration as end:
+                if isinstance(end.value, Outcome):
+                    return end.value
+                raise self.broken(f"it ends with {end.value!r} instead of an Outcome") from None
+        if isinstance(asked, OpenRound):
+            return asked
+        if type(asked) is not list or not asked:
+            raise self.broken(f"it yields {asked!r} instead of the sets to be played")
+        return asked
+
+    def more(self, asked: OpenRound) -> Sequence[Any]:
+        """What can be played now of an open round."""
+        with blaming(self._format):
+            return asked.more()
+
+    def tell(self, asked: OpenRound, record: GameRecord) -> None:
+        """Lets an open round take in a result."""
+        with blaming(self._format):
+            asked.take(record)
+
+    def matches(self, asked: Sequence[Any], index: Iterator[int]) -> Iterator[MatchSpec]:
+        """The matches of what was asked for; sets take their places in the schedule from `index`."""
+        for one in asked:
+            self._check_kind(one)
+            if isinstance(one, MatchSpec):
+                self._check_seating(one.seats)
+                yield one
+            else:
+                self._last = self._check_set(one)
+                yield from self._rotated(one, index)
+
+    def _check_kind(self, one: Any) -> None:
+        if not isinstance(one, (DuplicateSet, MatchSpec)):
+            raise self.broken(f"{one!r} is no DuplicateSet")
+        self.kind = self.kind or type(one)
+        if not isinstance(one, self.kind):
+            raise self.broken(f"it yields both sets and matches; {one!r} is no {self.kind.__name__}")
+
+    def _check_set(self, duplicates: DuplicateSet) -> Place:
+        """Refuses a set that cannot be played, or whose matches would have the names of earlier ones, or whose deal
+        was over: what matches of one deal have in common is seen if they follow each other."""
+        self._check_seating(duplicates.seating)
+        place, deal = (duplicates.group, duplicates.number), tuple(duplicates.deal)
+        if place <= self._last[0]:
+            raise self.broken(f"the set {place} comes after {self._last[0]}: groups and numbers must go up")
+        if deal < self._last[1]:
+            raise self.broken(
+                f"the deal {deal} comes after {self._last[1]}: deals go up, and sets of one follow each other"
+            )
+        return place, deal
+
+    def _check_seating(self, seating: Sequence[str]) -> None:
+        sitting, game = set(seating), self.game
+        if not len(seating) == len(sitting) == game.players or not sitting <= self._entered:
+            raise self.broken(f"{seating!r} are not {game.players} different bots of {game.name}")
+
+    def _rotated(self, duplicates: DuplicateSet, index: Iterator[int]) -> Iterator[MatchSpec]:
+        """The matches of one duplicate set."""
+        game = self.game
+        name = f"{game.name}-{duplicates.group}.{duplicates.number}"
+        seed = self._luck.derive("deal", game.name, *duplicates.deal)
+        for turn, seats in enumerate(rotations(duplicates.seating), 1):
+            yield MatchSpec(
+                id=f"{name}.{turn}",
+                index=next(index),
+                set=name,
+                game=game.name,
+                options=game.settings,
+                seed=seed,
+                seats=seats,
+            )
+
+    def broken(self, what: str) -> PluginError:
+        """The error that names the format and what it did."""
+        return PluginError(f"The format {self._format.name} is broken: {what}.")
+
+
+@contextmanager
+def blaming(form: Format) -> Iterator[None]:
+    """Whatever goes wrong inside is told as a mistake of the format."""
+    try:
+        yield
+    except ArenaError:
+        raise
+    except Exception as error:
+        raise PluginError(f"The format {form.name} is broken: {type(error).__name__}: {error}.") from error
 
 
 def rotations(seating: Sequence[str]) -> list[tuple[str, ...]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import combinations, islice
 from math import fsum
 
@@ -10,7 +11,7 @@ from harness.core.format import Format, GamePlan, Outcome, Plan, Rounds
 from harness.core.types import GameRecord, Option
 from harness.schedule import swiss_results
 from harness.schedule.pairing import STEPS, repeats, seat_by_standing
-from harness.schedule.rounds import RoundRecords, Tally, play_round, still_to_play
+from harness.schedule.rounds import RoundRecords, Tally, play_round, sizes_of_round, still_to_play
 
 BYES_TRIED = 40
 """Ways of choosing who sits out that are tried for a round without repeats; fewer in a field above LARGE."""
@@ -141,6 +142,12 @@ def count(game: GamePlan, plan: Plan) -> int:
     return rounds_of(game, plan) * (len(game.entrants) // game.players) * game.players * plan.deals
 
 
+def sizes(game: GamePlan, plan: Plan) -> Iterator[int]:
+    """Every round has the same tables, whoever sits there."""
+    for _ in range(rounds_of(game, plan)):
+        yield from sizes_of_round(len(game.entrants) // game.players, game, plan)
+
+
 SWISS = Format(
     "swiss",
     "rounds in which those who stand level meet, without avoidable repeats",
@@ -148,6 +155,7 @@ SWISS = Format(
     count,
     adaptive=True,
     stages=rounds_of,
+    sizes=sizes,
     options=(Option("rounds", 0, "rounds; 0 is as many as halve the field down to one", kind="int", minimum=0),),
     track=SwissTracker,
 )

@@ -194,7 +194,7 @@ def test_what_counted_is_kept_and_counts_when_the_run_goes_on():
     arena(*base, "--workers", 1, "--name", "timed")
     arena(*base, "--workers", 0, "--move-time", 7, "--name", "given")
     Path("run.toml").write_text('workers = 0\ngames = ["el-paso"]\nbots = ["stopper.py", "random"]\ndeals = 1\n')
-    arena("tournament", "--config", "run.toml", "--name", "file")
+    arena("tournament", "run.toml", "--name", "file")
     assert [kept(name) for name in ("free", "timed", "given", "file")] == [0.0, 10.0, 7.0, 0.0]
     arena("tournament", "--resume", "free", "--workers", 1)
     arena("tournament", "--resume", "timed", "--workers", 0)

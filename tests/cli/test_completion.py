@@ -22,16 +22,17 @@ from tests.support.waiting import within
 BASH = shutil.which("bash")
 ARENA = Path(sys.executable).with_name("arena")
 NAMED = {
-    "bot", "bots", "candidates", "company", "format", "game", "games", "hint_bot", "left_out", "one", "other", "resume",
-    "run", "runs",
+    "bot", "bots", "candidates", "company", "event", "format", "game", "games", "hint_bot", "left_out", "one", "other",
+    "resume", "run", "runs",
 }  # fmt: skip
 """Parameters of commands that name something a shell can know."""
 
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
-    """A folder with two bot files and two runs."""
+    """A folder with two bot files and two runs; names are kept outside it, for each test its own."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path.with_name(tmp_path.name + "-caches")))
     (tmp_path / "old").mkdir()
     for place in ("sprinter.py", "old/sprinter.py", "notes.txt", "old/.hidden.py"):
         (tmp_path / place).write_text("")
@@ -54,10 +55,26 @@ def test_commands_without_importing_any():
     code = (
         "import sys; from click.shell_completion import ShellComplete; from harness.cli import main;"
         "found = ShellComplete(main, {}, 'arena', 'X').get_completions([], 're');"
-        "print([item.value for item in found], [name for name in sys.modules if name.startswith('harness.')])"
+        "print([item.value for item in found], sorted(name for name in sys.modules if name.startswith('harness.')))"
     )
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert printed == "['replay', 'report'] ['harness._version', 'harness.cli']\n"
+    assert printed == "['replay', 'report'] ['harness._version', 'harness.cli', 'harness.cli.group']\n"
+
+
+def test_files_that_ask_for_runs(folder):
+    for place in ("event.toml", "old/event.toml"):
+        (folder / place).write_text("")
+    assert offered("arena tournament e") == ["event.toml"]
+    assert offered("arena tournament old/") == ["old/event.toml"]
+    assert offered("arena tournament ") == ["event.toml", "/..."]
+    assert offered("arena tournament res") == ["res/..."]
+
+
+def test_runs_are_those_of_the_folder_that_the_environment_names(folder, monkeypatch):
+    (folder / "results").rename(folder / "elsewhere")
+    assert offered("arena leaderboard f") == []
+    monkeypatch.setenv("ARENA_RESULTS", "elsewhere")
+    assert offered("arena leaderboard f") == ["first"]
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -83,7 +100,7 @@ def test_every_parameter_that_names_something_is_completed(command):
         ("arena tournament --bot ismcts:g", ["ismcts:guide="]),
         ("arena tournament --bot ismcts:guide=ou", ["ismcts:guide=outlaw"]),
         ("arena tournament --bot ismcts:ms=5,re", ["ismcts:ms=5,reward="]),
-        ("arena tournament --bot ismcts:reward=", ["ismcts:reward=score", "ismcts:reward=rank"]),
+        ("arena tournament --bot ismcts:reward=", ["ismcts:reward=score", "ismcts:reward=rank", "ismcts:reward=value"]),
         ("arena tournament --bot v2=ismcts:ms=5,ms", []),
         ("arena tournament --bot nobody:x", []),
         ("arena tournament --bot cmd:", []),

@@ -132,7 +132,7 @@ def test_a_table_of_bots_in_a_file_names_them():
         'games = ["el-paso"]\ndeals = 1\nseed = 1\nname = "a"\nplayers = 2\n'
         '[bots]\nv1 = "old/sprinter.py"\nv2 = "sprinter.py"\n'
     )
-    arena("tournament", "--config", "run.toml")
+    arena("tournament", "run.toml")
     seats = {name for record in RunFolder.open(Path("results/a")).records() for name in record.seats}
     assert seats == {"v1", "v2"}
 
@@ -175,7 +175,7 @@ def test_a_later_worker_does_not_load_a_package_that_was_edited_meanwhile(tmp_pa
     from harness.core.types import MatchSpec
     from harness.executors.jobs import Job, Roster
     from harness.executors.local import LocalPool
-    from harness.match.referee import NO_LIMITS
+    from harness.match.time_limits import NO_LIMITS
     from harness.plugins.registry import load
 
     Path("fickle_bot.py").write_text(PACKAGE.format(text="old"))

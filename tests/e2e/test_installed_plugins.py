@@ -9,21 +9,7 @@ from pathlib import Path
 
 import pytest
 
-PYPROJECT = """
-[build-system]
-requires = ["setuptools"]
-build-backend = "setuptools.build_meta"
-
-[project]
-name = "{name}"
-version = "0.3"
-
-[project.entry-points.arena]
-{name} = "{name}"
-
-[tool.setuptools]
-py-modules = ["{name}"]
-"""
+from tests.support.packages import PYPROJECT, install
 
 GOOD = '''
 import harness
@@ -57,12 +43,12 @@ def site(tmp_path_factory):
     for name, code in PACKAGES.items():
         folder = root / name
         folder.mkdir()
-        (folder / "pyproject.toml").write_text(PYPROJECT.format(name=name))
+        (folder / "pyproject.toml").write_text(
+            PYPROJECT.format(name=name, version="0.3", module=name, contents=f'py-modules = ["{name}"]')
+        )
         (folder / f"{name}.py").write_text(code)
     target = root / "site"
-    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation", "--no-compile",
-               "--disable-pip-version-check", "--root-user-action=ignore", "--target", str(target)]  # fmt: skip
-    subprocess.run([*command, *(str(root / name) for name in PACKAGES)], check=True, capture_output=True)
+    install(target, *(root / name for name in PACKAGES))
     return target
 
 

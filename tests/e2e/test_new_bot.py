@@ -16,6 +16,7 @@ from harness.plugins.scaffold import LANGUAGES
 from tests.docs.fresh import Fresh
 from tests.protocol.support import PATIENT, REGISTRY, job, seated
 from tests.support.cli import arena
+from tests.support.packages import install
 
 ROOT = Path(__file__).parents[2]
 PROGRAMS = {"python": (), "node": ("node",), "c": ("make", "cc")}
@@ -128,9 +129,7 @@ def test_templates_are_part_of_an_installed_arena(tmp_path):
         shutil.copytree(ROOT / part, source / part, ignore=shutil.ignore_patterns("__pycache__"))
     for part in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / part, source)
-    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation", "--no-compile",
-               "--disable-pip-version-check", "--root-user-action=ignore", "--target"]  # fmt: skip
-    subprocess.run([*command, str(target), str(source)], check=True, capture_output=True)
+    install(target, source)
     ours = {
         path.relative_to(ROOT) for path in (ROOT / "harness" / "plugins" / "templates").rglob("*") if path.is_file()
     }

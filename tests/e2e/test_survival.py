@@ -15,6 +15,7 @@ import msgspec
 import pytest
 
 from harness.core.types import GameRecord
+from tests.support.run_folders import records, table, written
 from tests.support.waiting import PATIENCE, wait_for
 
 ARENA = Path(sys.executable).with_name("arena")
@@ -43,12 +44,6 @@ def wait_while_it_runs(process: subprocess.Popen[bytes], happened: Callable[[], 
         pytest.fail(f"the run ended, with exit code {process.returncode}, before {what}:\n{out!r}\n{err.decode()}")
 
 
-def written(name: str) -> int:
-    """Records that are on disk, whole."""
-    path = Path("results", name, "games.jsonl")
-    return path.read_bytes().count(b"\n") if path.exists() else 0
-
-
 def says(process: subprocess.Popen[bytes], text: bytes) -> Callable[[], bool]:
     """Whether a run has said this on stderr by now."""
     assert process.stderr is not None
@@ -62,25 +57,6 @@ def says(process: subprocess.Popen[bytes], text: bytes) -> Callable[[], bool]:
         return text in heard
 
     return said
-
-
-def records(name: str) -> dict[str, GameRecord]:
-    lines = Path("results", name, "games.jsonl").read_bytes().splitlines()
-    found = [msgspec.json.decode(line, type=GameRecord) for line in lines]
-    assert len({record.id for record in found}) == len(found)
-    return {record.id: record.without_timing() for record in found}
-
-
-def table(name: str) -> list[dict[str, object]]:
-    tables = msgspec.json.decode(Path("results", name, "leaderboard.json").read_bytes())
-    assert isinstance(tables, dict)
-    return [_untimed(game) for game in tables.values()]
-
-
-def _untimed(value: object) -> object:
-    if isinstance(value, dict):
-        return {key: _untimed(part) for key, part in value.items() if "ms" not in key and "time" not in key}
-    return [_untimed(part) for part in value] if isinstance(value, list) else value
 
 
 def workers_of(pid: int) -> list[int]:

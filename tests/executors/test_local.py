@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import threading
 import time
 from contextlib import suppress
 from pathlib import Path
+from typing import ClassVar
 
 import msgspec
 import pytest
 
 import bots
 import engines
+import harness
 from harness.core.types import MatchSpec
 from harness.executors import Job, Roster, nursery, system
 from harness.executors.local import LocalPool
 from harness.executors.serial import SerialExecutor
-from harness.match.referee import NO_LIMITS, Limits
 from harness.match.replay import verify
+from harness.match.time_limits import NO_LIMITS, Limits
 from harness.plugins.entrants import enter
 from harness.plugins.registry import Registry
 from tests.support import wild, zoo
@@ -271,3 +274,39 @@ def test_a_system_without_fork_plays_in_one_process(monkeypatch):
         jobs.choose_executor(roster, limits, 2)
     with pytest.raises(UsageError, match="processes of their own"):
         jobs.choose_executor(roster, {**limits, "isolate": "on"}, 0)
+
+
+def test_a_line_that_is_no_record_is_not_kept_and_those_before_it_are():
+    roster = table()
+    with SerialExecutor(roster) as serial:
+        good = [played.line for played in serial.run(jobs(2))]
+    pool, kept = LocalPool(roster, NO_LIMITS, 1), []
+    pool._finished = [(good[0], b""), (good[1].replace(b'"scores":[', b'"scores":["x",'), b"")]
+    with pytest.raises(msgspec.ValidationError):
+        pool._take_in(lambda lines: kept.extend(lines))
+    assert kept == [(good[0], b"")]
+
+
+class Circular(harness.Bot):
+    """Refers to itself, and wants to put something away in the end."""
+
+    ended: ClassVar[list[int]] = []
+
+    def start(self):
+        self.me = self
+
+    def choose(self, view, actions):
+        return actions[0]
+
+    def __del__(self):
+        self.ended.append(1)
+
+
+def test_bots_that_refer_to_themselves_have_their_end_with_the_executor():
+    gc.disable()
+    try:
+        with SerialExecutor(table(Circular)) as serial:
+            assert len(list(serial.run(jobs(2, "circular", "random")))) == 2
+        assert len(Circular.ended) == 2
+    finally:
+        gc.enable()

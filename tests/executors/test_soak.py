@@ -11,7 +11,8 @@ import pytest
 from harness.core.types import MatchSpec
 from harness.executors import Job, Roster
 from harness.executors.local import LocalPool
-from harness.match.referee import NO_LIMITS, play
+from harness.match.referee import play
+from harness.match.time_limits import NO_LIMITS
 from tests.support.games import REGISTRY, label, variants
 
 [RANDOM] = REGISTRY.entrants(["random"])

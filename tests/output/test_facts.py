@@ -7,7 +7,7 @@ from random import Random
 from harness.core.types import Fault
 from harness.output.pages.facts import FORM, gather
 from harness.output.pages.picks import EACH
-from harness.ratings import rate_records
+from harness.ratings import in_schedule_order, rate_records
 from harness.runs.fault_groups import MOST_GROUPS
 from tests.ratings.simulate import World, record, tournament
 
@@ -18,7 +18,7 @@ def reasons(facts):
 
 def test_the_books_are_those_of_the_leaderboard():
     records = list(tournament(World((0.0, 1.0, 2.0), 3), 5, Random(1)))
-    facts = gather(reversed(records))
+    facts = gather(in_schedule_order(reversed(records)))
     assert facts.rated()["sim"].lines == rate_records(records)["sim"].lines
     assert facts.matches == len(records) == facts.curves["sim"].to(facts.rated()["sim"])[-1][0]
 

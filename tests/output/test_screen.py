@@ -9,7 +9,7 @@ import pytest
 from harness.core.errors import UnknownName
 from harness.core.types import Fault
 from harness.output import leaderboard_tables, render
-from harness.output.columns import BY_NAME, COLUMNS, chosen_columns, in_words, letters
+from harness.output.columns import BY_NAME, COLUMNS, TOLD, chosen_columns, in_words, letters
 from harness.output.data_table import RED, DataTable, text_of
 from harness.output.fitting import fit, shown_width
 from harness.output.reading import summary
@@ -100,7 +100,7 @@ def test_columns_are_chosen_by_name():
     assert table.headers == ["place", "mean score", "may be", "mu ± sigma"]
     with pytest.raises(UnknownName, match="Did you mean 'mean-score'"):
         chosen_columns(["place", "mean-scroe"])
-    assert len(BY_NAME) == len(COLUMNS)
+    assert len(BY_NAME) == len(COLUMNS) + len(TOLD)
 
 
 def test_faults_are_shown_only_if_there_are_any_and_loudly():

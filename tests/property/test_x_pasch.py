@@ -113,7 +113,7 @@ def test_nothing_is_lost_or_made_and_every_offer_is_sound(
         assert len(state.under) == sum(map(len, state.sunk)) <= len(state.pile)
         assert len(set(state.legal)) == len(state.legal)
         assert bool(state.legal) == (state.ending == "")
-        before, state.moves, state.servings = state.legal, None, {}
+        before, state.moves = state.legal, None
         assert CHOICES[state.phase](state) == before, "a kept list has gone stale"
 
     state = play(configured(tight_box, target, tight), seed, policies, check)

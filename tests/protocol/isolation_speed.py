@@ -23,7 +23,7 @@ from harness.executors.isolation import isolate
 from harness.executors.local import LocalPool
 from harness.executors.remote import IsolationPolicy
 from harness.executors.serial import SerialExecutor
-from harness.match.referee import Limits
+from harness.match.time_limits import Limits
 from harness.plugins.entrants import Entrant, enter
 from harness.protocol.messages import Choose, encode
 

@@ -12,7 +12,7 @@ from harness.core.types import MatchSpec
 from harness.executors import Job, Roster
 from harness.executors.isolation import enter_command, isolate_all
 from harness.executors.remote import IsolationPolicy
-from harness.match.referee import Limits
+from harness.match.time_limits import Limits
 from harness.plugins.registry import Registry
 
 HOSTILE = Path(__file__).with_name("hostile")

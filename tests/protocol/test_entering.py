@@ -11,7 +11,7 @@ import tempfile
 import pytest
 
 from harness.core.errors import PluginError, UsageError
-from harness.executors.isolation import OutsideProcesses
+from harness.executors.outside import OutsideProcesses
 from harness.plugins.entrants import check_distinct
 from harness.plugins.registry import Registry, load
 from harness.sandbox import doctor

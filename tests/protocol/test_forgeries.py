@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from harness.core.errors import ArenaError, PluginError, UsageError
-from harness.executors.isolation import OutsideProcesses
+from harness.executors.outside import OutsideProcesses
 from harness.plugins.registry import Registry
 from tests.support.cli import arena
 from tests.support.waiting import within

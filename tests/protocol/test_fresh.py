@@ -16,7 +16,7 @@ from harness.executors.isolation import enter_command, isolate_all
 from harness.executors.local import LocalPool
 from harness.executors.remote import IsolationPolicy
 from harness.executors.serial import SerialExecutor
-from harness.match.referee import Limits
+from harness.match.time_limits import Limits
 from harness.plugins.registry import Registry
 from harness.sandbox.process import LOOK, Process
 from harness.sandbox.tree import QUIET, processor_time, state_of

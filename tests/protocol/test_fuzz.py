@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 from harness.executors.isolation import enter_command
 from harness.executors.serial import SerialExecutor
-from harness.match.referee import Limits
 from harness.match.replay import verify
+from harness.match.time_limits import Limits
 from harness.protocol.messages import Choice, FaultReport, Introduction, NotAMessage, Ready, decode_reply, encode
 from tests.protocol.support import GAMES, REGISTRY, job, seated
 from tests.support.waiting import PATIENCE

@@ -13,7 +13,7 @@ from harness.executors import Roster
 from harness.executors.jobs import default_workers
 from harness.executors.local import LocalPool
 from harness.executors.serial import SerialExecutor
-from harness.match.referee import Limits
+from harness.match.time_limits import Limits
 from harness.plugins.entrants import enter
 from tests.protocol.support import BUNDLED, GAMES, LIMITS, PATIENT, REGISTRY, job, left_of, processes, seated
 from tests.support import wild, zoo

@@ -21,7 +21,7 @@ from harness.executors.local import KILL_AFTER, LocalPool
 from harness.executors.remote import IsolationPolicy
 from harness.executors.serial import SerialExecutor
 from harness.executors.worker_status import WorkerStatus
-from harness.match.referee import Limits
+from harness.match.time_limits import Limits
 from harness.plugins.entrants import enter
 from harness.plugins.registry import Registry
 from harness.sandbox.process import Process

@@ -107,7 +107,7 @@ def test_a_file_of_a_run_and_a_call_from_python_say_it_alike(here, capsys):
     (here / "run.toml").write_text(
         'games = ["el-paso"]\nbots = ["theirs.py", "random"]\ndeals = 1\nisolate = "auto"\nworkers = 0\nname = "t"\n'
     )
-    arena("tournament", "--config", "run.toml")
+    arena("tournament", "run.toml")
     harness.tournament("el-paso", ["theirs.py", "random"], deals=1, workers=0, name="p")
     harness.tournament("el-paso", ["own/mine.py", "random"], deals=1, workers=0, name="on", isolate="on")
     assert [limits(name)["isolate"] for name in ("t", "p", "on")] == ["auto", "auto", "on"]

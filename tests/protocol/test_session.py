@@ -9,7 +9,7 @@ from msgspec import Raw
 
 from harness.core.types import Event, GameRecord
 from harness.match.faults import BotFault
-from harness.match.referee import Limits
+from harness.match.time_limits import Limits
 from harness.protocol.messages import Choice, FaultReport, Introduction, NotAMessage, Ready, decode_descriptions, encode
 from harness.protocol.session import Session
 from tests.protocol.support import GAMES

@@ -12,8 +12,9 @@ import pytest
 
 from harness import open_run
 from harness.core.errors import PluginError, UsageError
-from harness.executors.isolation import OutsideProcesses, isolate
+from harness.executors.isolation import isolate
 from harness.executors.launches import files_of_command
+from harness.executors.outside import OutsideProcesses
 from harness.executors.remote import IsolationPolicy
 from harness.plugins.registry import load
 from harness.plugins.snapshots import Snapshot, bot_snapshot

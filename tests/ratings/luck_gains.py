@@ -21,7 +21,8 @@ from harness.match.referee import play
 from harness.plugins.registry import load
 from harness.ratings.evidence import shares_ahead
 from harness.ratings.intervals import quantile
-from harness.ratings.luck_adjustment import take_luck_out, value_function_of
+from harness.ratings.luck_adjustment import take_luck_out
+from harness.ratings.value_function import value_function_of
 
 RUN = 40
 PUBLISHED = 10**7

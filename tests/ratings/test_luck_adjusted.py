@@ -21,15 +21,16 @@ from harness.ratings.betting import Bets, enough
 from harness.ratings.bounded_luck import bounded_value
 from harness.ratings.evidence import shares_ahead
 from harness.ratings.expectations import Expectations
-from harness.ratings.luck_adjustment import MOST_TRUST, Trust, take_luck_out, value_function_of
+from harness.ratings.luck_adjustment import MOST_TRUST, Trust, take_luck_out
+from harness.ratings.tree_sum import DEPTH, TreeSum
 from harness.ratings.value_function import (
-    DEPTH,
     Lesson,
     Tree,
     ValueFunction,
     Valuer,
     read_value_function,
     rows_of,
+    value_function_of,
 )
 from tests.ratings.luck_gains import PAIRS, entrant, measure
 from tests.ratings.luck_gains import _match as match_of
@@ -76,6 +77,9 @@ def run():
 def test_a_tree_asks_its_questions_and_adds_what_stands_there():
     tree = Tree((0, 1, 1, 0), (1.5, 0.0, 2.0, 9.0), tuple(number / 100 for number in range(1 << DEPTH)))
     valuer = Valuer(of_el_paso(features=3, trees=(tree,)))
+    added_up = TreeSum(tree.features, tree.thresholds, tree.leaves)
+    for row in ([2.0, 1.0, 0.5], [0.0, 3.0, 0.5], [9.5, -1.0, 0.95], [1, 0, 0.5]):  # both ways to add up are one
+        assert valuer.guess(row) == min(1.0, max(0.0, row[-1] + added_up.total(row)))
     assert valuer.guess([2.0, 1.0, 0.5]) == pytest.approx(0.5 + 0.03)  # yes, yes, no, no
     assert valuer.guess([0.0, 3.0, 0.5]) == pytest.approx(0.5 + 0.06)  # no, yes, yes, no
     assert valuer.guess([9.5, -1.0, 0.95]) == 1.0  # a share, whatever the trees say

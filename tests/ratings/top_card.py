@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 from itertools import product
 from typing import ClassVar
@@ -41,9 +42,7 @@ class TopCardState(State[TopCardView]):
         self.seat, self.phase, self.legal = 0, "bet", game.actions
 
     def clone(self):
-        new = TopCardState.__new__(type(self))
-        for name in (*State.__slots__, *TopCardState.__slots__):
-            setattr(new, name, getattr(self, name))
+        new = copy(self)
         new.log = None
         return new
 
@@ -136,7 +135,7 @@ class Script:
     def __init__(self, monkeypatch, unseen=ORDERS):
         self.luck = {}
         self.unseen = unseen
-        monkeypatch.setattr(Chance, "number", lambda _, *where: self.luck.get(where, 0))
+        monkeypatch.setattr(Chance, "number_for", lambda _, where: self.luck.get(where, 0))
 
     def all(self):
         """Goes through every combination with one alternative for each moment."""

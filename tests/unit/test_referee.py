@@ -13,8 +13,9 @@ from harness import Bot, Chance
 from harness.core.types import Fault, GameRecord, MatchSpec
 from harness.match import referee
 from harness.match.faults import BotFault
-from harness.match.referee import ASKING, DEADLINE, IDLE, MATCH, SLOTS, Limits, play, ranks_with_faults
+from harness.match.referee import ASKING, DEADLINE, IDLE, MATCH, SLOTS, play, ranks_with_faults
 from harness.match.replay import verify
+from harness.match.time_limits import Limits
 from harness.plugins.entrants import enter
 from tests.support import zoo
 

@@ -177,3 +177,22 @@ def test_a_run_of_the_first_layout_is_read_and_continued(run):
     assert old.info.plan.settings == {"rounds": 2}
     assert play(old, reopen(old, load()))
     assert RunFolder.open(run.folder).info.layout == 2
+
+
+def test_where_there_is_a_run_there_is_something_to_append_to(tmp_path, monkeypatch):
+    """Whenever a run is killed at its start, it can be continued or begun again."""
+    folder, info = tmp_path / "results" / "d", info_for(setup(), "")
+
+    def killed(_run):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(RunFolder, "_write_info", killed)
+        with pytest.raises(KeyboardInterrupt):
+            RunFolder.create(folder, info)
+    assert [path.name for path in folder.iterdir()] == ["games.jsonl"]
+    RunFolder.create(folder, info)
+    (tmp_path / "results" / "e").mkdir()
+    (tmp_path / "results" / "e" / "games.jsonl").write_text("{}\n")
+    with pytest.raises(StoreError, match="is not empty"):
+        RunFolder.create(tmp_path / "results" / "e", info)

@@ -8,7 +8,7 @@ import sys
 
 from tests.trace import ROOT
 
-MOST_FILES, MOST_SWITCHES = 64, 475
+MOST_FILES, MOST_SWITCHES = 71, 515
 
 
 def test_a_match_crosses_few_files():

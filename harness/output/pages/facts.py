@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from typing import Any
 
 from harness.core.format import Plan
 from harness.core.types import GameRecord
 from harness.output.pages.picks import Picks
 from harness.output.pages.samples import Curve, Histogram
-from harness.ratings import Ratings, RatingSet, in_schedule_order
-from harness.runs.boards import rating_set_of
-from harness.runs.fault_groups import FaultGroups
+from harness.ratings import Ratings, RatingSet
+from harness.runs.boards import RatedRun, rating_set_of
+from harness.runs.fault_groups import FaultExample, FaultGroup, FaultGroups
+from harness.runs.plain_state import Known
+from harness.runs.remembered import feed
+from harness.runs.schedule_order import ordered_results
+from harness.runs.store import RunFolder
 
 FORM = 20
 """How many of a bot's latest matches are its form."""
@@ -48,27 +53,40 @@ class Facts:
     """Matches in which a bot failed, or was disqualified before."""
 
     def add(self, record: GameRecord) -> None:
-        """Takes in one match, in the order of the schedule."""
-        self.picks.add(record, self.rated().get(record.game))
+        """Takes in one match, in the order of the schedule, and rates it."""
+        game = record.game
+        self.picks.add(record, self.rating_set.of(game))
         self.rating_set.add(record)
         self.matches += 1
-        self.failed += bool(record.faults)
-        self._curve(record.game).add(self.rated()[record.game])
-        self._time(record.game, record)
-        for seat, bot in enumerate(record.seats):
-            of = record.game, bot
-            (self.scores.get(of) or self.scores.setdefault(of, Histogram())).add(record.scores[seat])
-            if of not in self.form:
-                self.form[of] = deque(maxlen=FORM)
-            self.form[of].append((record.ranks[seat], len(record.seats)))
-        self.faults.add(record)
+        ratings = self.rating_set.of(game)
+        assert ratings is not None
+        (self.curves.get(game) or self.curves.setdefault(game, Curve())).add(ratings)
+        self._time(game, record)
+        players = len(record.seats)
+        for bot, score, rank in zip(record.seats, record.scores, record.ranks, strict=True):
+            of = game, bot
+            form = self.form.get(of)
+            if form is None:
+                form = self.form[of] = deque(maxlen=FORM)
+                self.scores[of] = Histogram()
+            self.scores[of].add(score)
+            form.append((rank, players))
+        if record.faults:
+            self.failed += 1
+            self.faults.add(record)
+
+    def state(self) -> dict[str, object]:
+        """All that was gathered but the ratings; objects of the classes in `STATE`."""
+        return {name: getattr(self, name) for name in self.__slots__ if name != "rating_set"}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Goes on from what `state` gave."""
+        for name, value in state.items():
+            setattr(self, name, value)
 
     def rated(self) -> dict[str, Ratings]:
         """The ratings of each game."""
         return self.rating_set.rated()
-
-    def _curve(self, title: str) -> Curve:
-        return self.curves.get(title) or self.curves.setdefault(title, Curve())
 
     def _time(self, title: str, record: GameRecord) -> None:
         for bot, spent, slowest, decisions in zip(
@@ -77,12 +95,43 @@ class Facts:
             pace = self.pace.get((title, bot)) or self.pace.setdefault((title, bot), Pace())
             if decisions:
                 pace.typical.add(int(1e6 * spent / decisions))
-                pace.slowest = max(pace.slowest, slowest)
+                if slowest > pace.slowest:
+                    pace.slowest = slowest
+
+
+STATE: Known = {
+    Curve: Curve.__slots__,
+    Histogram: Histogram.__slots__,
+    Pace: ("typical", "slowest"),
+    Picks: ("_best", "_failed"),
+    FaultGroups: ("most", "by_bot", "matches", "disqualified", "lost", "more", "_groups"),
+    FaultGroup: tuple(each.name for each in fields(FaultGroup)),
+    FaultExample: tuple(each.name for each in fields(FaultExample)),
+}
+"""The classes that facts are made of, beside those of the ratings."""
 
 
 def gather(records: Iterable[GameRecord], plan: Plan | None = None) -> Facts:
-    """Reads all records once, in bounded memory; the plan is that of their run."""
+    """Reads all records once, in the order of the schedule and in bounded memory; the plan is that of their run."""
     facts = Facts(rating_set_of(plan) if plan else RatingSet())
-    for record in in_schedule_order(records):
+    for record in records:
         facts.add(record)
+    return facts
+
+
+class GatheredRun:
+    """The facts of a whole run, to be remembered."""
+
+    name, known = "facts", STATE
+
+    def __init__(self, facts: Facts) -> None:
+        self.add, self.state, self.restore = facts.add, facts.state, facts.restore
+
+
+def facts_of(run: RunFolder) -> Facts:
+    """The facts of a run."""
+    facts = Facts(rating_set_of(run.info.plan))
+    if not facts.rating_set.kept:
+        return gather(ordered_results(run), run.info.plan)
+    feed(run, RatedRun(facts.rating_set, rate=False), GatheredRun(facts))
     return facts

@@ -15,14 +15,14 @@ from harness.output.data_table import DataTable
 from harness.output.display_names import short
 from harness.output.overall_table import overall_tables
 from harness.output.pages.charts import charts
-from harness.output.pages.facts import Facts, gather
+from harness.output.pages.facts import Facts, facts_of
 from harness.output.pages.figure import Chart
 from harness.output.pages.markup import Script, asset, fill, script
 from harness.output.pages.outcome_part import outcome_parts
 from harness.output.pages.scenes import ASKED, Scene, scenes
 from harness.output.tables import leaderboard_table
 from harness.ratings import Leaderboard
-from harness.runs.store import RunFolder
+from harness.runs.store import EntrantInfo, RunFolder
 
 Games = Mapping[str, Game[Any]]
 QUIET = ("0", "", NOTHING)
@@ -61,10 +61,15 @@ class BoardPart:
     charts: Sequence[Chart] = ()
 
 
-def board_part(board: Leaderboard, drawn: Sequence[Chart] = (), score_text: ScoreText | None = None) -> BoardPart:
+def board_part(
+    board: Leaderboard,
+    drawn: Sequence[Chart] = (),
+    score_text: ScoreText | None = None,
+    entrants: Sequence[EntrantInfo] = (),
+) -> BoardPart:
     """A leaderboard for a page."""
     keys = {column.name: column.sort_by or column.name for column in COLUMNS}
-    return table_part(leaderboard_table(board, score_text=score_text), keys, drawn)
+    return table_part(leaderboard_table(board, score_text=score_text, entrants=entrants), keys, drawn)
 
 
 def table_part(table: DataTable, keys: Mapping[str, str], drawn: Sequence[Chart] = ()) -> BoardPart:
@@ -119,7 +124,7 @@ def report(
     outcomes: Mapping[str, Outcome] | None = None,
 ) -> str:
     """The page of a run with the matches `asked` for and at most `most` others (all chosen ones if None)."""
-    facts = gather(run.records(), run.info.plan)
+    facts = facts_of(run)
     shown = watched(run, games, facts, asked, most)
     return render(run, games, facts, facts.rating_set.boards(), shown, outcomes=outcomes)
 
@@ -141,7 +146,7 @@ def render(
         _viewer(games, shown),
         run=_about(run, facts),
         warnings=[*_remarks(run, facts), *run.warnings],
-        boards=[*_board_parts(boards, facts, games), *(table_part(one, {}) for one in overall_tables(boards))],
+        boards=[*_board_parts(run, boards, facts, games), *(table_part(one, {}) for one in overall_tables(boards))],
         outcomes=outcome_parts(outcomes or {}),
         scenes=[_Listed(scene, games.get(scene.record.game)) for scene in shown],
         shown={scene.record.id for scene in shown},
@@ -152,10 +157,10 @@ def render(
     )
 
 
-def _board_parts(boards: Sequence[Leaderboard], facts: Facts, games: Games) -> Iterator[BoardPart]:
+def _board_parts(run: RunFolder, boards: Sequence[Leaderboard], facts: Facts, games: Games) -> Iterator[BoardPart]:
     for board in boards:
         game = games.get(board.title)
-        yield board_part(board, list(charts(board, facts)), game.score_text if game else None)
+        yield board_part(board, list(charts(board, facts)), game.score_text if game else None, run.info.entrants)
 
 
 def watched(run: RunFolder, games: Games, facts: Facts, asked: Sequence[str], most: int | None = None) -> list[Scene]:
@@ -164,7 +169,7 @@ def watched(run: RunFolder, games: Games, facts: Facts, asked: Sequence[str], mo
     reasons = {**dict.fromkeys(asked, ASKED), **{pick.match: pick.reason for pick in picks}}
     if not reasons:
         return []
-    found = {record.id: record for record in run.records() if record.id in reasons}
+    found = run.chosen(reasons)
     for match in asked:
         if match not in found:
             raise UnknownName(f"match of {run.folder.name}", match, [pick.match for pick in facts.picks.chosen()])

@@ -20,7 +20,7 @@ from harness.output.outcome_text import FormatResults
 from harness.output.overall_table import overall_tables
 from harness.output.pages import bot_profile
 from harness.output.pages.bot_profile import Published
-from harness.output.pages.facts import Facts, gather
+from harness.output.pages.facts import Facts, facts_of
 from harness.output.pages.markup import asset, fill, script
 from harness.output.pages.report_page import render, watched
 from harness.output.tables import leaderboard_table
@@ -60,7 +60,7 @@ def _read(path: Path) -> Published:
 
 
 def _add(run: RunFolder, games: dict[str, Game[Any]], results: FormatResults, to: Path) -> None:
-    facts = gather(run.records(), run.info.plan)
+    facts = facts_of(run)
     boards = facts.rating_set.boards()
     about = _published(run, facts, boards, _folder(run, to))
     folder = to / RUNS / about.folder
@@ -105,7 +105,7 @@ def _published(run: RunFolder, facts: Facts, boards: Sequence[Leaderboard], fold
         started=info.started,
         finished=info.finished,
         matches=facts.matches,
-        boards={board.title: leaderboard_table(board).rows for board in boards},
+        boards={board.title: leaderboard_table(board, entrants=info.entrants).rows for board in boards},
         pairs={board.title: pairwise_table(board).rows for board in boards},
         form=form,
         summaries={table.title: table.summary for table in (*map(leaderboard_table, boards), *overall_tables(boards))},

@@ -192,7 +192,7 @@ def test_ep23_an_empty_town_sends_all_on_with_two_tiles_if_nobody_had_left():
     state = table(players=3)
     state.tiles = [tiles(hotel=(1, 2, 3))] * 3
     empty_the_town(state, (0, 1, 2))
-    assert (state.phase, state.limit, state.left) == ("carry", 2, [1, 1, 1])
+    assert (state.phase, state.limit, state.left) == ("carry", 2, (1, 1, 1))
     do(state, "carry hotel 1", "carry hotel 2")
     assert state.tiles[0][Site.HOTEL] == (1, 2)
 
@@ -210,7 +210,7 @@ def test_ep23_after_others_had_left_those_still_there_are_the_next_group(edition
             play_round(state)
     state.tiles = [tiles(hotel=(1, 2, 3, 4, 5))] * 5
     empty_the_town(state, (3, 4))
-    assert (state.phase, state.limit, state.left) == ("carry", limit, [1, 2, 3, 4, 4])
+    assert (state.phase, state.limit, state.left) == ("carry", limit, (1, 2, 3, 4, 4))
 
 
 def test_ep23_the_refill_comes_before_the_empty_town_is_left():
@@ -270,7 +270,7 @@ def test_ep26_a_town_without_tiles_is_over_at_once_and_each_may_carry_two(editio
     state.tiles[2] = tiles(bank=(1, 2, 3))
     state.apply(state.legal[0])
     assert (state.town, state.round, state.phase, state.seat, state.limit) == (1, 0, "carry", 2, 2)
-    assert state.left == [1, 1, 1]
+    assert state.left == (1, 1, 1)
     do(state, "carry bank 2", "carry bank 3")
     assert state.tiles[2][Site.BANK] == (2, 3)
     assert [e.data["why"] for e in log if e.kind == "town-over"][1] == "nothing to plunder"
@@ -283,7 +283,7 @@ def test_ep27_after_the_last_town_tiles_are_sold_one_to_one_and_money_is_the_sco
     go_to_town(state, last)
     play_round(state)
     state.tiles = [tiles(bank=(5,), hotel=(4,)), EMPTY]
-    state.money = [10, 12]
+    state.money = (10, 12)
     lookout = state.seat
     do(state, "leave", "leave")
     while state.phase == "carry":

@@ -51,7 +51,7 @@ def test_ep4_seven_towns_in_order_and_unlimited_money():
         "Deadwood", "Cheyenne", "Abilene", "Santa Fe", "San Diego", "Tombstone", "El Paso",
     ]  # fmt: skip
     state = table()
-    state.money[0] = 49
+    state.money = (49, *state.money[1:])
     state.tiles[0] = tiles(bank=(5, 5), hotel=(5, 5))
     play_round(state)
     do(state, "leave")
@@ -72,7 +72,7 @@ def test_ep5_each_player_takes_one_card_of_each_site_from_the_top_in_seat_order(
 def test_ep6_seat_0_is_the_first_lookout_and_nobody_owns_anything():
     state = table(players=4)
     assert (state.lookout, state.seat) == (0, 0)
-    assert state.money == [0] * 4
+    assert state.money == (0,) * 4
     assert not any(any(owned) for owned in state.tiles)
 
 
@@ -164,7 +164,7 @@ def test_ep10_leavers_go_before_any_card_is_laid():
     assert (state.phase, state.seat) == ("carry", 1)
     do(state, "sell the rest")
     assert state.phase == "play"
-    assert state.left == [0, 1, 0]
+    assert state.left == (0, 1, 0)
 
 
 def test_ep11_the_town_is_over_when_nobody_is_left():
@@ -226,7 +226,7 @@ def test_ep14_the_sheriffs_take_all_tiles_of_those_still_in_town_and_no_loot_is_
     log = []
     state = table(dice={(0, 2): RAID}, log=log)
     state.tiles = [tiles(bank=(1, 5), hotel=(2,)), tiles(saloon=(3,)), tiles(cattle=(4,))]
-    state.money = [7, 8, 9]
+    state.money = (7, 8, 9)
     play_round(state)
     owned = list(state.tiles)
     do(state, "stay", "leave", "stay", "carry saloon 3")

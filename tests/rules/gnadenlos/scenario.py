@@ -125,9 +125,9 @@ def dice(*columns: int, payday: int = 1, number: int = 1) -> dict[tuple[str | in
     return {("payday", number, payday, 0): tuple(faces + faces[-1:] * (BLOCK - len(faces)))}
 
 
-def full(players: int = 4, *rest: Iou) -> list[Iou]:
+def full(players: int = 4, *rest: Iou) -> tuple[Iou, ...]:
     """A market of just as many rows as players, all IOUs of value 0 of seat 0; `rest` replaces its end."""
-    return [Iou(0, 0)] * (players * COLUMNS - len(rest)) + list(rest)
+    return (Iou(0, 0),) * (players * COLUMNS - len(rest)) + rest
 
 
 def buy(state: GnadenlosState, gold: int) -> None:

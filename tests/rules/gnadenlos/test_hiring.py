@@ -202,7 +202,7 @@ def test_gn28_two_adventurers_of_the_same_skills_are_one_choice():
 
 
 def test_gn29_bids_go_to_the_market_highest_first_each_ascending_by_value_then_colour():
-    hands = ((*ious(0, 3), *ious(2, 3), *ious(0, 1)), ious(1, 0, 4), ious(2, 2), ious(3, 1))
+    hands = ((Iou(1, 0), Iou(3, 0), Iou(3, 2)), ious(1, 0, 4), ious(2, 2), ious(3, 1))
     state = offered(A, B, C, hands=hands, market=ious(3, 4))
     bid(state, Iou(3, 2), Iou(3, 0), Iou(1, 0))
     bid(state, *ious(1, 0, 4))

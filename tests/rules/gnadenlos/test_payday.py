@@ -14,7 +14,7 @@ BACK = FIGURES.payday.fields_lost_when_broke
 
 def market_with(places, players=4, extra=0):
     """A market of zeros of seat 0, just full or longer, with these IOUs at these places."""
-    market = full(players) + [Iou(0, 0)] * extra
+    market = [*full(players), *[Iou(0, 0)] * extra]
     for place, iou in places.items():
         market[place] = iou
     return market

@@ -80,7 +80,7 @@ def at_table(
         pile.remove(c.card)
     state.pile = () if empty_pile else tuple(pile)
     state.under, state.sunk, state.swapped = (), ((),) * state.players, (0,) * state.players
-    state.servings, state.moves = {}, None
+    state.moves = None
     state.legal = CHOICES["dice"](state)
     return state
 

@@ -1,0 +1,128 @@
+"""Which modules are compiled where somebody asks for it, and whether what runs here was compiled from what lies here.
+
+`ARENA_COMPILE=1 pip install .` compiles them by mypyc (setup.py). The sources stay beside the compiled modules, which
+Python prefers; without a compiler, or with another Python, the sources run and give the same records.
+"""
+
+from __future__ import annotations
+
+import json
+from hashlib import sha256
+from importlib.machinery import EXTENSION_SUFFIXES
+from pathlib import Path
+
+MODULES = (
+    "bots/flat_mc.py",
+    "bots/hustler.py",
+    "bots/ismcts.py",
+    "bots/miser.py",
+    "bots/outlaw.py",
+    "bots/search/base.py",
+    "bots/search/caution.py",
+    "bots/search/guide.py",
+    "bots/search/judge.py",
+    "bots/search/mast.py",
+    "bots/search/playout.py",
+    "bots/search/race.py",
+    "bots/search/rewards.py",
+    "bots/search/tree.py",
+    "engines/el_paso/choices.py",
+    "engines/el_paso/features.py",
+    "engines/el_paso/game.py",
+    "engines/el_paso/imagine.py",
+    "engines/el_paso/leaving.py",
+    "engines/el_paso/plunder.py",
+    "engines/el_paso/state.py",
+    "engines/el_paso/table.py",
+    "engines/el_paso/town.py",
+    "engines/el_paso/values.py",
+    "engines/gnadenlos/bags.py",
+    "engines/gnadenlos/bids.py",
+    "engines/gnadenlos/choices.py",
+    "engines/gnadenlos/events.py",
+    "engines/gnadenlos/features.py",
+    "engines/gnadenlos/game.py",
+    "engines/gnadenlos/hiring.py",
+    "engines/gnadenlos/imagine.py",
+    "engines/gnadenlos/market.py",
+    "engines/gnadenlos/payday.py",
+    "engines/gnadenlos/setup.py",
+    "engines/gnadenlos/state.py",
+    "engines/gnadenlos/table.py",
+    "engines/x_pasch/boards.py",
+    "engines/x_pasch/cards.py",
+    "engines/x_pasch/choices.py",
+    "engines/x_pasch/dice.py",
+    "engines/x_pasch/features.py",
+    "engines/x_pasch/game.py",
+    "engines/x_pasch/imagine.py",
+    "engines/x_pasch/state.py",
+    "engines/x_pasch/tables.py",
+    "engines/x_pasch/uses.py",
+    "harness/core/chance.py",
+    "harness/core/game.py",
+    "harness/match/referee.py",
+    "harness/ratings/tree_sum.py",
+)
+"""The hot ones, by profile: rules, luck, the referee, search, and the experts that guide it. What needs a class that
+Python itself makes (structs of msgspec, dataclasses, named tuples) stays interpreted: mypyc would silently lose what
+makes them frozen."""
+
+LIBRARY = "arena__mypyc"
+"""The one module that holds what was compiled; the others only lead there."""
+
+MANIFEST = "harness/core/compiled.json"
+"""Written by the build: the digest of each module's source at that moment."""
+
+ROOT = Path(__file__).parents[2]
+
+IN_TRACEBACKS = frozenset([*MODULES, *(str(ROOT / module) for module in MODULES)])
+"""The hot modules as tracebacks name them, in either form."""
+
+
+def digests(root: Path = ROOT) -> dict[str, str]:
+    """What the sources of the hot modules are now."""
+    return {module: sha256((root / module).read_bytes()).hexdigest() for module in MODULES}
+
+
+def compiled(root: Path = ROOT) -> list[str]:
+    """The hot modules that run in compiled form here."""
+    return [module for module in MODULES if any((root / _stem(module, end)).exists() for end in EXTENSION_SUFFIXES)]
+
+
+def stale(root: Path = ROOT) -> list[str]:
+    """The hot modules that were not compiled from the source that is there, if anything is compiled: edits would
+    change nothing. They reach each other inside the library, so one that was deleted is still run, as it was."""
+    if library(root) is None and not compiled(root):
+        return []
+    try:
+        made_from = dict(json.loads((root / MANIFEST).read_text()))
+    except (OSError, ValueError, TypeError):
+        return list(MODULES)
+    now, there = digests(root), set(compiled(root))
+    return [module for module in MODULES if module not in there or made_from.get(module) != now[module]]
+
+
+def library(root: Path = ROOT) -> Path | None:
+    """The file that holds what was compiled; None if nothing was."""
+    return next((root / (LIBRARY + end) for end in EXTENSION_SUFFIXES if (root / (LIBRARY + end)).exists()), None)
+
+
+def form() -> str:
+    """`"pure Python"`, `"compiled"`, or what is wrong with that."""
+    if library() is None and not compiled():
+        return "pure Python"
+    old = stale()
+    return (
+        f"compiled, but {len(old)} of {len(MODULES)} modules not from the sources that are here" if old else "compiled"
+    )
+
+
+def is_compiled_twin(path: Path) -> bool:
+    """Whether this file is the compiled form of a module whose source lies beside it."""
+    native = path.suffix in (".so", ".pyd")  # also one for another Python
+    return native and path.with_name(path.name.partition(".")[0] + ".py").exists()
+
+
+def _stem(module: str, ending: str) -> str:
+    return module.removesuffix(".py") + ending

@@ -1,0 +1,353 @@
+"""`arena tournament FILE`: what a file asks for is played, mistakes are told by line, a run becomes a file again."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+import harness
+from harness.plugins.registry import load
+from harness.runs.run_setup import prepare
+from harness.runs.store import RunFolder
+from tests.support.cli import arena
+
+BOT = """import harness
+class Own(harness.Bot):
+    options = (harness.Option("place", 0, "which action", kind="int"),)
+    def choose(self, view, actions):
+        return actions[self.options_place % len(actions)]
+    @property
+    def options_place(self):
+        return self.settings["place"]
+"""
+EVENT = """
+games = ["el-paso"]
+players = 2
+deals = 1
+seed = 5
+name = "a"
+workers = 0
+
+[[bots]]
+name = "me"
+bot = "own/own.py"
+options = { place = 2 }
+team = "Reds"
+author = "Ann"
+
+[[bots]]
+bot = "outlaw"
+
+[options]
+edition = "nl"
+"""
+
+
+@pytest.fixture
+def event():
+    Path("far/own").mkdir(parents=True)
+    Path("far/own/own.py").write_text(BOT)
+    Path("far/event.toml").write_text(EVENT)
+    return Path("far/event.toml")
+
+
+def opened(name: str) -> RunFolder:
+    return RunFolder.open(Path("results") / name)
+
+
+def plain(run: RunFolder) -> list[object]:
+    """The records without what a clock said."""
+    return [replace(record, time=(), slowest=()) for record in sorted(run.records(), key=lambda record: record.index)]
+
+
+def same(one: RunFolder, other: RunFolder) -> bool:
+    return one.info.plan == other.info.plan and plain(one) == plain(other)
+
+
+def test_a_file_is_played_and_options_count_before_it(event):
+    arena("tournament", event)
+    run = opened("a")
+    assert [(one.name, one.spec, one.team, one.author) for one in run.info.entrants] == [
+        ("me", "me=far/own/own.py::own:place=2", "Reds", "Ann"),
+        ("outlaw", "outlaw", "", ""),
+    ]
+    arena(
+        "tournament", event, "--name", "b", "--deals", 2, "--bot", "random", "--bot", "outlaw", "--option", "edition=de"
+    )
+    other = opened("b")
+    assert other.info.plan.deals == 2
+    assert other.info.plan.seed == 5
+    assert other.info.plan.games[0].settings["edition"] == "de"
+    assert [one.name for one in other.info.entrants] == ["random", "outlaw"]
+
+
+def test_options_of_games_are_overridden_one_by_one(event):
+    error = arena("tournament", event, "--option", "edition=xx", code=2).stderr
+    assert "Unknown value of El Paso's option edition 'xx'" in error
+    assert "line" not in error
+    event.write_text(EVENT + "editon = 1\n")
+    error = arena("tournament", event, "--option", "edition=de", code=2).stderr
+    assert "far/event.toml, line 21, column 1: Unknown option of El Paso 'editon'" in error
+
+
+def test_teams_and_authors_are_in_tables_if_somebody_has_one(event):
+    shown = arena("tournament", event, "--wide").stdout
+    assert "team  author" in shown
+    assert "Reds  Ann" in shown
+    [_, me] = json.loads(Path("results/a/leaderboard.json").read_text())["el-paso"]
+    assert (me["bot"], me["team"], me["author"]) == ("me", "Reds", "Ann")
+    assert Path("results/a/leaderboard.csv").read_text().splitlines()[0].endswith(",team,author")
+    assert "Reds" in arena("leaderboard", "a", "--columns", "bot,team").stdout
+    assert "Reds" in arena("leaderboard", "a", "--wide").stdout
+    arena("verify", "a")
+    page = arena("report", "a", "--to", "page.html") and Path("page.html").read_text()
+    assert "Reds" in page
+    arena("tournament", event, "--bot", "random", "--bot", "outlaw", "--name", "b")
+    assert "team" not in Path("results/b/leaderboard.csv").read_text()
+    assert "team" in arena("leaderboard", "b", "--columns", "bot,team").stdout
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (('"outlaw"', '"outlw"'), "line 17, column 1: Unknown bot 'outlw'. Did you mean 'outlaw'?"),
+        (("own/own.py", "own/gone.py"), "line 11, column 1: There is no file far/own/gone.py"),
+        (("place = 2", "plac = 2"), "line 11, column 1: Unknown option of own 'plac'"),
+        (("place = 2", "place = 'x'"), "line 11, column 1: own's option place cannot be 'x'"),
+        (('"outlaw"', '"outlaw"\n[[bots]]\nbot = "tycoon"'), "line 19, column 1: tycoon cannot play el-paso"),
+        (('bot = "outlaw"', 'bot = "me=own/own.py"'), "line 17, column 1: me is entered twice"),
+        (
+            ('["el-paso"]', '[\n"el-paso",\n "el-pso"]'),
+            "line 4, column 2: Unknown game 'el-pso'. Did you mean 'el-paso'?",
+        ),
+        (('"nl"', '"nx"'), "line 20, column 1: Unknown value of El Paso's option edition 'nx'"),
+        (("edition", "editon"), "line 20, column 1: Unknown option of El Paso 'editon'"),
+        (("players = 2", "players = 9"), "line 3, column 1: El Paso is for 2 to 5 players, not 9."),
+        (("players = 2", "players = 3"), "line 3, column 1: El Paso with 3 players needs at least 3 bots"),
+        (("seed = 5", "format = 'swis'"), "line 5, column 1: Unknown format 'swis'. Did you mean 'swiss'?"),
+        (("seed = 5", "format = 'swiss:round=2'"), "line 5, column 1: Unknown option of swiss 'round'"),
+        (("seed = 5", "format = 'swiss:rounds'"), "line 5, column 1: In 'swiss:rounds', 'rounds' is not an option"),
+        (
+            ("seed = 5", "format = 'gauntlet'\ncandidates = ['outlaw',\n'nobody']"),
+            "line 7, column 1: Unknown bot 'nobody'",
+        ),
+        (('name = "a"', 'name = "a/b"'), "line 6, column 1: 'a/b' cannot be the name of a folder"),
+        (("workers = 0", "workers = -2"), "line 7, column 1: Workers must be at least 0, not -2."),
+    ],
+)
+def test_what_cannot_be_played_is_told_by_line(event, change, said):
+    text = EVENT.replace(*change)
+    assert text != EVENT
+    event.write_text(text)
+    error = arena("tournament", event, code=2).stderr
+    assert f"far/event.toml, {said}" in error
+    assert error.count(", line ") == 1
+    assert not Path("results").exists()
+    with pytest.raises(harness.ArenaError, match=r"^far/event\.toml, line"):
+        harness.tournament(request=harness.RunRequest.from_file(event), quiet=True)
+
+
+def test_a_file_without_a_bot_is_told(event):
+    Path("far/own/own.py").write_text("import harness\n")
+    error = arena("tournament", event, code=2).stderr
+    assert "far/event.toml, line 11, column 1: far/own/own.py defines no bot" in error
+
+
+@pytest.mark.parametrize("where", ["event.toml", "deep/event.toml"])
+@pytest.mark.parametrize(
+    "typed",
+    [
+        ["--game", "el-paso", "--bot", "v1=far/own/own.py", "--bot", "outlaw", "--players", 2],
+        ["--game", "el-paso", "--bot", "far/own/", "--bot", "@list.txt", "--option", "edition=nl", "--max-faults", 3],
+        ["--format", "swiss", "--game", "x-pasch", "--bot", "tycoon", "--bot", "founder", "--bot", "random",
+         "--move-time", 2, "--strict"],
+        ["--format", "ladder:max-matches=4", "--goal", "newcomer", "--candidate", "far/own/own.py", "--game", "el-paso",
+         "--bot", "far/own/own.py", "--bot", "outlaw", "--bot", "random", "--players", 2],
+        ["--game", "el-paso", "--bot", "far/own/o*.py", "--bot", "random", "--memory", 0, "--isolate", "off"],
+    ],
+)  # fmt: skip
+def test_what_was_typed_is_saved_and_plays_the_same(event, typed, where):
+    Path("list.txt").write_text("near=far/own/own.py:place=1\nrandom # weak\n")
+    Path("deep").mkdir()
+    typed += ["--deals", 1, "--seed", 9, "--workers", 0]
+    told = arena("tournament", *typed, "--save", where)
+    assert told.stdout == ""
+    assert f"arena tournament {where}" in told.stderr
+    assert not Path("results").exists(), "nothing is played"
+    assert "exists already" in arena("tournament", *typed, "--save", where, code=2).stderr
+    arena("tournament", *typed, "--save", where, "--force")
+    arena("tournament", *typed, "--name", "typed")
+    arena("tournament", where, "--name", "saved")
+    assert same(opened("typed"), opened("saved"))
+    assert opened("typed").info.limits == opened("saved").info.limits
+    assert opened("typed").info.entrants == opened("saved").info.entrants
+
+
+def test_what_cannot_be_played_is_not_saved():
+    arena("tournament", "--bot", "nobody", "--save", "event.toml", code=2)
+    assert not Path("event.toml").exists()
+    assert "leave out --save" in arena("tournament", "--resume", "a", "--save", "event.toml", code=2).stderr
+
+
+def test_a_dry_run_can_save_too():
+    typed = ("--game", "el-paso", "--bot", "random", "--bot", "outlaw", "--deals", 1, "--seed", 1)
+    assert "Matches: 2" in arena("tournament", *typed, "--save", "event.toml", "--dry-run").stdout
+    assert Path("event.toml").exists()
+    assert not Path("results").exists()
+
+
+@pytest.mark.parametrize("change", [("", ""), ("seed = 5", "seed = 6\nformat = 'swiss:rounds=1'\nmove-time = 3.5")])
+def test_a_run_becomes_a_file_again(event, change):
+    event.write_text(EVENT.replace(*change))
+    arena("tournament", event)
+    for form in ("results/a", "results/a/run.json"):
+        arena("tournament", form, "--save", "far/back.toml", "--force")
+    arena("tournament", "far/back.toml", "--name", "b", "--workers", 0)
+    assert same(opened("a"), opened("b"))
+    assert opened("a").info.limits["isolate"] == opened("b").info.limits["isolate"]
+    assert opened("a").info.entrants == opened("b").info.entrants
+    told = arena("tournament", "results/a", "--name", "c", "--workers", 0).stderr
+    assert "played once more" in told
+    assert same(opened("a"), opened("c"))
+    request = harness.open_run("a").request()
+    assert "edition" in request.options
+    assert prepare(request, load()).plan == opened("a").info.plan
+    assert replace(harness.RunRequest.from_file("far/back.toml"), file=None) == request
+
+
+def test_defaults_are_not_written_back():
+    arena("tournament", "--game", "el-paso", "--bot", "random", "--bot", "outlaw", "--deals", 1, "--seed", 1,
+          "--format", "ladder:max-matches=4", "--name", "a", "--workers", 1)  # fmt: skip
+    arena("tournament", "results/a", "--save", "back.toml")
+    assert Path("back.toml").read_text() == (
+        '# Asks for a run. Play it: arena tournament back.toml\ngames = ["el-paso"]\nbots = [\n    "random",\n'
+        '    "outlaw",\n]\nformat = "ladder:max-matches=4"\nplayers = 2\ndeals = 1\nseed = 1\n'
+    )
+
+
+def test_a_run_of_all_games_becomes_a_file_again():
+    arena("tournament", "--bot", "random", "--bot", "outlaw", "--bot", "tycoon", "--bot", "raider", "--bot", "broker",
+          "--bot", "flat-mc:iterations=1", "--bot", "ismcts:iterations=1", "--bot", "hustler", "--players", 3,
+          "--deals", 1, "--seed", 1, "--name", "a", "--workers", 0, "--save", "typed.toml")  # fmt: skip
+    arena("tournament", "typed.toml", "--deals", 1, "--max-faults", 2, "--format", "ladder:max-matches=3")
+    arena("tournament", "results/a", "--save", "back.toml")
+    typed, back = (harness.RunRequest.from_file(name) for name in ("typed.toml", "back.toml"))
+    assert (back.bots, back.players, back.options) == (typed.bots, 3, {})
+    assert back.games == ("el-paso", "gnadenlos", "x-pasch")
+    assert (back.format, back.max_faults) == ("ladder:max-matches=3", 2)
+
+
+def test_a_comparison_becomes_a_file_if_a_file_can_say_it():
+    typed = ("compare", "random", "outlaw", "--game", "el-paso", "--most", 4, "--seed", 1, "--workers", 0)
+    arena(*typed, "--name", "a")
+    arena("tournament", "results/a", "--save", "back.toml")
+    arena("tournament", "back.toml", "--name", "b", "--workers", 0)
+    assert same(opened("a"), opened("b"))
+    arena(*typed, "--luck-adjusted", "--name", "c")
+    error = arena("tournament", "results/c", "--save", "other.toml", code=2).stderr
+    assert "not every compare can be asked for by one. What made this one is: " in error
+    assert not Path("other.toml").exists()
+
+
+def test_a_class_of_a_notebook_cannot_be_turned_back():
+    class Typed(harness.Bot):
+        def choose(self, view, actions):
+            return actions[0]
+
+    run = harness.tournament("el-paso", [Typed, "random"], deals=1, seed=1, workers=0, name="a", quiet=True)
+    with pytest.raises(harness.UsageError, match=r"typed .*is not installed, and in no file"):
+        run.request()
+    error = arena("tournament", "results/a", "--save", "event.toml", code=2).stderr
+    assert "A class that was typed in Python must be in a file" in error
+    assert not Path("event.toml").exists()
+
+
+def test_a_run_with_a_file_of_figures_cannot_be_turned_back():
+    import engines.el_paso
+
+    figures = Path(engines.el_paso.__file__).parent / "data" / "el_paso.toml"
+    Path("figures.toml").write_bytes(figures.read_bytes())
+    arena("tournament", "--game", "el-paso", "--bot", "random", "--bot", "outlaw", "--deals", 1, "--seed", 1,
+          "--option", "components=figures.toml", "--name", "a", "--workers", 0)  # fmt: skip
+    error = arena("tournament", "results/a", "--save", "event.toml", code=2).stderr
+    assert "the option components of el-paso named a file" in error
+
+
+def test_an_older_run_opens_and_is_turned_back(event):
+    arena("tournament", event)
+    path = Path("results/a/run.json")
+    told = json.loads(path.read_text())
+    for entrant in told["entrants"]:
+        del entrant["team"], entrant["author"]
+    path.write_text(json.dumps(told))
+    assert [one.team for one in opened("a").info.entrants] == ["", ""]
+    arena("tournament", "results/a", "--save", "back.toml")
+    assert "team" not in Path("back.toml").read_text()
+    arena("leaderboard", "a")
+
+
+def test_what_has_changed_since_a_run_is_told(event):
+    arena("tournament", event)
+    Path("far/own/own.py").write_text(BOT + "# another one\n")
+    told = arena("tournament", "results/a", "--name", "b", "--workers", 0).stderr
+    assert "Warning: the bot me is version" in told or "Warning: the source of the bot me has been changed" in told
+
+
+def test_the_environment_comes_before_defaults_and_after_files(event, monkeypatch):
+    monkeypatch.setenv("ARENA_RESULTS", "mine")
+    arena("tournament", event, "-q")
+    assert Path("mine/a/run.json").exists()
+    arena("leaderboard", "a")
+    assert harness.open_run("a").complete
+    event.write_text('results = "there"\n' + EVENT)
+    arena("tournament", event, "-q")
+    assert Path("far/there/a/run.json").exists()
+    arena("tournament", event, "-q", "--results", "here")
+    assert Path("here/a/run.json").exists()
+    monkeypatch.setenv("ARENA_WORKERS", "many")
+    arena("tournament", event, "-q", "--results", "other")
+    event.write_text(EVENT.replace("workers = 0", ""))
+    for more in (("--dry-run",), ("--name", "z")):
+        assert "ARENA_WORKERS is a whole number" in arena("tournament", event, *more, code=2).stderr
+    assert not Path("mine/z").exists()
+    shown = arena("tournament", "--help").stdout
+    assert "ARENA_RESULTS" in shown
+    assert "ARENA_WORKERS" in shown
+
+
+def test_a_file_and_its_bots_are_moved_together(event):
+    arena("tournament", event)
+    Path("far").rename("moved")
+    os.chdir("moved")
+    arena("tournament", "event.toml", "--results", "../results", "--name", "b")
+    os.chdir("..")
+    assert same(opened("a"), opened("b"))
+
+
+def test_a_strangers_file_gives_no_rights(event):
+    event.write_text('isolate = "off"\n' + EVENT)
+    arena("tournament", event)
+    assert opened("a").info.limits["isolate"] == "off"
+    event.chmod(0o666)
+    told = arena("tournament", event, "--name", "b").stderr
+    assert "far/event.toml, line 1, column 1: isolate = 'off' does not count, for everybody may write to" in told
+    assert opened("b").info.limits["isolate"] == "auto"
+    told = arena("tournament", event, "--name", "c", "--isolate", "off").stderr
+    assert "does not count" not in told
+    assert opened("c").info.limits["isolate"] == "off"
+
+
+def test_the_old_option_says_what_to_type():
+    error = arena("tournament", "--config", "event.toml", code=2).stderr
+    assert "--config is gone: name the file itself, as in: arena tournament event.toml" in error
+
+
+def test_what_is_no_file_is_told():
+    assert "Bots are named with --bot" in arena("tournament", "outlaw", code=2).stderr
+    Path("results").mkdir()
+    assert "results has no run.json" in arena("tournament", "results", code=2).stderr
+    assert "leave out event.toml" in arena("tournament", "event.toml", "--resume", "a", code=2).stderr

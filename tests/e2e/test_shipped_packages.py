@@ -1,0 +1,313 @@
+"""Packages sent as wheels to a Python that lacks them, or has another version of them, and played there."""
+
+from __future__ import annotations
+
+import csv
+import json
+import pickle
+import subprocess
+import sys
+import sysconfig
+import venv
+from concurrent.futures import ThreadPoolExecutor
+from importlib.machinery import EXTENSION_SUFFIXES, ModuleSpec
+from importlib.util import spec_from_file_location
+from io import BytesIO, StringIO
+from pathlib import Path
+from types import SimpleNamespace
+from zipfile import ZipFile
+
+import pytest
+from packaging.tags import parse_tag, sys_tags
+from packaging.utils import parse_wheel_filename
+
+from harness.core.compiled import LIBRARY
+from harness.core.errors import UsageError
+from harness.plugins import wheel_unpacking
+from harness.plugins.wheel_building import wheels_for
+from harness.plugins.wheel_unpacking import PURE, UnfitWheel, import_first, recorded_hash, tag_here, unpack_wheels
+from tests.support.packages import PYPROJECT, install
+
+ROOT = Path(__file__).parents[2]
+DEPENDENCIES = sysconfig.get_path("purelib")
+COMPILED = LIBRARY + EXTENSION_SUFFIXES[0]
+CONTENTS = """
+packages = ["{name}", "{name}.deeper"]
+package-data = {{ "*" = ["*.txt", "*.sh"] }}
+
+[project.scripts]
+{name} = "{name}:arena_bots"
+"""
+BOT = '''
+from pathlib import Path
+
+import harness
+from {name}.deeper import WORD
+
+class {name}(harness.Bot):
+    """Does what stands in its file."""
+
+    games = ("el-paso",)
+
+    def choose(self, view, actions):
+        return actions[-1 if Path(__file__).with_name("word.txt").read_text() == WORD else 0]
+
+@harness.hookimpl
+def arena_bots():
+    return [{name}]
+'''
+PLAY = """
+from importlib.metadata import entry_points
+from harness import play_match
+from harness.plugins.registry import load
+
+def play(bots, isolate="off"):
+    import harness
+    offers = load().bots
+    return {
+        "files": [harness.__file__, *(sys.modules[offers[bot].cls.__module__].__file__ for bot in bots)],
+        "versions": {point.name: point.dist.version for point in entry_points(group="arena") if point.name in bots},
+        "digests": [offers[bot].known_by for bot in bots],
+        "actions": list(play_match("el-paso", [*bots, "random"], seed=7, isolate=isolate).record.actions),
+    }
+"""
+DRIVER = f"""
+import pickle, site, sys
+site.addsitedir(sys.argv[1])
+{PLAY}
+from harness.plugins.wheel_building import wheels_for
+played = play(["plain", "placed"])
+wheels = wheels_for(["harness.cli", "plain", "placed.deeper"])
+sys.stdout.buffer.write(pickle.dumps((wheels, played)))
+"""
+NODE = f"""
+{Path(wheel_unpacking.__file__).read_text(encoding="utf-8")}
+import json, pickle, sys
+wheels, home, bots, isolate = pickle.load(sys.stdin.buffer)
+folder = unpack_wheels(wheels, Path(home))
+import_first(folder)
+{PLAY}
+print(json.dumps({{"folder": str(folder), **play(bots, isolate)}}))
+"""
+
+
+def write_project(folder: Path, name: str, version: str, word: str) -> Path:
+    package = folder / name
+    (package / "deeper").mkdir(parents=True)
+    about = PYPROJECT.format(name=f"{name}-pack", version=version, module=name, contents=CONTENTS.format(name=name))
+    (folder / "pyproject.toml").write_text(about)
+    (package / "__init__.py").write_text(BOT.format(name=name))
+    (package / "deeper" / "__init__.py").write_text("WORD = 'last'\n")
+    (package / "word.txt").write_text(word)
+    (package / "run.sh").write_text("#!/bin/sh\n")
+    (package / "run.sh").chmod(0o755)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def shipped(tmp_path_factory):
+    """What a driver has installed, one package in place, the wheels that it makes of it, and a node's Python."""
+    root = tmp_path_factory.mktemp("machines")
+    placed = write_project(root / "new" / "placed", "placed", "2.0", "last")
+    (placed / "placed" / "program").write_bytes(b"\x7fELF of nobody knows what")
+    (placed / COMPILED).write_bytes(b"")  # where a compiler leaves what several modules have in common
+    plain = write_project(root / "new" / "plain", "plain", "2.0", "last")
+    install(root / "site", plain, "-e", placed)
+    command = [sys.executable, "-P", "-c", DRIVER, str(root / "site")]
+    wheels, played = pickle.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)  # noqa: S301
+    packs = {name: wheel for name, wheel in wheels.items() if not name.startswith("arena_harness-")}
+    assert len(wheels) == 3
+    return SimpleNamespace(root=root, wheels=wheels, packs=packs, played=played)
+
+
+@pytest.fixture(scope="module")
+def other_node(tmp_path_factory):
+    """A Python that has arena, and other versions of the packages, one of them in place."""
+    root = tmp_path_factory.mktemp("other")
+    venv.create(root / "env", with_pip=False)
+    [site] = (root / "env" / "lib").glob("python*/site-packages")
+    placed = write_project(root / "placed", "placed", "1.0", "first")
+    install(site, write_project(root / "plain", "plain", "1.0", "first"), "-e", placed)
+    (site / "also.pth").write_text(f"{DEPENDENCIES}\n{ROOT}\n")
+    return [str(root / "env" / "bin" / "python")]
+
+
+def play_there(node: list[str], wheels: dict[str, bytes], home: Path, bots: list[str], isolate: str = "off"):
+    order = pickle.dumps((wheels, str(home), bots, isolate))
+    env = {"PYTHONPATH": DEPENDENCIES} if "-S" in node else {}
+    done = subprocess.run([*node, "-P", "-c", NODE], input=order, env=env, capture_output=True)
+    assert done.returncode == 0, done.stderr.decode()
+    return json.loads(done.stdout)
+
+
+def check_played_as_shipped(shipped, there):
+    assert [file for file in there["files"] if not Path(file).is_relative_to(there["folder"])] == []
+    assert there["versions"] == {"plain": "2.0", "placed": "2.0"}
+    assert {key: there[key] for key in ("digests", "actions")} == {
+        key: shipped.played[key] for key in ("digests", "actions")
+    }
+
+
+def test_a_python_without_arena_plays_what_it_is_sent(shipped, tmp_path):
+    there = play_there([sys.executable, "-S"], shipped.wheels, tmp_path / "home", ["plain", "placed"])
+    check_played_as_shipped(shipped, there)
+
+
+def test_what_is_sent_goes_before_other_versions_that_are_installed(shipped, other_node, tmp_path):
+    there = play_there(other_node, shipped.wheels, tmp_path, ["plain", "placed"])
+    check_played_as_shipped(shipped, there)
+    own = play_there(other_node, {}, tmp_path, ["plain", "placed"])
+    assert own["versions"] == {"plain": "1.0", "placed": "1.0"}
+    assert own["actions"] != there["actions"]
+
+
+def test_isolated_bots_are_those_that_were_sent_too(shipped, other_node, tmp_path):
+    there = play_there(other_node, shipped.packs, tmp_path, ["plain", "placed"], "on")
+    assert not Path(there["files"][0]).is_relative_to(there["folder"])  # arena is the node's own
+    assert there["actions"] == shipped.played["actions"]
+
+
+def test_pip_takes_the_wheels_and_installs_what_is_unpacked_here(shipped, tmp_path):
+    packs = shipped.packs
+    for name, wheel in packs.items():
+        (tmp_path / name).write_bytes(wheel)
+    target, folder = tmp_path / "target", unpack_wheels(packs, tmp_path / "home")
+    install(target, *(tmp_path / name for name in packs))
+    of_pip = {"INSTALLER", "REQUESTED", "RECORD", "direct_url.json"}
+    installed = {
+        path: data for path, data in tree(target).items() if path.name not in of_pip and path.parts[0] != "bin"
+    }
+    sent = {path: data for path, data in tree(folder).items() if path.name not in of_pip}
+    assert sent == installed
+    abouts = {"plain_pack-2.0.dist-info", "placed_pack-2.0.dist-info"}
+    assert {path.parts[0] for path in sent} == {"plain", "placed", COMPILED, *abouts}
+    assert Path("placed/program") in sent  # pip would not know of it, but it is there when the package plays here
+    assert (folder / "plain" / "run.sh").stat().st_mode & 0o777 == 0o555
+    assert (folder / "plain" / "word.txt").stat().st_mode & 0o777 == 0o444
+
+
+def tree(folder: Path) -> dict[Path, bytes]:
+    return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_only_wheels_with_machine_code_are_for_one_kind_of_machine(shipped, monkeypatch, tmp_path):
+    tags = {name.partition("-")[0]: parse_wheel_filename(name)[3] for name in shipped.wheels}
+    assert tags["plain_pack"] == parse_tag(PURE)
+    assert tags["placed_pack"] == parse_tag(tag_here()) <= set(sys_tags())
+    monkeypatch.setattr(wheel_unpacking, "tag_here", lambda: "cp311-cp311-macosx_11_0_arm64")
+    unpack_wheels({name: wheel for name, wheel in shipped.wheels.items() if name.startswith("plain")}, tmp_path)
+    with pytest.raises(UnfitWheel, match=rf"compiled parts for {tag_here()}, .* install placed_pack here instead"):
+        unpack_wheels(shipped.packs, tmp_path)
+
+
+def test_compiled_parts_work_where_they_are_sent(tmp_path):
+    wheels = wheels_for(["msgspec"])
+    assert [parse_wheel_filename(name)[3] for name in wheels] == [parse_tag(tag_here())]
+    folder = unpack_wheels(wheels, tmp_path)
+    code = "import msgspec; print(msgspec._core.__file__, msgspec.json.decode(b'7'))"
+    there = [sys.executable, "-S", "-P", "-c", code]
+    said = subprocess.run(there, env={"PYTHONPATH": str(folder)}, check=True, capture_output=True, text=True).stdout
+    assert said.startswith(str(folder))
+    assert said.endswith(" 7\n")
+
+
+def test_the_same_installation_gives_the_same_bytes(monkeypatch, shipped):
+    monkeypatch.syspath_prepend(shipped.root / "site")
+    assert wheels_for(["plain", "plain"]) == {
+        name: wheel for name, wheel in shipped.wheels.items() if name.startswith("plain")
+    }
+
+
+def test_modules_of_no_installed_package_are_refused(monkeypatch, shipped, tmp_path):
+    (tmp_path / "loose.py").touch()
+    (tmp_path / "plain.py").touch()  # which hides the installed one
+    monkeypatch.syspath_prepend(shipped.root / "site")
+    monkeypatch.syspath_prepend(tmp_path)
+    for module in ("loose", "plain", "nowhere.at.all", "__main__", "sys"):
+        with pytest.raises(UsageError, match=rf"^{module} \(.*pip install"):
+            wheels_for(["harness", module])
+
+
+def test_several_unpack_the_same_at_once_and_it_is_there_once(shipped, tmp_path):
+    with ThreadPoolExecutor(4) as pool:
+        folders = set(pool.map(lambda _: unpack_wheels(shipped.wheels, tmp_path / "a" / "home"), range(4)))
+    assert list((tmp_path / "a" / "home").iterdir()) == list(folders)
+    other = unpack_wheels(dict(list(shipped.wheels.items())[1:]), tmp_path / "a" / "home")
+    assert other not in folders
+
+
+def with_files(wheel: bytes, changes: dict[str, bytes | None], recorded: bool = True) -> bytes:
+    """A wheel with some files added, changed, or taken out."""
+    with ZipFile(BytesIO(wheel)) as archive:
+        files: dict[str, bytes | None] = {name: archive.read(name) for name in archive.namelist()}
+    [record] = [name for name in files if name.endswith("RECORD")]
+    files |= changes
+    kept = {name: data for name, data in files.items() if data is not None}
+    if recorded:
+        rows = StringIO()
+        csv.writer(rows).writerows((name, recorded_hash(data), len(data)) for name, data in kept.items())
+        kept[record] = rows.getvalue().encode()
+    changed = BytesIO()
+    with ZipFile(changed, "w") as archive:
+        for name, data in kept.items():
+            archive.writestr(name, data)
+    return changed.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("changes", "recorded", "says"),
+    [
+        ({"plain/word.txt": b"other"}, False, "plain/word.txt is not what its RECORD says"),
+        ({"plain/more.py": b""}, False, "plain/more.py is not what its RECORD says"),
+        ({"plain/word.txt": None}, False, "plain/word.txt is not what its RECORD says"),
+        ({"../evil.py": b""}, True, "called '../evil.py', which would not be in the folder"),
+        ({"/evil.py": b""}, True, "called '/evil.py'"),
+        ({"plain/../../evil.py": b""}, True, "which would not be in the folder"),
+        ({"c:\\evil.py": b""}, True, "which would not be in the folder"),
+        ({"plain_pack-2.0.data/scripts/evil": b""}, True, "which would not be in the folder"),
+        ({"plain_pack-2.0.dist-info/RECORD": None}, False, "damaged, or no wheel"),
+        ({"plain_pack-2.0.dist-info/WHEEL": None}, True, "damaged, or no wheel"),
+        ({"plain_pack-2.0.dist-info/WHEEL": b"Wheel-Version: 1.0\n"}, True, "compiled parts for nobody knows what"),
+    ],
+)
+def test_wheels_that_are_not_as_they_should_be_are_refused(shipped, tmp_path, changes, recorded, says):
+    name = "plain_pack-2.0-py3-none-any.whl"
+    unpack_wheels({name: with_files(shipped.wheels[name], {"plain/more.py": b""})}, tmp_path / "good")
+    with pytest.raises(UnfitWheel) as refused:
+        unpack_wheels({name: with_files(shipped.wheels[name], changes, recorded)}, tmp_path / "bad")
+    assert says in str(refused.value)
+    assert [path.name for path in tmp_path.iterdir()] == ["good"]
+
+
+def test_torn_and_contradicting_wheels_are_refused(shipped, tmp_path):
+    name = "plain_pack-2.0-py3-none-any.whl"
+    with pytest.raises(UnfitWheel, match="damaged, or no wheel"):
+        unpack_wheels({name: shipped.wheels[name][:-100]}, tmp_path)
+    other = with_files(shipped.wheels[name], {"plain/word.txt": b"other"})
+    with pytest.raises(UnfitWheel, match=r"disagree on plain/word\.txt"):
+        unpack_wheels({name: shipped.wheels[name], "twin-1.0-py3-none-any.whl": other}, tmp_path)
+    unpack_wheels({name: shipped.wheels[name], "twin-1.0-py3-none-any.whl": shipped.wheels[name]}, tmp_path)
+
+
+class _Stubborn:
+    """Finds a package somewhere else before any folder is looked into, as some tools do that install in place."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:
+        return spec_from_file_location(name, self.file) if name == self.file.stem else None
+
+
+def test_what_would_go_before_the_folder_is_said(monkeypatch, tmp_path):
+    for name in ("stubborn", "harness"):
+        (tmp_path / name / name).mkdir(parents=True)
+        (tmp_path / name / name / "__init__.py").touch()
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    import_first(tmp_path / "stubborn")
+    assert sys.path[0] == str(tmp_path / "stubborn")
+    monkeypatch.setattr(sys, "meta_path", [_Stubborn(tmp_path / "elsewhere" / "stubborn.py"), *sys.meta_path])
+    with pytest.raises(UnfitWheel, match=r"stubborn was sent .* Python takes .*elsewhere/stubborn.py .* uninstall"):
+        import_first(tmp_path / "stubborn")
+    with pytest.raises(UnfitWheel, match=r"harness was sent .* Python takes .*harness/__init__.py"):  # it is loaded
+        import_first(tmp_path / "harness")

@@ -1,0 +1,25 @@
+"""Arena with little patience, so that a test need not wait for a minute until somebody silent is given up.
+
+    python -m tests.support.impatient tournament --cluster ...
+
+A Dask worker takes it with --preload.
+"""
+
+from __future__ import annotations
+
+from harness.executors.cluster import cluster_nodes, door
+
+UNHEARD = 1.5
+"""Seconds after which a driver plays elsewhere, too, what a silent node has before it."""
+
+
+def dask_setup(_worker: object) -> None:
+    """In a Dask worker that is starting: agents are given up soon."""
+    door.SILENT, door.LEAVE_TIME = 3.0, 0.5
+
+
+if __name__ == "__main__":
+    from harness.cli import run
+
+    cluster_nodes.SILENT = UNHEARD
+    run()
