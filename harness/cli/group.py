@@ -21,6 +21,7 @@ COMMANDS = {
     "formats": "List the tournament formats that are installed, with their options.",
     "games": "List the games that are installed, with their options.",
     "leaderboard": "Print the leaderboard of a run.",
+    "league": "Keep a league: versions of bots join, play and leave.",
     "learn-values": "Learn what positions of a game are worth, to take luck out of results.",
     "matches": "List the matches of a run: those a bot lost, close ones, those with faults.",
     "new-bot": "Make a package with a new bot, ready to play.",

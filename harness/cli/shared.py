@@ -32,6 +32,15 @@ results_option = click.option(
     show_envvar=True,
     help="The folder that holds runs.",
 )
+league_option = click.option(
+    "--league",
+    "-L",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path(),
+    envvar="ARENA_LEAGUE",
+    show_envvar=True,
+    help="The folder of the league.  [default: the current one]",
+)
 strict_option = click.option(
     "--strict",
     is_flag=True,

@@ -95,13 +95,14 @@ class Progress:
     def disqualified(self, bot: str, why: str) -> None:
         """A bot is out: says so at once."""
         self.faults.disqualified[bot] = why
-        self._told(f"{bot} is {why}.")
+        self.told(f"{bot} is {why}.")
 
     def playing(self, executor: Executor) -> None:
         """This one plays: what it has to say is shown."""
-        executor.tell, self._status = self._told, executor.status
+        executor.tell, self._status = self.told, executor.status
 
-    def _told(self, sentence: str) -> None:
+    def told(self, sentence: str) -> None:
+        """Says something to the person who waits."""
         if not self.quiet or sentence.startswith("Warning: "):
             self.clear()
             sys.stderr.write(f"{sentence}\n")

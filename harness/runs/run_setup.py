@@ -29,6 +29,7 @@ from harness.plugins.trust import stranger_behind
 from harness.runs.request import LIMITS, SAFE_BITS, RunRequest, draw_seed
 from harness.runs.store import RUN, EntrantInfo, RunFolder, RunInfo
 from harness.schedule import Schedule
+from harness.schedule.league_format import LEAGUE
 
 if TYPE_CHECKING:
     from harness.ratings.duel_judge import DuelJudge
@@ -80,15 +81,7 @@ def prepare(request: RunRequest, registry: Registry) -> RunSetup:
     unknown = unknown_games([(entrant.name, entrant.bot) for entrant in entrants], registry.games)
     if request.strict and (broken or unknown):
         raise UsageError(" ".join([*broken, *unknown]))
-    chosen = {}
-    for number, name in enumerate(request.games or sorted(registry.games)):
-        with _blaming(request, "games", number):
-            chosen[name] = registry.game(name)
-    try:
-        configured = _configure(chosen, request.options)
-    except ArenaError as error:
-        _blame(error, request, "options", *_unfit_option(chosen, request.options))
-        raise
+    configured = configured_games(request, registry)
     plans = []
     for name, game in configured.items():
         field = tuple(entrant.name for entrant in entrants if entrant.plays(name))
@@ -126,6 +119,19 @@ def prepare(request: RunRequest, registry: Registry) -> RunSetup:
     if request.file is not None and request.file.left_out and request.isolate == "auto":
         warnings.append(request.file.left_out)
     return RunSetup(schedule, configured, by_name, warnings)
+
+
+def configured_games(request: RunRequest, registry: Registry) -> dict[str, Game[Any]]:
+    """The games that are asked for, with their options."""
+    chosen = {}
+    for number, name in enumerate(request.games or sorted(registry.games)):
+        with _blaming(request, "games", number):
+            chosen[name] = registry.game(name)
+    try:
+        return _configure(chosen, request.options)
+    except ArenaError as error:
+        _blame(error, request, "options", *_unfit_option(chosen, request.options))
+        raise
 
 
 @contextmanager
@@ -281,32 +287,38 @@ def info_for(setup: RunSetup, command: str, limits: Mapping[str, Value] | None =
     """What run.json will say."""
     files = {digest: text for game in setup.games.values() for digest, text in game.files.items()}
     files |= {digest: text for entrant in setup.entrants.values() for digest, text in entrant.contents.items()}
-    machine = {
+    return RunInfo(
+        arena=VERSION,
+        plan=setup.plan,
+        entrants=tuple(map(entrant_info, setup.entrants.values())),
+        files=files,
+        limits=dict(limits or {}),
+        command=command,
+        machine=this_machine(),
+        started=now(),
+    )
+
+
+def entrant_info(entrant: Entrant) -> EntrantInfo:
+    """What run.json says of an entrant."""
+    return EntrantInfo(
+        name=entrant.name,
+        spec=entrant.spec,
+        source=entrant.source,
+        version=entrant.version,
+        digest=entrant.digest,
+        team=entrant.team,
+        author=entrant.author,
+    )
+
+
+def this_machine() -> dict[str, str]:
+    """What run.json says of where it was begun."""
+    return {
         "python": platform.python_version(),
         "system": platform.system(),
         "processor": platform.machine(),
     }
-    return RunInfo(
-        arena=VERSION,
-        plan=setup.plan,
-        entrants=tuple(
-            EntrantInfo(
-                name=e.name,
-                spec=e.spec,
-                source=e.source,
-                version=e.version,
-                digest=e.digest,
-                team=e.team,
-                author=e.author,
-            )
-            for e in setup.entrants.values()
-        ),
-        files=files,
-        limits=dict(limits or {}),
-        command=command,
-        machine=machine,
-        started=now(),
-    )
 
 
 def now() -> str:
@@ -408,7 +420,10 @@ def configure_run(run: RunFolder, registry: Registry) -> dict[str, Game[Any]]:
 
 
 def formats_of(run: RunFolder, registry: Registry) -> Mapping[str, Format]:
-    """The formats as this run needs them: a comparison may need who takes its luck out."""
+    """The formats as this run needs them: a comparison may need who takes its luck out, and that of a league's era is
+    in no list."""
+    if run.info.plan.format == LEAGUE.name:
+        return {**registry.formats, LEAGUE.name: LEAGUE}
     from harness.ratings.question import value_functions
     from harness.runs.duel_judges import judged_formats, judges_of
 

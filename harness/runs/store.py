@@ -373,6 +373,11 @@ class RunFolder:
         with lock(self.folder):
             self.go_on(plan)
 
+    def admit(self, plan: Plan, entrants: tuple[EntrantInfo, ...], files: dict[str, str]) -> None:
+        """Lets more bots play in the era of a league."""
+        if (plan, entrants, files) != (self.info.plan, self.info.entrants, self.info.files):
+            self._rewrite_info(plan=plan, entrants=entrants, files=files)
+
     def go_on(self, plan: Plan) -> None:
         """The same for whoever is writing to it already."""
         self._rewrite_info(plan=plan, finished="", records="", notes="")

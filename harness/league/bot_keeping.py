@@ -1,0 +1,109 @@
+"""Bots of a league: their files are kept by digest when they join, and entered from there ever after."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from harness.core.errors import ArenaError, UsageError
+from harness.league.journal import JournalEntry
+from harness.league.members import Member
+from harness.plugins.bot_spec import bot_specs, relocated
+from harness.plugins.entrants import Entrant, OutsideBots
+from harness.plugins.loading import NAME
+from harness.plugins.registry import Registry
+from harness.plugins.snapshots import bot_snapshot
+from harness.runs.run_files import cannot_write
+
+BOTS = "bots"
+COMMAND = "cmd:"
+
+
+def joining(league: Path, entrant: Entrant, alias: str, games: Sequence[str]) -> JournalEntry:
+    """The entry by which a bot joins, without its version; its files are kept in the league's folder from now on."""
+    bot = alias or entrant.name
+    if not NAME.fullmatch(bot) or "@" in bot:
+        raise UsageError(f"{bot!r} cannot be the name of a bot in a league: give it one with --as NAME, without @.")
+    plays = tuple(game for game in games if entrant.plays(game))
+    if not plays:
+        raise UsageError(f"{entrant.name} plays none of the games of this league: {', '.join(games)}.")
+    spec, snapshot = _plain_spec(entrant), ""
+    if entrant.sources:
+        kept = bot_snapshot(entrant.source, entrant.sources, entrant.bot.files)
+        home = league / BOTS
+        try:
+            home.mkdir(exist_ok=True)
+            snapshot = kept.write(str(home)).name
+        except OSError as error:
+            raise cannot_write(home, error) from error
+        spec = f"{kept.start}::{spec.partition('::')[2]}"
+    elif COMMAND in spec:
+        [spec] = relocated(spec, Path(), os.path.abspath)
+    return JournalEntry(
+        what="joined", bot=bot, spec=spec, snapshot=snapshot, source="" if snapshot else entrant.source,
+        declared=entrant.version, digest=entrant.digest, games=plays, files=dict(entrant.contents),
+        stranger=entrant.stranger, team=entrant.team, author=entrant.author,
+    )  # fmt: skip
+
+
+def _plain_spec(entrant: Entrant) -> str:
+    """What to type to enter it, without a name of its own."""
+    return entrant.spec.removeprefix(f"{entrant.name}=") if COMMAND not in entrant.spec else entrant.spec
+
+
+def typed(league: Path, entry: JournalEntry) -> str:
+    """What to type now to enter a member under its name."""
+    if COMMAND in entry.spec:
+        [spec] = bot_specs(entry.spec, ())
+        options = f":{spec.options}" if spec.options else ""
+        return f"{entry.name}{options}={COMMAND}{spec.command}"
+    if entry.snapshot:
+        return f"{entry.name}={os.path.relpath(league / BOTS / entry.snapshot)}/{entry.spec}"
+    return f"{entry.name}={entry.spec}"
+
+
+def entered_again(league: Path, member: Member, registry: Registry) -> Entrant:
+    """A member as an entrant: exactly what joined, or a sentence on why it is not to be had."""
+    entry = member.entry
+    place = league / BOTS / entry.snapshot
+    if entry.snapshot and not place.is_dir():
+        raise UsageError(f"its files are gone: {place} is missing; put it back, or add the bot again")
+    registry.contents = entry.files
+    try:
+        with _as_it_joined(registry, entry.stranger):
+            entrant = registry.entrant(typed(league, entry))
+    except ArenaError as error:
+        raise UsageError(f"it cannot be entered: {error}") from error
+    finally:
+        registry.contents = None
+    if entrant.digest != entry.digest:
+        edited = f"its files in {place} were edited; put them back"
+        what = edited if entry.snapshot else "what is installed now is another"
+        raise UsageError(f"{what}, or add the bot again as a new version ({entrant.digest} now, not {entry.digest})")
+    return replace(entrant, stranger=entry.stranger or entrant.stranger, team=entry.team, author=entry.author)
+
+
+class _KeptStranger:
+    """The way to bots outside this process, for one whose file was somebody else's before it was copied."""
+
+    def __init__(self, outside: OutsideBots, stranger: str) -> None:
+        self._stranger = stranger
+        self._outside = outside
+        self.enter_command, self.bots_in = outside.enter_command, outside.bots_in
+
+    def loads_here(self, stranger: str) -> bool:
+        return self._outside.loads_here(stranger or self._stranger)
+
+
+@contextmanager
+def _as_it_joined(registry: Registry, stranger: str) -> Iterator[None]:
+    outside = registry.outside
+    if stranger and outside is not None:
+        registry.outside = _KeptStranger(outside, stranger)
+    try:
+        yield
+    finally:
+        registry.outside = outside
