@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from harness._version import VERSION as __version__  # noqa: N811 - the name that Python looks for
     from harness.api.comparisons import Comparison, compare
+    from harness.api.leagues import League, new_league, open_league
     from harness.api.matches import Match, play_match
     from harness.api.runs import RecordedFault, Run, open_run, tournament
     from harness.core.action import Action
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
 _HOME = {
     "api.comparisons": ("Comparison", "compare"),
+    "api.leagues": ("League", "new_league", "open_league"),
     "api.matches": ("Match", "play_match"),
     "api.runs": ("RecordedFault", "Run", "open_run", "tournament"),
     "core.action": ("Action",),
@@ -88,6 +90,7 @@ __all__ = [
     "GamePlan",
     "GameRecord",
     "IllegalAction",
+    "League",
     "Match",
     "MatchSpec",
     "OpenRound",
@@ -113,6 +116,8 @@ __all__ = [
     "compare",
     "hookimpl",
     "mypyc_attr",
+    "new_league",
+    "open_league",
     "open_run",
     "play_match",
     "ranks_of",

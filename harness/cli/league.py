@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from harness.cli.league_play import run_command
-from harness.cli.league_show import history_command, publish_command, show_command
+from harness.cli.league_show import history_command, publish_command, show_command, verify_command
 from harness.cli.parameter_types import BOT, EVENT, GAME
 from harness.cli.shared import given, league_option, load_plugins, note, options_option, playing_options, seed_option
 
@@ -160,5 +160,5 @@ def readmit_command(bot: str, reason: str, league: Path) -> None:
     _change("readmitted", bot, reason, league, "plays again.")
 
 
-for each in (run_command, show_command, history_command, publish_command):
+for each in (run_command, show_command, history_command, publish_command, verify_command):
     command.add_command(each)

@@ -51,49 +51,21 @@ def run_command(
     arena league run --for 2h --workers 4
     arena league run --matches 1000 --league autumn
     """
+    from harness.api.leagues import play_league
     from harness.league.league_folder import LeagueFolder
-    from harness.league.runner import HowLong, LeagueListener, run_league
-    from harness.output.confinement_text import tell_confinement
+    from harness.league.runner import HowLong
+    from harness.league.standings import standings_of
     from harness.output.data_table import text_of
-    from harness.output.league_files import write_standings
     from harness.output.league_table import standings_tables
-    from harness.output.terminal import at_terminal
-    from harness.output.time_left import Outlook
 
     opened = LeagueFolder.open(league)
     request = opened.request(**given(asked, "workers", "cluster", "ship"))
     make_ready(request.workers, request.threads, request, bool(request.cluster))
     registry = load_plugins(isolate=request.isolate)
-    how_long = HowLong(matches, seconds, until_settled)
-    outlook = Outlook(matches, rounds=dict.fromkeys(opened.games(registry)))
-    with at_terminal("matches", outlook, quiet, request.workers) as (stop, progress):
-        told: set[str] = set()
-
-        def entered(entrants: Any) -> None:
-            new = {name: one for name, one in entrants.items() if name not in told}
-            told.update(new)
-            progress.clear()
-            tell_confinement(new, request.isolate, quiet, here=not request.cluster)
-
-        def changed(entry: Any) -> None:
-            progress.told(f"{entry.name} {NEWS.get(entry.what, entry.what)}.")
-
-        listener = LeagueListener(progress.told, progress.seen, progress.playing, entered, changed, stop)
-        done = run_league(opened, registry, request, how_long, listener)
-    standings = write_standings(opened)
-    click.echo(text_of(standings_tables(standings), "simple", layout(False)))
+    done = play_league(opened, registry, request, HowLong(matches, seconds, until_settled), quiet=quiet)
+    click.echo(text_of(standings_tables(standings_of(opened)), "simple", layout(False)))
     if not quiet:
         note("")
         settled = " Everybody is about equally well known now." if done.settled else ""
         note(f"{done.played:,} matches were played in era {done.era}.{settled}")
         note(f"Go on: arena league run --league {league}")
-
-
-NEWS = {
-    "joined": "plays from now on",
-    "retired": "is retired",
-    "banned": "is banned, its matches no longer count",
-    "readmitted": "plays again",
-    "rests": "rests",
-    "returns": "plays again",
-}

@@ -128,3 +128,33 @@ def publish_command(to: Path, league: Path) -> None:
     for problem in publish_league(LeagueFolder.open(league), load_plugins(), to):
         note(f"Warning: {problem}")
     click.echo(to / "index.html")
+
+
+@click.command("verify", short_help="Check that all of a league follows from its journal.")
+@click.option(
+    "--sample", type=click.IntRange(min=1), default=1, help="Play one in so many records again.  [default: all]"
+)
+@league_option
+def verify_command(sample: int, league: Path) -> None:
+    """Check a league: every match follows from the journal and the records before it, records are played again by the
+    rules, and all bots that may play are what they were when they joined.
+
+    \b
+    arena league verify
+    arena league verify --sample 20
+    """
+    from harness.league.league_check import check_league
+    from harness.league.league_folder import LeagueFolder
+    from harness.output.progress import Progress
+
+    opened = LeagueFolder.open(league)
+    with Progress("records") as progress:
+        found = check_league(opened, load_plugins(isolate=opened.request().isolate), sample, progress.step)
+    for problem in found.problems:
+        click.echo(problem)
+    open_ = f", {found.open:,} matches of the last rounds are open" if found.open else ""
+    count = len(found.problems)
+    told = "all as it should be" if not count else f"{count:,} problem{'' if count == 1 else 's'}"
+    click.echo(f"{found.records:,} records, {found.replayed:,} played again: {told}{open_}.")
+    if found.problems:
+        click.get_current_context().exit(1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -22,8 +22,11 @@ BOTS = "bots"
 COMMAND = "cmd:"
 
 
-def joining(league: Path, entrant: Entrant, alias: str, games: Sequence[str]) -> JournalEntry:
-    """The entry by which a bot joins, without its version; its files are kept in the league's folder from now on."""
+def joining(
+    league: Path, entrant: Entrant, alias: str, games: Sequence[str], installed: Container[str]
+) -> JournalEntry:
+    """The entry by which a bot joins, without its version; its files are kept in the league's folder from now on.
+    `installed` are the bots that have a name here."""
     bot = alias or entrant.name
     if not NAME.fullmatch(bot) or "@" in bot:
         raise UsageError(f"{bot!r} cannot be the name of a bot in a league: give it one with --as NAME, without @.")
@@ -40,6 +43,8 @@ def joining(league: Path, entrant: Entrant, alias: str, games: Sequence[str]) ->
         except OSError as error:
             raise cannot_write(home, error) from error
         spec = f"{kept.start}::{spec.partition('::')[2]}"
+    elif not entrant.isolated and COMMAND not in spec and spec.partition(":")[0] not in installed:
+        raise UsageError(f"{entrant.name} was typed in Python, and a league cannot keep it: put it into a .py file.")
     elif COMMAND in spec:
         [spec] = relocated(spec, Path(), os.path.abspath)
     return JournalEntry(

@@ -95,7 +95,7 @@ class LeagueFolder:
         if alias and len(entrants) > 1:
             names = ", ".join(entrant.name for entrant in entrants)
             raise UsageError(f"{alias} cannot be the name of {len(entrants)} bots; add them one by one: {names}.")
-        asked = [joining(self.folder, entrant, alias, games) for entrant in entrants]
+        asked = [joining(self.folder, entrant, alias, games, registry.bots) for entrant in entrants]
         with self.journal.adding() as adder:
             membership, joined = self.membership, list[JournalEntry]()
             for entry in asked:

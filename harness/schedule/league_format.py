@@ -9,7 +9,9 @@ from harness.core.types import GameRecord
 
 
 def _rounds(_game: GamePlan, _plan: Plan, _luck: Chance) -> Rounds:
-    raise UsageError("Whom a league seats with whom is told by its journal: arena league run goes on with it.")
+    raise UsageError(
+        "Whom a league seats with whom is told by its journal: see arena league run, and arena league verify."
+    )
 
 
 class NoResult:
