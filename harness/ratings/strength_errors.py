@@ -1,0 +1,165 @@
+"""How far fitted strengths may be from the truth: a sandwich, since the pairs of one match are not independent.
+
+The likelihood's curvature says how strengths answer to shares of the table that are off by some luck, and the matches
+say how large that luck is. Of few bots the answer is worked out exactly. Of many, a strength is taken to answer to a
+bot's own luck, to the luck of those it met, one by one, and to what bots of like strength have in common, block by
+block: those who meet only their neighbours know well who is better next door, and less well how far it is to the top.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from operator import mul
+from typing import NamedTuple
+
+from harness.ratings.matrices import Matrix, inverted, sandwiched, times
+from harness.ratings.strength_fit import Peak, Vector
+
+MOST_EXACT = 120
+"""Bots of which all covariances are worked out."""
+BLOCKS = 48
+"""Blocks of bots of like strength, where there are more bots than that."""
+_EVENINGS = 8
+
+
+class Doubts(NamedTuple):
+    """Variances, for each bot."""
+
+    value: Vector
+    """Of its strength, counted from the mean of the field."""
+    ahead: Vector
+    """Of its share of the field that it finishes ahead of."""
+    own: Vector
+    """Of its strength such that those of two bots add up to the variance of the difference."""
+
+
+def doubts(at: Peak, met: list[list[int]], luck: Vector, field: Sequence[int], slopes: list[Vector]) -> Doubts:
+    """The variances, by the variance of each bot's sum of shares (`luck`). `slopes`: for each bot of the field, how
+    fast its chance against each of the field changes, with nothing for itself."""
+    parts = _evened(at, met, luck)
+    if len(met) <= MOST_EXACT:
+        return _exact(at, met, parts, field, slopes)
+    return _by_blocks(at, met, parts, field, slopes)
+
+
+def _evened(at: Peak, met: list[list[int]], luck: Vector) -> Vector:
+    """Parts such that bends times the sum of two bots' parts are the luck that these two share.
+
+    What one gains at a table others lose, so the luck of a bot is all shared with those it met.
+    """
+    parts = [0.5 * one / total if total else 0.0 for one, total in zip(luck, at.sums, strict=True)]
+    for _ in range(_EVENINGS):
+        parts = [
+            max(0.0, part + 0.5 * (one / total - part - sum(map(mul, row, [parts[bot] for bot in others])) / total))
+            if total
+            else 0.0
+            for part, one, total, row, others in zip(parts, luck, at.sums, at.bends, met, strict=True)
+        ]
+    return parts
+
+
+def _exact(at: Peak, met: list[list[int]], parts: Vector, field: Sequence[int], slopes: list[Vector]) -> Doubts:
+    size = len(met)
+    bend: Matrix = [[0.0] * size for _ in range(size)]
+    luck: Matrix = [[0.0] * size for _ in range(size)]
+    for bot, (row, others) in enumerate(zip(at.bends, met, strict=True)):
+        for one, other in zip(row, others, strict=True):
+            shared = one * (parts[bot] + parts[other])
+            bend[bot][other], luck[bot][other] = -one, -shared
+            luck[bot][bot] += shared
+        bend[bot][bot] = at.sums[bot] + at.hold
+        luck[bot][bot] += at.hold
+    answer = inverted(bend)
+    spread = sandwiched(answer, luck)
+    inner = [[spread[one][other] for other in field] for one in field]
+    count = len(field)
+    whole = sum([sum(row) for row in inner]) / count**2
+    value, ahead = [], []
+    for place, (row, slope) in enumerate(zip(inner, slopes, strict=True)):
+        value.append(row[place] - 2 * sum(row) / count + whole)
+        away = [-one for one in slope]
+        away[place] = sum(slope)
+        ahead.append(sum(map(mul, away, times(inner, away))))
+    own = _told_apart(at, met, spread)
+    return Doubts(value, ahead, [own[bot] for bot in field])
+
+
+def _told_apart(at: Peak, met: list[list[int]], spread: Matrix) -> Vector:
+    """Quasi-variances (Firth): those of two bots that met add up to the variance of their difference, nearly."""
+    own = [spread[bot][bot] for bot in range(len(met))]
+    apart = [
+        [spread[bot][bot] + spread[other][other] - 2 * spread[bot][other] for other in others]
+        for bot, others in enumerate(met)
+    ]
+    for _ in range(5 * _EVENINGS):
+        own = [
+            0.5 * one
+            + 0.5
+            * max(0.0, sum([w * (gap - own[other]) for w, gap, other in zip(row, gaps, others, strict=True)]) / total)
+            if total
+            else one
+            for one, row, gaps, others, total in zip(own, at.bends, apart, met, at.sums, strict=True)
+        ]
+    return own
+
+
+def _by_blocks(at: Peak, met: list[list[int]], parts: Vector, field: Sequence[int], slopes: list[Vector]) -> Doubts:
+    size = len(met)
+    count = min(BLOCKS, size)
+    order = sorted(range(size), key=at.values.__getitem__)
+    block = [0] * size
+    for place, bot in enumerate(order):
+        block[bot] = place * count // size
+    members = [block.count(number) for number in range(count)]
+    # Bends and shared luck of each bot with each block; both of blocks with blocks.
+    reach: Matrix = []
+    shared: Matrix = []
+    luck: Vector = []
+    bend: Matrix = [[0.0] * count for _ in range(count)]
+    common: Matrix = [[0.0] * count for _ in range(count)]
+    for bot, (row, others) in enumerate(zip(at.bends, met, strict=True)):
+        near, pull, part = [0.0] * count, [0.0] * count, parts[bot]
+        for one, other in zip(row, others, strict=True):
+            number = block[other]
+            near[number] += one
+            pull[number] += one * (part + parts[other])
+        mine, total = block[bot], sum(pull)
+        reach.append(near)
+        shared.append(pull)
+        luck.append(total)
+        for whole, single in ((bend[mine], near), (common[mine], pull)):
+            whole[:] = [a - b for a, b in zip(whole, single, strict=True)]
+        bend[mine][mine] += at.sums[bot] + at.hold
+        common[mine][mine] += total + at.hold
+    answer = inverted(bend)
+    spread = sandwiched(answer, common)
+    whole_bend = [total + at.hold for total in at.sums]
+    alone = [(one + at.hold) / by**2 for one, by in zip(luck, whole_bend, strict=True)]
+    value, ahead, own = [], [], []
+    mean = [0.0] * count
+    for bot in field:
+        mean[block[bot]] += 1 / len(field)
+    places = [block[bot] for bot in field]
+    for bot, slope in zip(field, slopes, strict=True):
+        by = whole_bend[bot]
+        from_met = sum([one * one * alone[other] for one, other in zip(at.bends[bot], met[bot], strict=True)]) / by**2
+        local = alone[bot] + from_met
+        own.append(local)
+        # How this bot's luck goes with that of the blocks, and so with where these are.
+        gone = [-one for one in shared[bot]]
+        gone[block[bot]] += luck[bot]
+        tied = times(answer, gone)
+        follow = [one / by for one in reach[bot]]
+        away = [one - other for one, other in zip(follow, mean, strict=True)]
+        value.append(_with(local, away, spread, tied, 1 / by))
+        steep = sum(slope)
+        away = [steep * one for one in follow]
+        for one, number in zip(slope, places, strict=True):
+            away[number] -= one
+        ahead.append(_with(steep * steep * local, away, spread, tied, steep / by))
+    return Doubts(value, ahead, own)
+
+
+def _with(local: float, away: Vector, spread: Matrix, tied: Vector, scale: float) -> float:
+    blocks = sum(map(mul, away, times(spread, away)))
+    return max(0.5 * local, local + blocks + 2 * scale * sum(map(mul, away, tied)))
