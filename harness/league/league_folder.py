@@ -15,8 +15,8 @@ from harness.league.eras import EraTerms
 from harness.league.journal import JOURNAL, Journal, JournalEntry, What
 from harness.league.members import Membership, split_version
 from harness.plugins.registry import Registry
-from harness.runs.file_places import FilePlaces
 from harness.runs.event_writing import write_event
+from harness.runs.file_places import FilePlaces
 from harness.runs.request import RunRequest
 from harness.runs.run_files import cannot_write, lock
 

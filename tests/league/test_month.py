@@ -65,10 +65,8 @@ def check(bots: int, versions: int, matches: int) -> None:
     assert wild.kills == 0
     for era in (1, 2):
         assert records(wild.folder, era) == records(calm.folder, era)
-        ratings = [standings_of(LeagueFolder.open(one.folder), era).games for one in (calm, wild)]
-        assert [[(row.name, row.strength) for row in one["el-paso"]] for one in ratings][0] == [
-            (row.name, row.strength) for row in ratings[1]["el-paso"]
-        ]
+        calmly, wildly = (standings_of(LeagueFolder.open(one.folder), era).games["el-paso"] for one in (calm, wild))
+        assert [(row.name, row.strength) for row in wildly] == [(row.name, row.strength) for row in calmly]
     names = {row.name for row in standings_of(LeagueFolder.open(wild.folder), 1).games["el-paso"]}
     assert names and not any(name.startswith("b1@") for name in names)
     assert any("b1@" in seat for record in records(wild.folder, 1).values() for seat in record.seats)
