@@ -85,8 +85,12 @@ def change_of(old: JournalEntry, terms: EraTerms) -> str:
     said += [f"{name} is no longer played" for name in before]
     for key, value in terms.limits.items():
         if key not in NO_TERMS and old.limits.get(key) != value:
-            said.append(f"{key.replace('_', ' ')} is {value} instead of {old.limits.get(key)}")
+            said.append(f"{key.replace('_', ' ')} is {_text(value)} instead of {_text(old.limits.get(key))}")
     return "; ".join(said)
+
+
+def _text(value: Value | None) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def era_folder(league: Path, era: int) -> Path:

@@ -42,6 +42,8 @@ class LeagueCourse:
         """The round that is planned next: those of which something was played are planned again, to the same end."""
         self.may_plan: Callable[[], bool] = lambda: True
         """Whether rounds of which nothing was played may be planned at present."""
+        self.lacks: Callable[[MatchSpec], bool] = lambda _spec: False
+        """Whether somebody of a match is not to be had any more; whoever says so gives it up."""
         self.left: int | None = None
         """Matches that may still be given out; None is any number."""
 
@@ -70,7 +72,7 @@ class LeagueCourse:
             there = self._recorded.pop(spec.id, None)
             if there is not None:
                 self._check(spec, there)
-            elif spec.id not in self._voids:
+            elif spec.id not in self._voids and not self.lacks(spec):
                 self._waiting.append(spec)
         self.next += 1
         return True

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from time import monotonic
 
 from harness.core.chance import Chance
 from harness.core.errors import StoreError, UsageError
-from harness.core.types import GameRecord
+from harness.core.types import GameRecord, MatchSpec
 from harness.executors.jobs import Executor, Job, Roster, choose_executor
 from harness.league.bot_keeping import entered_again
 from harness.league.eras import EraTerms, begin_era, change_of, era_folder, open_era, tell_entrants
@@ -108,6 +108,7 @@ class _Runner:
             course = LeagueCourse(run.info.plan, self.segments, lambda banned: read_rounds(run, banned), voids)
             self._disqualify(course)
             course.may_plan = lambda: self._may_plan(course)
+            course.lacks = lambda spec: self._lacks(spec, course)
             course.left = self.how_long.matches
             while True:
                 self._let_in(course, run)
@@ -149,7 +150,8 @@ class _Runner:
 
     def _unseen(self) -> bool:
         """Whether the journal says something about bots that does not count yet."""
-        entries = self.league.journal.read()
+        journal = self.league.journal
+        entries = journal.read() if journal.grown() else journal.entries
         return any(entry.what in ABOUT_BOTS for entry in entries[self.segments.upto :])
 
     def _may_plan(self, course: LeagueCourse) -> bool:
@@ -157,13 +159,13 @@ class _Runner:
         if self.how_long.until_settled and course.settled():
             self.done.settled = True
             return False
-        return not (self.league.journal.grown() and self._unseen())
+        return not self._unseen()
 
     def _let_in(self, course: LeagueCourse, run: RunFolder) -> None:
         """Lets everything that the journal says by now count from the next round on, and enters who plays."""
         journal, era = self.league.journal, self.done.era
         membership = Membership.after(journal.read())
-        self._enter(membership)
+        self._enter(membership, course)
         entries = journal.read()
         unseen = [entry for entry in entries[self.segments.upto :] if entry.what in ABOUT_BOTS]
         if unseen or not self.segments:
@@ -178,11 +180,17 @@ class _Runner:
         known = {info.name: info for info in (*run.info.entrants, *told)}
         tell_entrants(run, [known[name] for name in membership.members if name in known], membership, files)
 
-    def _enter(self, membership: Membership) -> None:
+    def _enter(self, membership: Membership, course: LeagueCourse) -> None:
         """Enters all who may play; who cannot be entered rests, by the journal, until that is mended."""
+        open_ = self.segments.at(course.next).membership.members if self.segments else {}
         said = []
         for member in membership.members.values():
-            if member.retired or member.banned or (member.name in self.entrants and not member.rests):
+            if member.name in self.entrants and not member.rests:
+                continue
+            if member.retired or member.banned:
+                if member.name in open_ and open_[member.name].active:  # it sits in a round that is being played
+                    with suppress(UsageError):
+                        self.entrants[member.name] = entered_again(self.league.folder, member, self.registry)
                 continue
             entry = member.entry
             try:
@@ -227,6 +235,13 @@ class _Runner:
                     self._void(given_up, course)
                 if self.done.played == played or course.out or self._stopped():
                     break
+
+    def _lacks(self, spec: MatchSpec, course: LeagueCourse) -> bool:
+        """Whether somebody is not to be had who was seated before it left; then the match is not played."""
+        missing = [name for name in spec.seats if name not in self.entrants]
+        if missing:
+            self._void([spec.id], course)
+        return bool(missing)
 
     def _void(self, names: list[str], course: LeagueCourse) -> None:
         """Notes matches that nobody survived, so that the league goes on without them."""

@@ -17,6 +17,9 @@ from harness.ratings.strengths import Strength, Strengths
 from harness.runs.remembered import feed
 
 
+NOTHING_YET = "Nothing has been played in this league yet: arena league run"
+
+
 @dataclass(frozen=True, slots=True)
 class LeagueRow:
     """One version of a bot in the table of one game."""
@@ -71,6 +74,8 @@ class Standings:
     matches: int
     left_out: int
     """Matches that do not count, for somebody in them is banned."""
+    waiting: Mapping[str, Sequence[str]]
+    """Game -> who plays it and has not been seated yet."""
 
 
 def standings_of(league: LeagueFolder, era: int | None = None, *, across: bool = False) -> Standings:
@@ -78,7 +83,7 @@ def standings_of(league: LeagueFolder, era: int | None = None, *, across: bool =
     as the newest, whatever the time control."""
     eras, membership = league.eras, league.membership
     if not eras:
-        raise UsageError("Nothing has been played in this league yet: arena league run")
+        raise UsageError(NOTHING_YET)
     chosen = _chosen(eras, era, across)
     rated = RatedEra(membership.banned)
     whole = rated if len(chosen) == 1 else None
@@ -89,11 +94,17 @@ def standings_of(league: LeagueFolder, era: int | None = None, *, across: bool =
             continue
         for record in run.results():
             rated.add(record)
+    if not rated.matches and not rated.left_out and len(eras) == 1:
+        raise UsageError(NOTHING_YET)
     games = {
         plan.name: _rows(rated.games[plan.name], membership) if plan.name in rated.games else []
         for plan in chosen[-1].plans
     }
-    return Standings(tuple(one.era for one in chosen), games, rated.matches, rated.left_out)
+    waiting = {
+        game: [name for name in membership.seekers(game) if name not in {row.name for row in rows}]
+        for game, rows in games.items()
+    }
+    return Standings(tuple(one.era for one in chosen), games, rated.matches, rated.left_out, waiting)
 
 
 def _chosen(eras: Sequence[JournalEntry], era: int | None, across: bool) -> list[JournalEntry]:

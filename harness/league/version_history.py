@@ -25,7 +25,8 @@ from harness.runs.store import RunFolder
 
 MATCHES = 6
 """Matches of the version before at whose decisions the newest is asked."""
-SHOWN = 5
+SHOWN, ALIKE = 6, 2
+"""Examples that are shown, and of those the ones of one kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,11 +160,12 @@ def _compared(
 
 
 def _varied(examples: Sequence[OtherDecision]) -> list[OtherDecision]:
-    """One of each kind of change first, then the others."""
-    seen: set[tuple[str, str, str]] = set()
-    first, rest = list[OtherDecision](), list[OtherDecision]()
+    """At most two of each kind of change."""
+    seen: Counter[tuple[str, str, str]] = Counter()
+    found = []
     for one in examples:
         kind = (one.phase, one.then, one.now)
-        (rest if kind in seen else first).append(one)
-        seen.add(kind)
-    return first + rest
+        seen[kind] += 1
+        if seen[kind] <= ALIKE:
+            found.append(one)
+    return found

@@ -31,7 +31,7 @@ def _table(game: str, rows: Sequence[LeagueRow], standings: Standings, everybody
         strength = row.strength
         told = [str(place), row.name, ahead_text(row), f"{strength.value:+.2f}", f"{strength.matches:,}"]
         cells.append(told + ([row.standing] if everybody else []) + ([row.team or NOTHING] if teams else []))
-    notes = []
+    notes = [f"Not seated yet: {', '.join(waiting)}."] if (waiting := standings.waiting.get(game)) else []
     if standings.left_out:
         notes.append(f"{standings.left_out:,} matches do not count: somebody who is banned took part.")
     legends = LEGENDS if everybody else {"ahead": LEGENDS["ahead"]}
