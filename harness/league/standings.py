@@ -16,7 +16,6 @@ from harness.league.members import Membership, Standing
 from harness.ratings.strengths import Strength, Strengths
 from harness.runs.remembered import feed
 
-
 NOTHING_YET = "Nothing has been played in this league yet: arena league run"
 
 
