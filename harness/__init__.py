@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from harness.plugins.entrants import BotEntry
     from harness.plugins.hooks import hookimpl
     from harness.plugins.registry import bot_named
+    from harness.plugins.run_events import LeagueChange, LeagueStatus, RunStatus
     from harness.ratings.value_function import valuer_of
     from harness.runs.request import BotLike, RunRequest
 
@@ -59,6 +60,7 @@ _HOME = {
     "plugins.entrants": ("BotEntry",),
     "plugins.hooks": ("hookimpl",),
     "plugins.registry": ("bot_named",),
+    "plugins.run_events": ("LeagueChange", "LeagueStatus", "RunStatus"),
     "ratings.value_function": ("valuer_of",),
     "runs.request": ("BotLike", "RunRequest"),
 }
@@ -88,6 +90,8 @@ __all__ = [
     "GamePlan",
     "GameRecord",
     "IllegalAction",
+    "LeagueChange",
+    "LeagueStatus",
     "Match",
     "MatchSpec",
     "OpenRound",
@@ -101,6 +105,7 @@ __all__ = [
     "Rounds",
     "Run",
     "RunRequest",
+    "RunStatus",
     "State",
     "UsageError",
     "Value",
