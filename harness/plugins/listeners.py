@@ -76,9 +76,9 @@ class Listeners:
         """Something changed in a league."""
         self._tell("arena_league_changed", league=league, change=change)
 
-    def close(self) -> list[str]:
+    def close(self, grace: float | None = None) -> list[str]:
         """Lets listeners catch up, for a few seconds at most, and says what went wrong with them."""
-        until = monotonic() + self._grace
+        until = monotonic() + (self._grace if grace is None else grace)
         for ear in self._ears:
             ear.end()
         for ear in self._ears:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack, suppress
+from functools import partial
 from typing import Any
 
 from harness.core.errors import PluginError, StoreError, UsageError
@@ -45,7 +46,7 @@ def play_run(
     with ExitStack() as stack:
         if listeners is None and setup.listeners:
             listeners = Listeners(setup.listeners)
-            stack.callback(_close, listeners, run)
+            stack.push(partial(_close, listeners, run))
         tournament = Tournament(run, setup, limits["max_faults"], seen, begins, disqualified, listeners)
         try:
             executor = choose_executor(setup.roster, limits, workers, should_stop, run.folder / LOGS, cluster)
@@ -65,8 +66,10 @@ def play_run(
     return complete
 
 
-def _close(listeners: Listeners, run: RunFolder) -> None:
-    run.warnings += listeners.close()
+def _close(listeners: Listeners, run: RunFolder, raised: type[BaseException] | None, *_error: object) -> None:
+    """Lets listeners catch up, unless somebody wants to leave at once."""
+    in_haste = raised is not None and issubclass(raised, KeyboardInterrupt)
+    run.warnings += listeners.close(grace=0.0) if in_haste else listeners.close()
 
 
 def _changed_meanwhile(setup: RunSetup) -> Iterator[str]:

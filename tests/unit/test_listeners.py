@@ -13,10 +13,10 @@ from harness.plugins import listeners as listeners_module
 from harness.plugins import registry as plugins
 from harness.plugins.listeners import ListenerPlugin, Listeners
 from harness.plugins.registry import Registry
-from harness.runs import run_setup
+from harness.runs import run_setup, run_teller
 from tests.ratings.simulate import record
 from tests.support.cli import arena
-from tests.support.waiting import wait_for
+from tests.support.waiting import wait_for, within
 
 RUN = RunStatus(name="night", folder="results/night", format="swiss", games=("sim",), bots=("a", "b"), matches=3)
 
@@ -268,3 +268,14 @@ def test_a_comparison_is_heard(heard):
     assert (words[0], words[-1]) == ("started", "finished")
     assert words.count("match") == len(found.run)
     assert notebook.heard[0][1].format == "compare"
+
+
+def test_who_wants_to_leave_at_once_waits_for_no_listener(heard, stuck, monkeypatch):
+    def interrupted(*_args):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(listeners_module, "GRACE", 600.0)
+    monkeypatch.setattr(run_teller.RunTeller, "over", interrupted)
+    heard(stuck)
+    with within(60), pytest.raises(KeyboardInterrupt):
+        harness.tournament("el-paso", ["outlaw", "random"], deals=1, seed=7, workers=0, quiet=True)
