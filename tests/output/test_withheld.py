@@ -10,6 +10,7 @@ import re
 import pytest
 from msgspec.structs import replace
 
+from harness.core.types import Fault
 from harness.output.pages import publish, report_page, write_report
 from harness.output.pages.withheld import shown_command, still_open, without_seed
 from harness.plugins.registry import load
@@ -121,6 +122,16 @@ def test_a_deal_that_other_tables_share_is_open_until_all_have_played_it(tmp_pat
     formats = load().formats
     assert still_open(open_run, formats, records[:2]) == {one.id for one in records[:2]}
     assert still_open(finished(run, records), formats, records) == set()
+
+
+def test_what_a_bot_said_that_failed_waits_for_the_deal_to_be_over(tmp_path):
+    fault = Fault(1, "exception", 4, "KeyError: the ace in my hand")
+    half = recorded(tmp_path / "half", [record("ab", (1, 2), faults=(fault,))], finished="")
+    page = write_report(half, {}, tmp_path / "page.html").read_text()
+    assert "the ace" not in page and "What it said is told when that deal is over." in page
+    both = [record("ab", (1, 2), faults=(fault,)), record("ba", (1, 2), index=1)]
+    page = write_report(recorded(tmp_path / "whole", both, finished=""), {}, tmp_path / "page.html").read_text()
+    assert "the ace" in page
 
 
 @pytest.mark.parametrize("how", [("swiss:rounds=2",), ("knockout",), ("ladder", "--until-separated", "0.9")])

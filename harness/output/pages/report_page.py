@@ -132,7 +132,8 @@ def report(
     _check_asked(run, asked, without)
     facts = facts_of(run, without)
     shown = watched(run, games, facts, asked, most, formats)
-    return render(run, games, facts, facts.rating_set.boards(), shown, outcomes=outcomes, without=without)
+    boards = facts.rating_set.boards()
+    return render(run, games, facts, boards, shown, outcomes=outcomes, without=without, formats=formats)
 
 
 def _check_asked(run: RunFolder, asked: Sequence[str], without: Sequence[str]) -> None:
@@ -153,6 +154,7 @@ def render(
     links: Mapping[str, str] | None = None,
     outcomes: Mapping[str, Outcome] | None = None,
     without: Sequence[str] = (),
+    formats: Mapping[str, Format] | None = None,
 ) -> str:
     """The page of gathered facts; `links` leads from bots to their pages, `home` to the page above, `outcomes` are what
     the format says of each game, `without` are bots whose matches were left out."""
@@ -167,9 +169,17 @@ def render(
         shown={scene.record.id for scene in shown},
         faults=facts.faults.groups(),
         fault_counts=facts.faults,
+        untold=_untold(run, facts, formats),
         home=home,
         links=links or {},
     )
+
+
+def _untold(run: RunFolder, facts: Facts, formats: Mapping[str, Format] | None) -> set[str]:
+    """Matches of which it is not told what a bot said that failed: it may have said what it had in its hand."""
+    if run.info.finished:
+        return set()
+    return still_open(run, formats or {}, run.chosen({group.first.match for group in facts.faults.groups()}).values())
 
 
 def _board_parts(run: RunFolder, boards: Sequence[Leaderboard], facts: Facts, games: Games) -> Iterator[BoardPart]:

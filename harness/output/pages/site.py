@@ -80,7 +80,7 @@ def _add(parts: PageParts, to: Path) -> None:
     bots = sorted({bot for board in boards for bot in board.ratings.lines})
     links = {bot: f"../../{BOTS}/{file_name(bot)}.html" for bot in bots}
     shown = watched(run, games, facts, (), formats=parts.formats)
-    page = render(run, games, facts, boards, shown, "../../index.html", links, results, without)
+    page = render(run, games, facts, boards, shown, "../../index.html", links, results, without, parts.formats)
     write_whole(folder / "index.html", page.encode())
     outcomes = outcome_files(results)
     for name in OUTCOME_FILES:
