@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from harness.plugins.entrants import BotEntry
     from harness.plugins.hooks import hookimpl
     from harness.plugins.registry import bot_named
+    from harness.plugins.run_events import LeagueChange, LeagueStatus, RunStatus
     from harness.ratings.value_function import valuer_of
     from harness.runs.request import BotLike, RunRequest
 
@@ -61,6 +62,7 @@ _HOME = {
     "plugins.entrants": ("BotEntry",),
     "plugins.hooks": ("hookimpl",),
     "plugins.registry": ("bot_named",),
+    "plugins.run_events": ("LeagueChange", "LeagueStatus", "RunStatus"),
     "ratings.value_function": ("valuer_of",),
     "runs.request": ("BotLike", "RunRequest"),
 }
@@ -91,6 +93,8 @@ __all__ = [
     "GameRecord",
     "IllegalAction",
     "League",
+    "LeagueChange",
+    "LeagueStatus",
     "Match",
     "MatchSpec",
     "OpenRound",
@@ -104,6 +108,7 @@ __all__ = [
     "Rounds",
     "Run",
     "RunRequest",
+    "RunStatus",
     "State",
     "UsageError",
     "Value",

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from harness.league.journal import JournalEntry
+from harness.league.announce import announce, listening, tell_changes
+from harness.league.journal import JournalEntry, What
 from harness.league.league_check import LeagueFindings, check_league
 from harness.league.league_folder import LeagueFolder
 from harness.league.runner import HowLong, LeagueListener, LeagueRun, run_league
@@ -63,19 +64,22 @@ class League:
     def add(self, *bots: BotLike, name: str = "", team: str = "", author: str = "") -> tuple[str, ...]:
         """Lets bots join, named as on the command line, each as the next version of its name; their names here."""
         entries = [bot if isinstance(bot, BotEntry) else BotEntry(bot, team, author) for bot in bots]
-        return tuple(entry.name for entry in self._league.add(entries, self._registry(), name))
+        registry = self._registry()
+        joined = self._league.add(entries, registry, name)
+        announce(self._league, joined, registry)
+        return tuple(entry.name for entry in joined)
 
     def retire(self, bot: str, reason: str = "") -> None:
         """Seats a bot, or one of its versions, no more; what it has played counts."""
-        self._league.change("retired", bot, reason)
+        self._change("retired", bot, reason)
 
     def ban(self, bot: str, reason: str = "") -> None:
         """Takes a bot out, or one of its versions, with all its matches; the records keep them."""
-        self._league.change("banned", bot, reason)
+        self._change("banned", bot, reason)
 
     def readmit(self, bot: str, reason: str = "") -> None:
         """Lets a bot play again."""
-        self._league.change("readmitted", bot, reason)
+        self._change("readmitted", bot, reason)
 
     def run(
         self,
@@ -125,6 +129,9 @@ class League:
         self._league.journal.read()
         return check_league(self._league, self._registry(), every)
 
+    def _change(self, what: What, bot: str, reason: str) -> None:
+        announce(self._league, [self._league.change(what, bot, reason)], self._registry())
+
     def _registry(self, request: RunRequest | None = None) -> Registry:
         return installed((request or self._league.request()).isolate)
 
@@ -153,7 +160,10 @@ def play_league(
     """Plays a league for a person who waits, and writes its table."""
     outlook = Outlook(how_long.matches, rounds=dict.fromkeys(league.games(registry)))
     told: set[str] = set()
-    with at_terminal("matches", outlook, quiet, request.workers, softly) as (stop, progress):
+    with (
+        listening(registry) as listeners,
+        at_terminal("matches", outlook, quiet, request.workers, softly) as (stop, progress),
+    ):
 
         def entered(entrants: Any) -> None:
             new = {name: one for name, one in entrants.items() if name not in told}
@@ -164,8 +174,14 @@ def play_league(
         def changed(entry: JournalEntry) -> None:
             progress.told(f"{entry.name} {NEWS.get(entry.what, entry.what)}.")
 
-        listener = LeagueListener(progress.told, progress.seen, progress.playing, entered, changed, stop)
+        def noted(*entries: JournalEntry) -> None:
+            tell_changes(listeners, league, entries)
+
+        listener = LeagueListener(
+            progress.told, progress.seen, progress.playing, entered, changed, noted, stop, listeners
+        )
         done = run_league(league, registry, request, how_long, listener)
+    done.warnings += listeners.problems
     write_standings(league)
     for warning in done.warnings:
         if not quiet:

@@ -14,6 +14,8 @@ from harness.cli.shared import given, league_option, load_plugins, note, options
 
 if TYPE_CHECKING:
     from harness.league.journal import JournalEntry
+    from harness.league.league_folder import LeagueFolder
+    from harness.plugins.registry import Registry
 
 REQUESTED = (
     "games", "options", "players", "seed", "move_time", "game_time", "clock", "memory", "threads", "isolate",
@@ -70,7 +72,7 @@ def init_command(folder: Path, event: str | None, **asked: Any) -> None:
     league = LeagueFolder.create(folder, request, registry)
     note(f"A league begins in {folder}: {folder / 'arena.toml'} says what it plays.")
     if bots:
-        _tell(league.add(bots, registry))
+        _tell(league, league.add(bots, registry), registry)
     else:
         note(f"Let bots join: arena league add BOT --league {folder}")
 
@@ -99,24 +101,27 @@ def add_command(bots: tuple[str, ...], name: str, team: str, author: str, league
     request = opened.request()
     registry = load_plugins(isolate=request.isolate)
     joined = opened.add([BotEntry(bot, team, author) for bot in bots], registry, name)
-    _tell(joined)
+    _tell(opened, joined, registry)
 
 
-def _tell(joined: list[JournalEntry]) -> None:
+def _tell(league: LeagueFolder, joined: list[JournalEntry], registry: Registry) -> None:
     from harness.league.announce import announce
 
     for entry in joined:
         click.echo(f"{entry.name} joins.")
-    announce(joined)
+    for problem in announce(league, joined, registry):
+        note(f"Warning: {problem}")
 
 
 def _change(what: Any, name: str, reason: str, league: Path, told: str) -> None:
     from harness.league.announce import announce
     from harness.league.league_folder import LeagueFolder
 
-    entry = LeagueFolder.open(league).change(what, name, reason)
+    opened = LeagueFolder.open(league)
+    entry = opened.change(what, name, reason)
     click.echo(f"{entry.name} {told}")
-    announce([entry])
+    for problem in announce(opened, [entry], load_plugins()):
+        note(f"Warning: {problem}")
 
 
 @command.command("retire", short_help="Seat a bot, or one of its versions, no more.")

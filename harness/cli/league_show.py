@@ -113,8 +113,9 @@ def _told(found: Differences) -> list[str]:
 
 @click.command("publish", short_help="Make a web site of a league.")
 @click.option("--to", type=click.Path(path_type=Path, file_okay=False), required=True, help="The folder of the site.")
+@click.option("--url", default="", help="Where the site will be, for its feed.")
 @league_option
-def publish_command(to: Path, league: Path) -> None:
+def publish_command(to: Path, url: str, league: Path) -> None:
     """Make a web site of a league: its table, and a page for each era with charts and matches to step through.
 
     Matches of banned bots are left out; seeds of the era that goes on are withheld.
@@ -125,7 +126,7 @@ def publish_command(to: Path, league: Path) -> None:
     from harness.league.league_folder import LeagueFolder
     from harness.output.league_files import publish_league
 
-    for problem in publish_league(LeagueFolder.open(league), load_plugins(), to):
+    for problem in publish_league(LeagueFolder.open(league), load_plugins(), to, url):
         note(f"Warning: {problem}")
     click.echo(to / "index.html")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from harness.cli.parameter_types import RUN
-from harness.cli.shared import load_plugins, note, open_folder, results_option
+from harness.cli.shared import load_plugins, note, open_folder, results_option, without_option
 
 
 @click.command("publish", short_help="Make a web site of runs.")
@@ -18,19 +18,25 @@ from harness.cli.shared import load_plugins, note, open_folder, results_option
     required=True,
     help="The folder of the site; runs that are there already stay.",
 )
+@click.option(
+    "--url", metavar="BASE", help="Where the site will be, for links in its feed; kept for the next time.", default=""
+)
+@without_option
 @results_option
-def command(runs: tuple[str, ...], to: Path, results: Path) -> None:
-    """Make a web site of RUNS, ready for any web host: leaderboards, a page for each run and bot, data beside them.
+def command(runs: tuple[str, ...], to: Path, url: str, left_out: tuple[str, ...], results: Path) -> None:
+    """Make a web site of RUNS, ready for any web host: leaderboards, a page for each run and bot, a feed, badges, data.
 
     Publishing again adds runs and keeps the old ones; a run that was published before is brought up to date.
 
     \b
     arena publish my-run --to site
     arena publish monday tuesday --to site
+    arena publish my-run --to site --without cheater
+    arena publish my-run --to site --url https://example.org/arena/
     """
     from harness.output.pages import publish
 
     opened = [open_folder(results, run) for run in runs]
-    for problem in publish(opened, load_plugins(), to):
+    for problem in publish(opened, load_plugins(), to, left_out, url):
         note(f"Warning: {problem}")
     click.echo(to / "index.html")

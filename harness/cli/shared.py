@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 import click
 
+from harness.cli.parameter_types import ENTRANT
 from harness.core.errors import UnknownName
 from harness.core.types import Isolation
 
@@ -49,6 +50,9 @@ strict_option = click.option(
 )
 seed_option = click.option(
     "--seed", type=click.IntRange(min=0, max=2**128 - 1), help="The luck of the run. Default: drawn, and kept."
+)
+without_option = click.option(
+    "--without", "left_out", type=ENTRANT, multiple=True, metavar="BOT", help="Leave out all matches of this bot."
 )
 options_option = click.option(
     "--option", "options", multiple=True, metavar="KEY=VALUE", help="An option of the games, e.g. edition=nl."

@@ -20,10 +20,12 @@ from harness.league.league_folder import LeagueFolder
 from harness.league.members import Membership, split_version
 from harness.league.segments import Segments
 from harness.plugins.entrants import Entrant
+from harness.plugins.listeners import Listeners
 from harness.plugins.registry import Registry
 from harness.runs.remembered import feed
 from harness.runs.request import RunRequest
 from harness.runs.run_setup import entrant_info, now
+from harness.runs.run_teller import RunTeller
 from harness.runs.store import GAMES, LOGS, RUN, RunFolder
 
 DISQUALIFIED = "disqualified"
@@ -50,7 +52,11 @@ class LeagueListener:
     """Told who plays from now on."""
     changed: Callable[[JournalEntry], None] = lambda _entry: None
     """Told of every entry about a bot when it begins to count."""
+    noted: Callable[..., None] = lambda *_entries: None
+    """Told of entries that the runner itself has made."""
     should_stop: Callable[[], bool] = lambda: False
+    plugins: Listeners | None = None
+    """Those who are told of matches."""
 
 
 @dataclass(slots=True)
@@ -110,11 +116,18 @@ class _Runner:
             course.may_plan = lambda: self._may_plan(course)
             course.lacks = lambda spec: self._lacks(spec, course)
             course.left = self.how_long.matches
+            self._let_in(course, run)
+            self.teller = RunTeller(self.listener.plugins, run, None) if self.listener.plugins else None
+            self.before = sum(1 for _ in run.lines()) if self.teller else 0
+            if self.teller:
+                self.teller.started(self.before)
             while True:
-                self._let_in(course, run)
                 self._play(course, run, terms)
                 if self._stopped() or course.left == 0 or self.done.settled or not self._unseen():
                     break
+                self._let_in(course, run)
+            if self.teller:
+                self.teller.over(self.before + self.done.played)
         if not self.segments.last.size:
             raise UsageError(_too_few(self.segments, run))
         return self.done
@@ -143,6 +156,7 @@ class _Runner:
         league.journal.add(
             JournalEntry(what="era", era=number, plans=terms.plans, limits=dict(terms.limits), reason=change)
         )
+        self.listener.noted(league.journal.entries[-1])
         if change:
             self.listener.tell(f"Era {number} begins: {change}.")
 
@@ -204,6 +218,7 @@ class _Runner:
                     said.append(JournalEntry(what="returns", bot=entry.bot, version=entry.version))
         if said:
             self.league.journal.add(*said)
+            self.listener.noted(*self.league.journal.entries[-len(said) :])
 
     # Matches
 
@@ -228,6 +243,8 @@ class _Runner:
                     course.take(record)
                     self.done.played += 1
                     self.listener.seen(record)
+                    if self.teller:
+                        self.teller.match(self.before + self.done.played, record)
                     if record.faults:
                         self._disqualify(course, *{record.seats[fault.seat] for fault in record.failures})
                 given_up = [name for name in executor.given_up if name in course.out]
@@ -260,6 +277,7 @@ class _Runner:
             bot, version = split_version(name)
             why = f"{DISQUALIFIED} after {most} fault{'' if most == 1 else 's'}"
             self.league.journal.add(JournalEntry(what="retired", bot=bot, version=version, reason=why))
+            self.listener.noted(self.league.journal.entries[-1])
             self.listener.tell(f"{name} is {why}.")
 
 

@@ -27,9 +27,10 @@ def write_standings(league: LeagueFolder) -> Standings:
     return standings
 
 
-def publish_league(league: LeagueFolder, registry: Registry, to: Path) -> list[str]:
-    """A site of all eras, without the matches of those who are banned."""
+def publish_league(league: LeagueFolder, registry: Registry, to: Path, url: str = "") -> list[str]:
+    """A site of all eras, without the matches of those who are banned; `url` is where it will be, for its feed."""
     from harness.output.pages import publish
 
     runs = [open_era(league.folder, era.era) for era in league.eras]
-    return publish(runs, registry, to)
+    entered = {entrant.name for run in runs for entrant in run.info.entrants}
+    return publish(runs, registry, to, [name for name in sorted(league.membership.banned) if name in entered], url)

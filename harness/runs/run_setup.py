@@ -23,6 +23,7 @@ from harness.core.types import GameRecord, Isolation, Value
 from harness.executors.jobs import Roster
 from harness.executors.outside import OutsideProcesses, is_confined
 from harness.plugins.entrants import Entrant, check_distinct, split_options, unknown_games
+from harness.plugins.listeners import ListenerPlugin
 from harness.plugins.loading import shown
 from harness.plugins.registry import Registry, load
 from harness.plugins.trust import stranger_behind
@@ -48,6 +49,8 @@ class RunSetup:
     """What whoever asked for it should know."""
     judges: Mapping[str, DuelJudge] = field(default_factory=dict)
     """Game -> who takes its luck out, in a comparison that asks for it."""
+    listeners: Sequence[ListenerPlugin] = ()
+    """Who wants to hear of what happens."""
 
     @property
     def plan(self) -> Plan:
@@ -118,7 +121,7 @@ def prepare(request: RunRequest, registry: Registry) -> RunSetup:
     warnings = [*broken, *unknown, *_guessable(request, entrants)]
     if request.file is not None and request.file.left_out and request.isolate == "auto":
         warnings.append(request.file.left_out)
-    return RunSetup(schedule, configured, by_name, warnings)
+    return RunSetup(schedule, configured, by_name, warnings, listeners=registry.listeners)
 
 
 def configured_games(request: RunRequest, registry: Registry) -> dict[str, Game[Any]]:
@@ -400,7 +403,8 @@ def restore(run: RunFolder, registry: Registry) -> RunSetup:
     entrants = {entrant.name: entrant for entrant in enter_again(run, registry, run.info.entrants)}
     games = configure_run(run, registry)
     judges = judges_of(run.info.plan, games)
-    return RunSetup(Schedule(run.info.plan, judged_formats(registry.formats, judges)), games, entrants, judges=judges)
+    schedule = Schedule(run.info.plan, judged_formats(registry.formats, judges))
+    return RunSetup(schedule, games, entrants, judges=judges, listeners=registry.listeners)
 
 
 def enter_again(run: RunFolder, registry: Registry, entrants: Iterable[EntrantInfo]) -> list[Entrant]:

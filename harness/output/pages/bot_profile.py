@@ -22,7 +22,8 @@ class Published(Struct, frozen=True):
     name: str
     arena: str
     command: str
-    seed: int
+    seed: int | None
+    """None as long as the run goes on."""
     started: str
     finished: str
     matches: int
@@ -35,6 +36,10 @@ class Published(Struct, frozen=True):
     """What each leaderboard says, in sentences; "overall" over several games."""
     overall: list[Row] = []
     """A line for each bot over several games."""
+    without: list[str] = []
+    """Bots whose matches are left out."""
+    updated: str = ""
+    """When what is told of it changed; sites of older arenas do not know."""
 
 
 @dataclass(frozen=True, slots=True)
