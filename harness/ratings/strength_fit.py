@@ -74,9 +74,7 @@ def _bent(graph: PairGraph, values: Vector, hold: float) -> tuple[Vector, Peak]:
     odds = [exp(value) for value in values]
     slope: Vector = []
     bends: list[Vector] = []
-    for value, mine, take, weights, gained in zip(
-        values, odds, graph.takers, graph.weights, graph.gained, strict=True
-    ):
+    for value, mine, take, weights, gained in zip(values, odds, graph.takers, graph.weights, graph.gained, strict=True):
         chances = [mine / (mine + its) for its in take(odds)]
         parts = list(map(mul, weights, chances))
         total = sum(parts)

@@ -24,6 +24,10 @@ SPREADS = tuple(0.02 * 1.25**step for step in range(23))
 """The true spreads of strengths in a field that are thought of, all in the same proportion."""
 STEADY = 12.0
 """After how many matches a bot's own luck says as much about how large it is as that of all others."""
+SEATED = 1.15
+"""By how much variances are larger because results decide who meets whom. By simulation; see docs/league-ratings.md."""
+MODEL = 0.004
+"""The error of a share that no number of matches takes away: differences add up as they do in the model, but nearly."""
 RULED_OUT = 2.0
 """By how much the logarithm of a likelihood must be below the best, for 95%."""
 _Z = 1.959964
@@ -170,7 +174,9 @@ class Strengths:
         pairs = []
         for key, slot in self._slots.items():
             one, other = places[key // _FIRST], places[key % _FIRST]
-            pairs.append((one * size + other) * _SLOTS + slot if one < other else (other * size + one) * _SLOTS + slot + 1)
+            pairs.append(
+                (one * size + other) * _SLOTS + slot if one < other else (other * size + one) * _SLOTS + slot + 1
+            )
         pairs.sort()
         bots = list(range(size))
         met: list[list[int]] = [[] for _ in order]
@@ -240,7 +246,13 @@ class Strengths:
 
 
 def _strengths(
-    order: Sequence[str], chosen: Sequence[int], at: Peak, takers: list[Taker], luck: Vector, matches: Sequence[int], crowd: Crowd,
+    order: Sequence[str],
+    chosen: Sequence[int],
+    at: Peak,
+    takers: list[Taker],
+    luck: Vector,
+    matches: Sequence[int],
+    crowd: Crowd,
 ) -> dict[str, Strength]:
     values = [at.values[bot] for bot in chosen]
     middle = sum(values) / len(values)
@@ -258,10 +270,10 @@ def _strengths(
             ahead, low, high = 0.5, 0.0, 1.0
         else:
             ahead = (sum(chances[place]) - 0.5) / others
-            reach = _t(played) * sqrt(found.ahead[place]) / steep
+            reach = _t(played) * sqrt(SEATED * found.ahead[place] + MODEL**2) / steep
             low, high = (_share(odds[place] * exp(by), odds, place) for by in (-min(reach, 50.0), min(reach, 50.0)))
         table[order[bot]] = Strength(
-            values[place] - middle, sqrt(found.value[place]), ahead, low, high, played,
+            values[place] - middle, sqrt(SEATED * found.value[place]), ahead, low, high, played,
             sqrt(found.own[place]), crowd,
         )  # fmt: skip
     return table
