@@ -13,13 +13,13 @@ from operator import mul
 from typing import NamedTuple
 
 from harness.ratings.matrices import Matrix, inverted, sandwiched, times
-from harness.ratings.strength_fit import Peak, Vector
+from harness.ratings.strength_fit import Peak, Taker, Vector
 
 MOST_EXACT = 120
 """Bots of which all covariances are worked out."""
 BLOCKS = 48
 """Blocks of bots of like strength, where there are more bots than that."""
-_EVENINGS = 8
+_EVENINGS, _FEW_EVENINGS = 8, 3
 
 
 class Doubts(NamedTuple):
@@ -33,33 +33,31 @@ class Doubts(NamedTuple):
     """Of its strength such that those of two bots add up to the variance of the difference."""
 
 
-def doubts(at: Peak, met: list[list[int]], luck: Vector, field: Sequence[int], slopes: list[Vector]) -> Doubts:
+def doubts(at: Peak, takers: list[Taker], luck: Vector, field: Sequence[int], slopes: list[Vector]) -> Doubts:
     """The variances, by the variance of each bot's sum of shares (`luck`). `slopes`: for each bot of the field, how
     fast its chance against each of the field changes, with nothing for itself."""
-    parts = _evened(at, met, luck)
-    if len(met) <= MOST_EXACT:
-        return _exact(at, met, parts, field, slopes)
-    return _by_blocks(at, met, parts, field, slopes)
+    few = len(takers) <= MOST_EXACT
+    parts = _evened(at, takers, luck, _EVENINGS if few else _FEW_EVENINGS)
+    return (_exact if few else _by_blocks)(at, takers, parts, field, slopes)
 
 
-def _evened(at: Peak, met: list[list[int]], luck: Vector) -> Vector:
+def _evened(at: Peak, takers: list[Taker], luck: Vector, often: int) -> Vector:
     """Parts such that bends times the sum of two bots' parts are the luck that these two share.
 
     What one gains at a table others lose, so the luck of a bot is all shared with those it met.
     """
-    parts = [0.5 * one / total if total else 0.0 for one, total in zip(luck, at.sums, strict=True)]
-    for _ in range(_EVENINGS):
+    parts = [0.5 * one / total for one, total in zip(luck, at.sums, strict=True)]
+    for _ in range(often):
         parts = [
-            max(0.0, part + 0.5 * (one / total - part - sum(map(mul, row, [parts[bot] for bot in others])) / total))
-            if total
-            else 0.0
-            for part, one, total, row, others in zip(parts, luck, at.sums, at.bends, met, strict=True)
+            max(0.0, part + 0.5 * (one / total - part - sum(map(mul, row, take(parts))) / total))
+            for part, one, total, row, take in zip(parts, luck, at.sums, at.bends, takers, strict=True)
         ]
     return parts
 
 
-def _exact(at: Peak, met: list[list[int]], parts: Vector, field: Sequence[int], slopes: list[Vector]) -> Doubts:
-    size = len(met)
+def _exact(at: Peak, takers: list[Taker], parts: Vector, field: Sequence[int], slopes: list[Vector]) -> Doubts:
+    size = len(takers)
+    met = [take(list(range(size))) for take in takers]
     bend: Matrix = [[0.0] * size for _ in range(size)]
     luck: Matrix = [[0.0] * size for _ in range(size)]
     for bot, (row, others) in enumerate(zip(at.bends, met, strict=True)):
@@ -84,7 +82,7 @@ def _exact(at: Peak, met: list[list[int]], parts: Vector, field: Sequence[int], 
     return Doubts(value, ahead, [own[bot] for bot in field])
 
 
-def _told_apart(at: Peak, met: list[list[int]], spread: Matrix) -> Vector:
+def _told_apart(at: Peak, met: Sequence[Sequence[int]], spread: Matrix) -> Vector:
     """Quasi-variances (Firth): those of two bots that met add up to the variance of their difference, nearly."""
     own = [spread[bot][bot] for bot in range(len(met))]
     apart = [
@@ -96,41 +94,38 @@ def _told_apart(at: Peak, met: list[list[int]], spread: Matrix) -> Vector:
             0.5 * one
             + 0.5
             * max(0.0, sum([w * (gap - own[other]) for w, gap, other in zip(row, gaps, others, strict=True)]) / total)
-            if total
-            else one
             for one, row, gaps, others, total in zip(own, at.bends, apart, met, at.sums, strict=True)
         ]
     return own
 
 
-def _by_blocks(at: Peak, met: list[list[int]], parts: Vector, field: Sequence[int], slopes: list[Vector]) -> Doubts:
-    size = len(met)
-    count = min(BLOCKS, size)
-    order = sorted(range(size), key=at.values.__getitem__)
+def _by_blocks(at: Peak, takers: list[Taker], parts: Vector, field: Sequence[int], slopes: list[Vector]) -> Doubts:
+    size, count = len(takers), BLOCKS
     block = [0] * size
-    for place, bot in enumerate(order):
+    for place, bot in enumerate(sorted(range(size), key=at.values.__getitem__)):
         block[bot] = place * count // size
     members = [block.count(number) for number in range(count)]
+    usual = [0.0] * count
+    for number, part in zip(block, parts, strict=True):
+        usual[number] += part / members[number]
     # Bends and shared luck of each bot with each block; both of blocks with blocks.
     reach: Matrix = []
     shared: Matrix = []
     luck: Vector = []
     bend: Matrix = [[0.0] * count for _ in range(count)]
     common: Matrix = [[0.0] * count for _ in range(count)]
-    for bot, (row, others) in enumerate(zip(at.bends, met, strict=True)):
-        near, pull, part = [0.0] * count, [0.0] * count, parts[bot]
-        for one, other in zip(row, others, strict=True):
-            number = block[other]
+    for mine, row, take, part, total in zip(block, at.bends, takers, parts, at.sums, strict=True):
+        near = [0.0] * count
+        for one, number in zip(row, take(block), strict=True):
             near[number] += one
-            pull[number] += one * (part + parts[other])
-        mine, total = block[bot], sum(pull)
+        pull = [one * (part + its) for one, its in zip(near, usual, strict=True)]
         reach.append(near)
         shared.append(pull)
-        luck.append(total)
+        luck.append(sum(pull))
         for whole, single in ((bend[mine], near), (common[mine], pull)):
             whole[:] = [a - b for a, b in zip(whole, single, strict=True)]
-        bend[mine][mine] += at.sums[bot] + at.hold
-        common[mine][mine] += total + at.hold
+        bend[mine][mine] += total + at.hold
+        common[mine][mine] += luck[-1] + at.hold
     answer = inverted(bend)
     spread = sandwiched(answer, common)
     whole_bend = [total + at.hold for total in at.sums]
@@ -142,7 +137,8 @@ def _by_blocks(at: Peak, met: list[list[int]], parts: Vector, field: Sequence[in
     places = [block[bot] for bot in field]
     for bot, slope in zip(field, slopes, strict=True):
         by = whole_bend[bot]
-        from_met = sum([one * one * alone[other] for one, other in zip(at.bends[bot], met[bot], strict=True)]) / by**2
+        row = at.bends[bot]
+        from_met = sum(map(mul, map(mul, row, row), takers[bot](alone))) / by**2
         local = alone[bot] + from_met
         own.append(local)
         # How this bot's luck goes with that of the blocks, and so with where these are.

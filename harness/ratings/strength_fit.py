@@ -7,6 +7,7 @@ makes a matrix. It starts from zero, so that the same counts give the same stren
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Sequence
 from math import exp
 from operator import itemgetter, mul
@@ -15,7 +16,7 @@ from typing import NamedTuple
 PRIOR = 3.0
 """The spread of strengths that is thought of before anything is seen: wide, so that it says next to nothing, and
 finite, so that who has won everything is not infinitely strong."""
-_STEPS, _LONGEST_STEP, _CLOSE = 60, 2.0, 1e-7
+_STEPS, _LONGEST_STEP = 60, 2.0
 _TURNS, _COARSE, _FINE = 300, 0.1, 1e-3
 """The equations of a step need not be solved better than the step itself is good."""
 
@@ -26,8 +27,9 @@ Taker = Callable[[Vector], Sequence[float]]
 class PairGraph(NamedTuple):
     """Who met whom: bots by number, and for each of them those it met, in order."""
 
-    met: list[list[int]]
-    weights: list[Vector]
+    takers: list[Taker]
+    """For each bot, what takes the values of those it met out of those of all."""
+    weights: list[array[float]]
     """For each of those, how much they met: one match counts one, shared among the others at the table."""
     gained: Vector
     """The sum of the shares of the table that each bot finished ahead of."""
@@ -39,51 +41,46 @@ class Peak(NamedTuple):
     values: Vector
     hold: float
     """What the prior adds to the bends of each bot."""
-    chances: list[Vector]
-    """For each bot and each of those it met, how likely it is to finish ahead."""
     bends: list[Vector]
-    """The same for weight * chance * (1 - chance)."""
+    """For each bot and each of those it met: weight * chance * (1 - chance)."""
     sums: Vector
     """The bends of a bot together, without the prior's."""
 
 
-def peak(graph: PairGraph, prior: float = PRIOR, start: Peak | None = None) -> Peak:
-    """The strengths that explain best what was seen, about zero with this spread; `start`: those of another prior."""
-    takers = [_taker(row) for row in graph.met]
-    values = start.values if start else [0.0] * len(graph.met)
-    hold = 1 / prior**2
-    tolerance = _COARSE
-    for _ in range(_STEPS):
-        found = _bent(graph, takers, values, hold)
-        slope = [
-            gained - sum(map(mul, weights, chances)) - hold * value
-            for gained, weights, chances, value in zip(graph.gained, graph.weights, found.chances, values, strict=True)
-        ]
-        step = _solved(takers, found, slope, tolerance)
-        longest = max(map(abs, step), default=0.0)
-        if longest < _CLOSE:
-            break
-        values = [value + max(-_LONGEST_STEP, min(_LONGEST_STEP, by)) for value, by in zip(values, step, strict=True)]
-        tolerance = max(_FINE, min(_COARSE, longest / 10))
-    return found
-
-
-def _taker(row: Sequence[int]) -> Taker:
+def taker(row: Sequence[int]) -> Taker:
     """What takes those in the row out of a vector, as fast as Python can."""
     if len(row) > 1:
         return itemgetter(*row)
     return lambda vector: [vector[bot] for bot in row]
 
 
-def _bent(graph: PairGraph, takers: Sequence[Taker], values: Vector, hold: float) -> Peak:
+def peak(graph: PairGraph, prior: float, start: Vector, close: float) -> Peak:
+    """The strengths that explain best what was seen, about zero with this spread; to some `close` squared, by steps
+    from a start."""
+    values, hold, tolerance = start, 1 / prior**2, _COARSE
+    for _ in range(_STEPS):
+        slope, at = _bent(graph, values, hold)
+        step = _solved(graph.takers, at, slope, tolerance)
+        longest = max(map(abs, step), default=0.0)
+        values = [value + max(-_LONGEST_STEP, min(_LONGEST_STEP, by)) for value, by in zip(values, step, strict=True)]
+        if longest < close:
+            break
+        tolerance = max(_FINE, min(_COARSE, longest / 10))
+    return at._replace(values=values)
+
+
+def _bent(graph: PairGraph, values: Vector, hold: float) -> tuple[Vector, Peak]:
+    """The slope and the bends at a place."""
     odds = [exp(value) for value in values]
-    chances: list[Vector] = []
+    slope: Vector = []
     bends: list[Vector] = []
-    for mine, take, weights in zip(odds, takers, graph.weights, strict=True):
-        row = [mine / (mine + its) for its in take(odds)]
-        chances.append(row)
-        bends.append([weight * chance * (1.0 - chance) for weight, chance in zip(weights, row, strict=True)])
-    return Peak(values, hold, chances, bends, [sum(row) for row in bends])
+    for value, mine, take, weights, gained in zip(values, odds, graph.takers, graph.weights, graph.gained, strict=True):
+        chances = [mine / (mine + its) for its in take(odds)]
+        parts = list(map(mul, weights, chances))
+        total = sum(parts)
+        slope.append(gained - total - hold * value)
+        bends.append([part - part * chance for part, chance in zip(parts, chances, strict=True)])
+    return slope, Peak(values, hold, bends, [sum(row) for row in bends])
 
 
 def _solved(takers: Sequence[Taker], at: Peak, wanted: Vector, tolerance: float) -> Vector:

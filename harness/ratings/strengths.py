@@ -16,7 +16,7 @@ from operator import mul
 from typing import Any, NamedTuple
 
 from harness.ratings.strength_errors import doubts
-from harness.ratings.strength_fit import PRIOR, PairGraph, Peak, Vector, peak
+from harness.ratings.strength_fit import PRIOR, PairGraph, Peak, Taker, Vector, peak, taker
 
 UNIT = 60
 """Shares are counted in parts of this, so that those of tables of up to seven are whole numbers."""
@@ -24,11 +24,17 @@ SPREADS = tuple(0.02 * 1.25**step for step in range(23))
 """The true spreads of strengths in a field that are thought of, all in the same proportion."""
 STEADY = 12.0
 """After how many matches a bot's own luck says as much about how large it is as that of all others."""
+SEATED = 1.15
+"""By how much variances are larger because results decide who meets whom. By simulation; see docs/league-ratings.md."""
+MODEL = 0.004
+"""The error of a share that no number of matches takes away: differences add up as they do in the model, but nearly."""
 RULED_OUT = 2.0
 """By how much the logarithm of a likelihood must be below the best, for 95%."""
 _Z = 1.959964
-_FIRST = 1 << 20
-"""The most bots of a league."""
+_ROUGHLY, _CLOSELY = 0.05, 1e-4
+"""The last step of a fit is no longer than this, and what is left is the square of it."""
+_FIRST, _SLOTS = 1 << 20, 1 << 40
+"""More than there are bots, and more than sums of pairs."""
 
 
 class Crowd(NamedTuple):
@@ -149,61 +155,71 @@ class Strengths:
             return {}
         graph, gains = self._graph(order)
         matches = [self._matches[self._numbers[name]] for name in order]
-        free = peak(graph)
+        # Once with hardly a prior, to see how far apart the bots of this league are, and then with that for a prior.
+        free = peak(graph, PRIOR, [0.0] * len(order), _ROUGHLY)
         luck = self._luck(order, free, graph, gains)
-        variances = [one / total**2 for one, total in zip(luck, free.sums, strict=True)]
-        spreads = _spreads(free.values, variances)
-        at = peak(graph, spreads[-1][0], free)
+        spreads = _spreads(free.values, [one / total**2 for one, total in zip(luck, free.sums, strict=True)])
+        crowd, start = Crowd(spreads[-1][0], spreads), free.values
+        del free
+        at = peak(graph, crowd.prior, start, _CLOSELY)
         luck = self._luck(order, at, graph, gains)
-        return _strengths(order, chosen, at, graph.met, luck, matches, Crowd(spreads[-1][0], spreads))
+        return _strengths(order, chosen, at, graph.takers, luck, matches, crowd)
 
-    def _graph(self, order: Sequence[str]) -> tuple[PairGraph, list[Vector]]:
+    def _graph(self, order: Sequence[str]) -> tuple[PairGraph, list[array[float]]]:
         """Who met whom, in order of names, and for each the sums of its own shares when they met."""
-        places = {self._numbers[name]: place for place, name in enumerate(order)}
-        size = len(order)
+        size, sums = len(order), self._sums
+        places = [0] * len(self._names)
+        for place, name in enumerate(order):
+            places[self._numbers[name]] = place
         pairs = []
         for key, slot in self._slots.items():
-            one, other = divmod(key, _FIRST)
-            one, other = places[one], places[other]
-            pairs.append((one * size + other, 2 * slot) if one < other else (other * size + one, 2 * slot + 1))
+            one, other = places[key // _FIRST], places[key % _FIRST]
+            pairs.append(
+                (one * size + other) * _SLOTS + slot if one < other else (other * size + one) * _SLOTS + slot + 1
+            )
         pairs.sort()
+        bots = list(range(size))
         met: list[list[int]] = [[] for _ in order]
-        weights: list[Vector] = [[] for _ in order]
-        gains: list[Vector] = [[] for _ in order]
+        weights, gains = [array("d") for _ in order], [array("d") for _ in order]
         gained = [0.0] * size
-        sums = self._sums
-        for key, slot in pairs:
-            one, other = divmod(key, size)
-            slot, swapped = divmod(slot, 2)
-            weight, ahead, first, second = sums[slot : slot + 4]
-            if swapped:
-                ahead, first, second = 2 * weight - ahead, second, first
-            weight /= UNIT
-            ahead /= 2 * UNIT
-            met[one].append(other)
-            met[other].append(one)
-            weights[one].append(weight)
-            weights[other].append(weight)
-            gains[one].append(first / (2 * UNIT * UNIT))
-            gains[other].append(second / (2 * UNIT * UNIT))
+        for pair in pairs:
+            one, other = divmod(pair // _SLOTS, size)
+            slot = pair % _SLOTS
+            if slot % 2:
+                slot -= 1
+                weight, ahead, second, first = sums[slot : slot + 4]
+                ahead = 2 * weight - ahead
+            else:
+                weight, ahead, first, second = sums[slot : slot + 4]
+            met[one].append(bots[other])
+            met[other].append(bots[one])
+            weights[one].append(weight / UNIT)
+            weights[other].append(weight / UNIT)
+            gains[one].append(first)
+            gains[other].append(second)
             gained[one] += ahead
-            gained[other] += weight - ahead
-        return PairGraph(met, weights, gained), gains
+            gained[other] += 2 * weight - ahead
+        return PairGraph([taker(row) for row in met], weights, [one / (2 * UNIT) for one in gained]), gains
 
-    def _luck(self, order: Sequence[str], at: Peak, graph: PairGraph, gains: list[Vector]) -> Vector:
+    def _luck(self, order: Sequence[str], at: Peak, graph: PairGraph, gains: Sequence[array[float]]) -> Vector:
         """The variance of each bot's sum of shares: what its shares were off by, steadied by what others' were."""
         seen, expected, thins = [], [], []
-        for place, name in enumerate(order):
+        odds = [exp(value) for value in at.values]
+        for mine, name, take, weights, gain, bend in zip(
+            odds, order, graph.takers, graph.weights, gains, at.sums, strict=True
+        ):
             number = self._numbers[name]
-            matches, chances, weights = self._matches[number], at.chances[place], graph.weights[place]
+            matches = self._matches[number]
+            chances = [mine / (mine + its) for its in take(odds)]
             thin = self._thin[number] / UNIT / matches
             mean = sum(map(mul, weights, chances)) / matches
-            square = sum([w * p * p for w, p in zip(weights, chances, strict=True)]) / matches
+            square = mean - bend / matches
             # Whether those at one table were alike is not kept: half of what would be if they all were.
             alike = thin * square + (1 - thin) * (mean * mean + 0.5 * (square - mean * mean))
-            off = self._squares[number] / (4 * UNIT * UNIT) - 2 * sum(map(mul, chances, gains[place])) + matches * alike
+            with_each = sum(map(mul, chances, gain)) / (2 * UNIT * UNIT)
+            off = self._squares[number] / (4 * UNIT * UNIT) - 2 * with_each + matches * alike
             seen.append(max(0.0, off) * (matches / (matches - 1) if matches > 1 else 1.0))
-            expected.append(thin * at.sums[place])
+            expected.append(thin * bend)
             thins.append(thin)
         usual = sum(seen) / sum(expected)
         return [
@@ -230,7 +246,13 @@ class Strengths:
 
 
 def _strengths(
-    order: Sequence[str], chosen: Sequence[int], at: Peak, met: list[list[int]], luck: Vector, matches: Sequence[int], crowd: Crowd,
+    order: Sequence[str],
+    chosen: Sequence[int],
+    at: Peak,
+    takers: list[Taker],
+    luck: Vector,
+    matches: Sequence[int],
+    crowd: Crowd,
 ) -> dict[str, Strength]:
     values = [at.values[bot] for bot in chosen]
     middle = sum(values) / len(values)
@@ -240,7 +262,7 @@ def _strengths(
     slopes = [[chance * (1 - chance) / others for chance in row] for row in chances]
     for place, row in enumerate(slopes):
         row[place] = 0.0
-    found = doubts(at, met, luck, chosen, slopes)
+    found = doubts(at, takers, luck, chosen, slopes)
     table: dict[str, Strength] = {}
     for place, bot in enumerate(chosen):
         played, steep = matches[bot], sum(slopes[place])
@@ -248,10 +270,10 @@ def _strengths(
             ahead, low, high = 0.5, 0.0, 1.0
         else:
             ahead = (sum(chances[place]) - 0.5) / others
-            reach = _t(played) * sqrt(found.ahead[place]) / steep
+            reach = _t(played) * sqrt(SEATED * found.ahead[place] + MODEL**2) / steep
             low, high = (_share(odds[place] * exp(by), odds, place) for by in (-min(reach, 50.0), min(reach, 50.0)))
         table[order[bot]] = Strength(
-            values[place] - middle, sqrt(found.value[place]), ahead, low, high, played,
+            values[place] - middle, sqrt(SEATED * found.value[place]), ahead, low, high, played,
             sqrt(found.own[place]), crowd,
         )  # fmt: skip
     return table

@@ -19,8 +19,8 @@ Seater = Callable[..., list[tuple[str, ...]]]
 
 
 @lru_cache(maxsize=64)
-def differences(one: str, other: str, ties: float) -> np.ndarray:
-    """How luck of two kinds may differ, in order."""
+def differences(one: str, other: str) -> np.ndarray:
+    """By how much luck of two kinds may differ, in order."""
     rng = np.random.default_rng(7)
     return np.sort(LUCK[one][1](rng) - LUCK[other][1](rng))
 
@@ -52,12 +52,14 @@ class Bots:
         """How often one finishes ahead of another."""
         gap = self.skills[one] - self.skills[other]
         if self.ties:
-            rng = np.random.default_rng(11)
-            a = np.round((LUCK[self.kind(one)][1](rng) + self.skills[one]) / self.ties)
-            b = np.round((LUCK[self.kind(other)][1](rng) + self.skills[other]) / self.ties)
+            a, b = (performances(self.kind(bot), self.skills[bot], self.ties, bot == one) for bot in (one, other))
             return float((a > b).mean() + 0.5 * (a == b).mean())
-        away = differences(self.kind(one), self.kind(other), self.ties)
-        return 1 - float(np.searchsorted(away, -gap)) / SAMPLES
+        return 1 - float(np.searchsorted(differences(self.kind(one), self.kind(other)), -gap)) / SAMPLES
+
+
+@lru_cache(maxsize=64)
+def performances(kind: str, skill: float, ties: float, first: bool) -> np.ndarray:
+    return np.round((LUCK[kind][1](np.random.default_rng(11 + first)) + skill) / ties)
 
 
 class League:
@@ -67,7 +69,7 @@ class League:
         self.bots, self.seats, self.seater = bots, seats, seater
         self.luck, self.rng = Random(seed), Random(-seed - 1)
         self.beliefs, self.strengths = Beliefs(), Strengths()
-        self.late: list[tuple[str, ...]] = []
+        self.late: list[tuple[tuple[str, ...], tuple[int, ...]]] = []
         self.matches = 0
 
     def rounds(self, playing: Sequence[str], opponents: Sequence[str] = ()) -> Iterator[list[tuple[str, ...]]]:
@@ -85,6 +87,14 @@ class League:
                 self.late.append((seats, ranks))
                 self.matches += 1
             yield tables
+
+    def copy(self, seater: Seater) -> League:
+        """The same league, to be seated in this way from here on."""
+        made = League(self.bots, self.seats, self.luck.getrandbits(32), seater)
+        made.beliefs.restore(self.beliefs.state())
+        made.strengths.restore(self.strengths.state())
+        made.late, made.matches = list(self.late), self.matches
+        return made
 
     def play(self, matches: int, playing: Sequence[str], opponents: Sequence[str] = ()) -> None:
         """Plays so many matches more, or a few more than that."""
