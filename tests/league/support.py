@@ -35,18 +35,6 @@ def write_bot(name: str, version: int = 1, stars: int = 3) -> Path:
     return path
 
 
-def arena(*args: object, code: int = 0) -> str:
-    """What a command prints; it must end with this exit code."""
-    done = subprocess.run([ARENA, *map(str, args)], capture_output=True, text=True, timeout=10 * PATIENCE)
-    assert done.returncode == code, f"{args}: {done.returncode}\n{done.stdout}\n{done.stderr}"
-    return done.stdout + done.stderr
-
-
-def league(folder: object, what: str, *args: object, code: int = 0) -> str:
-    """What a command of a league prints."""
-    return arena("league", what, *args, "--league", folder, code=code)
-
-
 def recorded(folder: Path, era: int = 1) -> int:
     """Whole lines of an era's records."""
     path = folder / "eras" / str(era) / "games.jsonl"

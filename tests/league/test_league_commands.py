@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -223,4 +225,31 @@ def test_two_runners_are_one_too_many_and_others_may_join_meanwhile(autumn):
         _, err = runner.communicate(timeout=PATIENCE)
     assert runner.returncode == 0, err.decode()
     assert b"late@1 plays from now on." in err
+    assert "all as it should be" in arena("league", "verify", "-L", autumn).stdout
+
+
+def full_disk(monkeypatch, name):
+    """Nothing more can be written to the file of this name."""
+    write = os.write
+
+    def refused(descriptor, data):
+        if Path(f"/proc/self/fd/{descriptor}").readlink().name == name:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return write(descriptor, data)
+
+    monkeypatch.setattr("harness.runs.run_files.os.write", refused)
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="files cannot be told apart here")
+@pytest.mark.parametrize(("name", "command"), [("journal.jsonl", "add"), ("games.jsonl", "run")])
+def test_a_full_disk_is_a_sentence_and_nothing_is_lost(autumn, monkeypatch, name, command):
+    play(autumn)
+    before = (autumn / "journal.jsonl").read_bytes(), records(autumn)
+    typed = ["add", write_bot("b1")] if command == "add" else ["run", "--matches", 4, "--workers", 0]
+    with monkeypatch.context() as patch:
+        full_disk(patch, name)
+        told = arena("league", *typed, "-L", autumn, code=2).stderr
+    assert "No space left on device" in told
+    assert ((autumn / "journal.jsonl").read_bytes(), records(autumn)) == before
+    arena("league", *typed, "-L", autumn)
     assert "all as it should be" in arena("league", "verify", "-L", autumn).stdout

@@ -8,7 +8,12 @@ import pytest
 
 from harness.league.league_folder import LeagueFolder
 from harness.league.standings import standings_of
-from tests.league.support import arena, killed_at, league, recorded, records, tear, write_bot
+from tests.league.support import killed_at, recorded, records, tear, write_bot
+from tests.support.cli import arena
+
+
+def league(folder: Path, what: str, *args: object) -> str:
+    return arena("league", what, *args, "--league", folder).stdout
 
 
 class Month:
@@ -24,13 +29,13 @@ class Month:
         self.stretches += 1
         if self.kills and self.stretches % 2:
             self.kills -= 1
-            killed_at(self.folder, self.total + self.matches // 3, self.era, "--matches", self.matches)
+            killed_at(self.folder, self.total + self.matches // 3, self.era, "--matches", self.matches, "--workers", 2)
             if self.kills == 1:
                 tear(self.folder / "eras" / str(self.era) / "games.jsonl")
                 tear(self.folder / "journal.jsonl")
         left = target - recorded(self.folder, self.era)
         if left > 0:
-            league(self.folder, "run", "--matches", left, "--workers", 2, "--quiet")
+            league(self.folder, "run", "--matches", left, "--workers", 0, "--quiet")
         self.total = recorded(self.folder, self.era)
         assert self.total == target
 
