@@ -48,13 +48,14 @@ def make_league(folder: Path, entrants: int, records: int, registry: Registry, g
     run = begin_era(folder, 1, terms, 7)
     league.journal.add(
         JournalEntry(what="era", era=1, plans=terms.plans, limits=dict(terms.limits)),
-        JournalEntry(what="seen", era=1, round=1, upto=entrants),
     )
-    segments = Segments.of(1, terms.plans, league.journal.entries)
-    [plan], size = terms.plans, segments.last.size
+    seated = Segments(1, terms.plans, league.journal.entries).after(entrants)
+    league.journal.add(JournalEntry(what="seen", era=1, round=1, upto=entrants, size=seated.size))
+    segments = Segments(1, terms.plans, league.journal.entries)
+    [plan], size = terms.plans, seated.size
     rounds = max(3, -(-records // size))
     lots, real = Random(7), cycle([_played(terms, registry, number) for number in range(REAL)])
-    names = segments.last.fields[game].seekers
+    names = seated.fields[game].seekers
     place = run.folder / GAMES
     with place.open("ab") as file:
         for number in range(rounds - 2):

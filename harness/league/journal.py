@@ -59,6 +59,8 @@ class JournalEntry(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True
     round: int = 0
     """From this round of its era on the entries up to `upto` count."""
     upto: int = 0
+    size: int = 0
+    """Matches of each of these rounds."""
     match: str = ""
     """A match that could not be played, through no fault of a bot that could be told."""
 

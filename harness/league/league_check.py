@@ -53,7 +53,7 @@ def _check_era(league: LeagueFolder, era: JournalEntry, run: RunFolder, found: L
     """Plans every round again and looks for its matches among the records."""
     records = {record.id: record for record in run.results(found.problems)}
     found.records += len(records)
-    segments = Segments.of(era.era, era.plans, league.journal.entries)
+    segments = Segments(era.era, era.plans, league.journal.entries)
     if not segments:
         found.problems += [f"{name} was played before anybody was let in." for name in records]
         return
@@ -69,7 +69,10 @@ def _check_era(league: LeagueFolder, era: JournalEntry, run: RunFolder, found: L
     course = LeagueCourse(run.info.plan, segments, read)
     left = dict(records)
     for number in range(1, newest + 1):
-        for spec in course.planned(number):
+        specs = course.planned(number)
+        if len(specs) != segments.at(number).size:
+            found.problems.append(f"Round {number} has {len(specs)} matches, and the journal says otherwise.")
+        for spec in specs:
             record = left.pop(spec.id, None)
             if record is None and spec.id not in voids:
                 found.open += 1

@@ -31,7 +31,7 @@ class LeagueCourse:
         """`read` gives the records that are there, without matches of those who are banned; `voids` are matches that
         will never have one."""
         self.plan, self.segments, self._read = plan, segments, read
-        past = self.past = read(segments.last.membership.banned if segments else frozenset())
+        past = self.past = read(segments.seated(segments.last).membership.banned if segments else frozenset())
         self._luck = Chance(plan.seed)
         self._voids = set(voids)
         self._recorded = {match.id: match for match in past.matches()}
@@ -79,13 +79,13 @@ class LeagueCourse:
 
     def planned(self, round_: int) -> list[MatchSpec]:
         """The matches of a round: rounds are planned in their order."""
-        segment, index = self.segments.at(round_), self.segments.start(round_)
-        if segment.membership.banned != self.past.banned:
-            self.past = self._read(segment.membership.banned)
+        seated, index = self.segments.seated(self.segments.at(round_)), self.segments.start(round_)
+        if seated.membership.banned != self.past.banned:
+            self.past = self._read(seated.membership.banned)
         self.past.take_until(round_ - 2)
         specs: list[MatchSpec] = []
         for game in self.plan.games:
-            field = segment.fields[game.name]
+            field = seated.fields[game.name]
             if not field.tables:
                 continue
             lots = self._luck.rng("league", game.name, round_)
@@ -139,7 +139,7 @@ class LeagueCourse:
 
     def settled(self) -> bool:
         """Whether everybody is as well known as it is worth, in all games that are played."""
-        fields = self.segments.last.fields
+        fields = self.segments.seated(self.segments.last).fields
         return all(is_settled(self.past.beliefs(game), field.seekers) for game, field in fields.items() if field.tables)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Literal
 
 from harness.core.errors import UnknownName
@@ -73,14 +73,6 @@ class Membership:
                 member.rests, member.reason = True, entry.reason
             elif entry.what == "returns":
                 member.rests, member.reason = False, ""
-
-    def copy(self) -> Membership:
-        """The same, which goes on by itself."""
-        found = Membership()
-        for member in self.members.values():
-            one = found.members[member.name] = replace(member)
-            found._by_bot.setdefault(one.entry.bot, []).append(one)
-        return found
 
     def versions(self, bot: str) -> list[Member]:
         """The versions of a bot, oldest first."""

@@ -107,7 +107,7 @@ class _Runner:
         era = league.eras[-1]
         self.done.era = era.era
         run = open_era(league.folder, era.era)
-        self.segments = Segments.of(era.era, era.plans, journal.entries)
+        self.segments = Segments(era.era, era.plans, journal.entries)
         voids = [entry.match for entry in journal.entries if entry.what == "void" and entry.era == era.era]
         with run.writing():
             self._drop_warnings(run)
@@ -184,9 +184,10 @@ class _Runner:
         unseen = [entry for entry in entries[self.segments.upto :] if entry.what in ABOUT_BOTS]
         if unseen or not self.segments:
             first, upto = course.fresh, len(entries)
-            journal.add(JournalEntry(what="seen", era=era, round=first, upto=upto))
-            membership = Membership.after(entries)
-            self.segments.begin(first, membership, upto)
+            seated = self.segments.after(upto)
+            membership = seated.membership
+            journal.add(JournalEntry(what="seen", era=era, round=first, upto=upto, size=seated.size))
+            self.segments.begin(first, upto, seated.size)
             for entry in unseen if first > 1 else ():  # at its start nobody is new
                 self.listener.changed(entry)
         files = {digest: text for one in self.entrants.values() for digest, text in one.contents.items()}
@@ -196,7 +197,7 @@ class _Runner:
 
     def _enter(self, membership: Membership, course: LeagueCourse) -> None:
         """Enters all who may play; who cannot be entered rests, by the journal, until that is mended."""
-        open_ = self.segments.at(course.next).membership.members if self.segments else {}
+        open_ = self.segments.seated(self.segments.at(course.next)).membership.members if self.segments else {}
         said = []
         for member in membership.members.values():
             if member.name in self.entrants and not member.rests:
@@ -301,6 +302,6 @@ def _too_few(segments: Segments, run: RunFolder) -> str:
     """Why nothing can be played."""
     told = []
     for game in run.info.plan.games:
-        field = segments.last.fields[game.name]
+        field = segments.seated(segments.last).fields[game.name]
         told.append(f"{game.name} needs {game.players} bots and has {len(field.seekers) + len(field.opponents)}")
     return f"There are too few bots to play: {'; '.join(told)}. Add some: arena league add BOT"

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from harness.core.format import GamePlan
@@ -17,6 +16,8 @@ from harness.league.members import Membership
 
 LEAST_TABLES, MOST_TABLES = 4, 64
 """Tables of each game in a round: as many as seat everybody once, between these."""
+REMEMBERED = 3
+"""Segments whose members are held in memory."""
 
 
 class Field(NamedTuple):
@@ -30,63 +31,65 @@ class Field(NamedTuple):
     """Tables of each round; none if there are too few bots for one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Segment:
-    """Rounds in which the same bots may be seated."""
+class Seated(NamedTuple):
+    """Who may be seated in the rounds of a segment."""
 
-    first: int
-    """Its first round."""
-    index: int
-    """The place of its first match in the schedule."""
-    membership: Membership = field(repr=False)
-    fields: Mapping[str, Field] = field(repr=False)
-    """Game -> who may be seated, and at how many tables of each round."""
+    membership: Membership
+    fields: Mapping[str, Field]
+    """By game."""
+
+    @classmethod
+    def after(cls, entries: Sequence[JournalEntry], plans: Sequence[GamePlan]) -> Seated:
+        """Those who are in after these entries."""
+        membership = Membership.after(entries)
+        return cls(membership, {plan.name: _field(membership, plan) for plan in plans})
 
     @property
     def size(self) -> int:
         """Matches of each round."""
-        return sum(each.tables for each in self.fields.values())
+        return sum(field.tables for field in self.fields.values())
+
+
+def _field(membership: Membership, plan: GamePlan) -> Field:
+    seekers, others = membership.seekers(plan.name), membership.opponents(plan.name)
+    active = len(seekers) + len(others)
+    enough = bool(seekers) and active >= plan.players
+    tables = min(MOST_TABLES, max(LEAST_TABLES, active // plan.players)) if enough else 0
+    return Field(tuple(seekers), tuple(others), tables)
+
+
+class Segment(NamedTuple):
+    """Rounds in which the same bots may be seated."""
+
+    first: int
+    """Its first round."""
+    place: int
+    """The place of its first match in the schedule."""
+    size: int
+    """Matches of each round."""
+    upto: int
+    """Entries of the journal that count."""
 
 
 class Segments:
     """The segments of an era, first to last."""
 
-    def __init__(self, plans: Sequence[GamePlan]) -> None:
-        self._plans = plans
+    def __init__(self, era: int, plans: Sequence[GamePlan], entries: Sequence[JournalEntry]) -> None:
+        """Those that the journal tells of; `entries` may grow."""
+        self._plans, self._entries = plans, entries
         self._segments: list[Segment] = []
-        self.upto = 0
-        """Entries that count in the last one."""
-
-    @classmethod
-    def of(cls, era: int, plans: Sequence[GamePlan], entries: Sequence[JournalEntry]) -> Segments:
-        """Those that a journal tells of an era."""
-        found, membership, taken = cls(plans), Membership(), 0
+        self._seated: dict[int, Seated] = {}
         for entry in entries:
             if entry.what == "seen" and entry.era == era:
-                for each in entries[taken : entry.upto]:
-                    membership.take(each)
-                taken = max(taken, entry.upto)
-                found.begin(entry.round, membership.copy(), entry.upto)
-        return found
+                self.begin(entry.round, entry.upto, entry.size)
 
-    def begin(self, first: int, membership: Membership, upto: int) -> None:
-        """From this round on these may be seated."""
+    def begin(self, first: int, upto: int, size: int) -> None:
+        """From this round on so many entries count, and each round has so many matches."""
         before = self._segments[-1] if self._segments else None
-        index = before.index + (first - before.first) * before.size if before else 0
+        place = before.place + (first - before.first) * before.size if before else 0
         if before is not None and before.first == first:
             self._segments.pop()
-        self._segments.append(Segment(first, index, membership, self._fields(membership)))
-        self.upto = upto
-
-    def _fields(self, membership: Membership) -> dict[str, Field]:
-        fields = {}
-        for plan in self._plans:
-            seekers, others = membership.seekers(plan.name), membership.opponents(plan.name)
-            active = len(seekers) + len(others)
-            enough = bool(seekers) and active >= plan.players
-            tables = min(MOST_TABLES, max(LEAST_TABLES, active // plan.players)) if enough else 0
-            fields[plan.name] = Field(tuple(seekers), tuple(others), tables)
-        return fields
+        self._segments.append(Segment(first, place, size, upto))
 
     def __bool__(self) -> bool:
         return bool(self._segments)
@@ -96,17 +99,30 @@ class Segments:
         """The newest one."""
         return self._segments[-1]
 
+    @property
+    def upto(self) -> int:
+        """Entries that count in the newest one."""
+        return self._segments[-1].upto if self._segments else 0
+
     def at(self, round_: int) -> Segment:
         """The segment that a round is in."""
-        return self._segments[bisect_right([segment.first for segment in self._segments], round_) - 1]
+        return self._segments[bisect_right(self._segments, round_, key=lambda segment: segment.first) - 1]
 
     def start(self, round_: int) -> int:
         """The place of the first match of a round in the schedule."""
         segment = self.at(round_)
-        return segment.index + (round_ - segment.first) * segment.size
+        return segment.place + (round_ - segment.first) * segment.size
 
-    def round_of(self, index: int) -> int:
-        """The round that a place of the schedule is in."""
-        able = [segment for segment in self._segments if segment.size]
-        segment = able[max(0, bisect_right([one.index for one in able], index) - 1)]
-        return segment.first + (index - segment.index) // segment.size
+    def seated(self, segment: Segment) -> Seated:
+        """Who may be seated in a segment."""
+        found = self._seated.get(segment.upto)
+        if found is None:
+            found = self.after(segment.upto)
+            while len(self._seated) >= REMEMBERED:
+                self._seated.pop(next(iter(self._seated)))
+            self._seated[segment.upto] = found
+        return found
+
+    def after(self, upto: int) -> Seated:
+        """Who may be seated once so many entries count."""
+        return Seated.after(self._entries[:upto], self._plans)
