@@ -33,10 +33,12 @@ from harness.output.progress import Progress
 from harness.output.tables import write_leaderboard
 from harness.output.terminal import at_terminal
 from harness.output.watched_run import play_watched
+from harness.plugins.bot_spec import named
 from harness.plugins.entrants import BotEntry
 from harness.plugins.registry import Registry
 from harness.ratings import Leaderboard
 from harness.runs.boards import boards_of
+from harness.runs.extend_run import RunExtension, extend_run
 from harness.runs.fault_groups import FaultGroups
 from harness.runs.luck_adjusted import luck_adjusted_leaderboards
 from harness.runs.match_list import MatchQuery, find_matches
@@ -65,6 +67,8 @@ if TYPE_CHECKING:
 
 MAY_CHANGE = {"bots", "cluster", "isolate", "results", "ship", "strict", "workers"}
 """What may be given when a run is continued: how it is played, and classes for the names of its bots."""
+MAY_GROW = {"candidates", "deals", "format"}
+"""What it can get more of then, beside bots."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,6 +326,7 @@ def tournament(
     `bots` are names, classes, or functions `(view, actions) -> action`; `fields` are those of RunRequest: `seed`,
     `format`, `players`, `name`, `results`, `move_time` ... A `request` made before, or read from a file, counts where
     nothing else is given. `resume` continues the run in that folder; give bots that are classes or functions again.
+    With more `deals`, or with `bots` that it does not have, it is extended, where its format allows.
 
     Examples:
         >>> run = tournament("el-paso", ["outlaw", "diehard", "random"], deals=2, seed=7, workers=0)
@@ -345,12 +350,36 @@ def tournament(
         folder, setup = create_run(asked, registry, called("tournament", asked))
         limits: Mapping[str, Any] = asked.limits
     else:
-        fixed = sorted(fields.keys() - MAY_CHANGE) + (["request"] if request else [])
+        fixed = sorted(fields.keys() - MAY_CHANGE - MAY_GROW) + (["request"] if request else [])
         isolate = fields.get("isolate")
-        folder, limits = reopened(Path(resume), asked, registry, asked.bots, fixed, isolate, force)
-        setup = reopen(folder, registry, force)
+        info = RunFolder.open(find(Path(asked.results), str(resume))).info
+        again, late = _again_or_late(info, asked.bots, registry)
+        folder, limits = reopened(Path(resume), asked, registry, again, fixed, isolate, force)
+        more = RunExtension(bots=late, **{name: fields[name] for name in MAY_GROW & fields.keys()})
+        if more:
+            setup, told = extend_run(folder, registry, more, called("tournament", asked, resume=str(resume)), force)
+            sys.stderr.writelines(f"{sentence}\n" for sentence in (() if quiet else told))
+        else:
+            setup = reopen(folder, registry, force)
     _play(folder, setup, limits, asked, quiet)
     return Run(folder, registry)
+
+
+def _again_or_late(
+    info: RunInfo, bots: Sequence[BotLike], registry: Registry
+) -> tuple[list[BotLike], tuple[BotLike, ...]]:
+    """Bots that are given when a run is continued: classes and functions for names that it has, and who comes late."""
+    known = {named(entrant.spec)[1].partition(":")[0] for entrant in info.entrants}
+    again: list[BotLike] = []
+    late: list[BotLike] = []
+    for bot in bots:
+        plain = bot.bot if isinstance(bot, BotEntry) else bot
+        is_text = isinstance(plain[1] if isinstance(plain, tuple) else plain, str)
+        if is_text or registry.entrant(plain).name not in known:
+            late.append(bot)
+        else:
+            again.append(plain)
+    return again, tuple(late)
 
 
 def _several(given: Any) -> tuple[Any, ...]:

@@ -289,23 +289,25 @@ def info_for(setup: RunSetup, command: str, limits: Mapping[str, Value] | None =
     return RunInfo(
         arena=VERSION,
         plan=setup.plan,
-        entrants=tuple(
-            EntrantInfo(
-                name=e.name,
-                spec=e.spec,
-                source=e.source,
-                version=e.version,
-                digest=e.digest,
-                team=e.team,
-                author=e.author,
-            )
-            for e in setup.entrants.values()
-        ),
+        entrants=tuple(map(entrant_info, setup.entrants.values())),
         files=files,
         limits=dict(limits or {}),
         command=command,
         machine=machine,
         started=now(),
+    )
+
+
+def entrant_info(entrant: Entrant) -> EntrantInfo:
+    """What run.json says of an entrant."""
+    return EntrantInfo(
+        name=entrant.name,
+        spec=entrant.spec,
+        source=entrant.source,
+        version=entrant.version,
+        digest=entrant.digest,
+        team=entrant.team,
+        author=entrant.author,
     )
 
 

@@ -74,6 +74,8 @@ class RunInfo(msgspec.Struct, frozen=True):
     """The digest of its notes.jsonl then; empty if no bot has noted anything, or if an older arena did not note it."""
     forced: tuple[str, ...] = ()
     """What had changed when the run was continued all the same."""
+    extended: tuple[str, ...] = ()
+    """The commands by which it became larger than it was asked for, first to last."""
     layout: int = LAYOUT
 
 
@@ -368,10 +370,17 @@ class RunFolder:
         """Notes that the schedule is complete, and with which records."""
         self._rewrite_info(finished=when, records=self.digest(), notes=digest_of_file(self.folder / NOTES))
 
-    def extend(self, plan: Plan) -> None:
-        """Lets the run go on by a plan that begins with what it has."""
+    def extend(self, plan: Plan, **more: object) -> None:
+        """Lets the run go on by a plan that begins with what it has; `more` is what else run.json says of it then."""
         with lock(self.folder):
-            self.go_on(plan)
+            if RunFolder.open(self.folder).info != self.info:
+                raise StoreError(f"{self.folder / RUN} was changed by another process just now; try again.")
+            if self.info.records and self.info.records != self.digest():
+                raise StoreError(
+                    f"{self.folder / GAMES}: these are not the records that the run was finished with, so it is not "
+                    f"extended; arena verify {self.folder} says more."
+                )
+            self._rewrite_info(plan=plan, finished="", records="", notes="", **more)
 
     def go_on(self, plan: Plan) -> None:
         """The same for whoever is writing to it already."""
