@@ -42,6 +42,7 @@ from harness.runs.extend_run import RunExtension, extend_run
 from harness.runs.fault_groups import FaultGroups
 from harness.runs.luck_adjusted import luck_adjusted_leaderboards
 from harness.runs.match_list import MatchQuery, find_matches
+from harness.runs.merged_runs import MergedRuns, merge
 from harness.runs.request import BotLike, RunRequest, default_results
 from harness.runs.run_again import request_of_run
 from harness.runs.run_setup import (
@@ -57,7 +58,7 @@ from harness.runs.run_setup import (
     seeded,
 )
 from harness.runs.signing import Signature, SignatureFinding, check_signature, default_key, sign_run, trusted_keys
-from harness.runs.store import GAMES, RunFolder, RunInfo, find
+from harness.runs.store import RunFolder, RunInfo, find
 from harness.runs.verify import Findings, check_run
 from harness.runs.verify_bots import check_bots
 
@@ -166,7 +167,7 @@ class Run:
             >>> again.info.plan == run.info.plan
             True
         """
-        return request_of_run(self._folder, self._registry)[0]
+        return request_of_run(self._one(), self._registry)[0]
 
     def pairs(self) -> LeaderboardTables:
         """How often each bot finishes ahead of each other."""
@@ -196,9 +197,15 @@ class Run:
         games, _ = installed_games(self._folder, self._registry)
         return {name: game.score_text for name, game in games.items()}
 
+    def _one(self) -> RunFolder:
+        """The folder, if this is one run."""
+        if isinstance(self._folder, MergedRuns):
+            raise UsageError("That can be done with one run at a time: open it alone.")
+        return self._folder
+
     def _boards(self) -> list[Leaderboard]:
         """Fitted once, and again when there are more records."""
-        size = (self.folder / GAMES).stat().st_size
+        size = self._folder.size()
         if self._fitted[0] != size:
             self._fitted = size, boards_of(self._folder)
         return self._fitted[1]
@@ -280,7 +287,7 @@ class Run:
         With `bots` the bots are asked again, too, kept as `isolate` says: `.bots` has what they say. Bots that are
         classes or functions are given again, as a list; they can be asked with `isolate="off"` alone.
         """
-        found = check_run(self._folder, self._registry, sample)
+        found = check_run(self._one(), self._registry, sample)
         found.problems += unfit_tables(self._folder, self._registry.formats, found.verified)
         if bots:
             registry = installed_here(isolate)
@@ -294,12 +301,12 @@ class Run:
 
     def sign(self, key: str | Path | None = None) -> Signature:
         """Vouches for the run with the key in this file (default: yours); `arena sign --new-key` makes one."""
-        return sign_run(self._folder, Path(key) if key else default_key(), now())
+        return sign_run(self._one(), Path(key) if key else default_key(), now())
 
     def signature(self, trusted: Sequence[str] = ()) -> SignatureFinding:
         """Who has signed the run, and whether it is still what was signed. With public keys, or files of them, that are
         `trusted`, no other will do."""
-        return check_signature(self._folder, trusted_keys(trusted))
+        return check_signature(self._one(), trusted_keys(trusted))
 
     def __repr__(self) -> str:
         return f"{self.table()}\n\n{self.folder}{'' if self.complete else ' (not complete)'}"
@@ -446,13 +453,15 @@ def _play(folder: RunFolder, setup: RunSetup, limits: Mapping[str, Any], request
         sys.stderr.write(f"Not complete. Continue with: harness.tournament(resume={str(folder.folder)!r})\n")
 
 
-def open_run(path: str | Path, results: str | Path | None = None) -> Run:
+def open_run(path: str | Path, *more: str | Path, results: str | Path | None = None) -> Run:
     """A run that was played, by its folder or by its name under `results`: by default what ARENA_RESULTS names, or a
-    folder of that name.
+    folder of that name. With `more` of them they are read, and rated, as one: runs of the same rules and bots, or parts
+    of one run; a match that two of them hold counts once.
 
     Examples:
         >>> played = tournament("el-paso", ["skittish", "random"], deals=1, seed=7, workers=0, name="first")
         >>> open_run("first").table("csv") == played.table("csv")
         True
     """
-    return Run(RunFolder.open(find(Path(results or default_results()), str(path))), installed_here())
+    where = Path(results or default_results())
+    return Run(merge([RunFolder.open(find(where, str(each))) for each in (path, *more)]), installed_here())

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from harness.cli.parameter_types import RUN
-from harness.cli.shared import load_plugins, note, open_folder, results_option
+from harness.cli.shared import load_plugins, note, open_folder, open_together, results_option
 
 
 @click.command("publish", short_help="Make a web site of runs.")
@@ -18,8 +18,9 @@ from harness.cli.shared import load_plugins, note, open_folder, results_option
     required=True,
     help="The folder of the site; runs that are there already stay.",
 )
+@click.option("--together", metavar="NAME", help="Rate these runs together, and publish them as one of this name.")
 @results_option
-def command(runs: tuple[str, ...], to: Path, results: Path) -> None:
+def command(runs: tuple[str, ...], to: Path, together: str | None, results: Path) -> None:
     """Make a web site of RUNS, ready for any web host: leaderboards, a page for each run and bot, data beside them.
 
     Publishing again adds runs and keeps the old ones; a run that was published before is brought up to date.
@@ -27,10 +28,16 @@ def command(runs: tuple[str, ...], to: Path, results: Path) -> None:
     \b
     arena publish my-run --to site
     arena publish monday tuesday --to site
+    arena publish monday tuesday --together week --to site
     """
     from harness.output.pages import publish
 
-    opened = [open_folder(results, run) for run in runs]
+    if together is not None:
+        if not together.strip(". ") or any(c in "/\\" or not c.isprintable() for c in together):
+            raise click.UsageError(f"{together!r} cannot be the name of a page.")
+        opened = [open_together(results, runs, together)]
+    else:
+        opened = [open_folder(results, run) for run in runs]
     for problem in publish(opened, load_plugins(), to):
         note(f"Warning: {problem}")
     click.echo(to / "index.html")

@@ -21,6 +21,10 @@ FORMER_DESIGNS: dict[str, Design] = {"swiss": "seated", "knockout": "seated", "l
 """For runs whose plan does not say."""
 
 
+SEVERAL = "several runs"
+"""What stands in the place of a format where several runs are read together."""
+
+
 class GamePlan(Struct, frozen=True):
     """One game of a run: its rules, its settings, how many sit at a table, who plays it."""
 

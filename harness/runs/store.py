@@ -104,6 +104,8 @@ class RunFolder:
     def __init__(self, folder: Path, info: RunInfo) -> None:
         self.folder, self.info = folder, info
         self.warnings: list[str] = []
+        self.several = False
+        """Whether it is not one run, but several that are read together."""
         self.fresh = False
         """Whether it was made by whoever holds this, and has not been played in."""
         self._records: RecordFile | None = None
@@ -174,6 +176,24 @@ class RunFolder:
     def results(self, damaged: list[str] | None = None, digest: RecordDigest | None = None) -> Iterator[MatchResult]:
         """The same without the actions."""
         return self._decoded(_result_decoder, damaged, digest)
+
+    def ordered(self) -> Iterator[MatchResult] | None:
+        """All results as they are rated, where that is not the order of the schedule; None where it is."""
+        if not self.info.plan.before:
+            return None
+        from harness.runs.deal_order import deals_come_again, lines_by_deal
+
+        if not deals_come_again(self.info.plan):
+            return None
+        return (self.read_result(number, line) for _, number, line in lines_by_deal([self]))
+
+    def parts(self) -> Sequence[RunInfo]:
+        """What run.json says of each run that is read here."""
+        return [self.info]
+
+    def size(self) -> int:
+        """Bytes of all records."""
+        return (self.folder / GAMES).stat().st_size
 
     def digest(self) -> str:
         """The digest of all records as they are now."""

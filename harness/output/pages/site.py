@@ -88,6 +88,8 @@ def _folder(run: RunFolder, to: Path) -> str:
         other = _read(path)
         if (other.started, other.seed, other.command) == (run.info.started, run.info.plan.seed, run.info.command):
             return folder
+        if run.several and other.parts and other.name == run.folder.name:
+            return folder
     raise AssertionError("there is always another number")
 
 
@@ -102,6 +104,7 @@ def _published(run: RunFolder, facts: Facts, boards: Sequence[Leaderboard], fold
         arena=info.arena,
         command=info.command,
         seed=info.plan.seed,
+        parts=[info.started for info in run.parts()] if run.several else [],
         started=info.started,
         finished=info.finished,
         matches=facts.matches,
