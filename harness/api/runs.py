@@ -42,7 +42,7 @@ from harness.runs.extend_run import RunExtension, extend_run
 from harness.runs.fault_groups import FaultGroups
 from harness.runs.luck_adjusted import luck_adjusted_leaderboards
 from harness.runs.match_list import MatchQuery, find_matches
-from harness.runs.merged_runs import MergedRuns, merge
+from harness.runs.merged_runs import merge
 from harness.runs.request import BotLike, RunRequest, default_results
 from harness.runs.run_again import request_of_run
 from harness.runs.run_setup import (
@@ -199,7 +199,7 @@ class Run:
 
     def _one(self) -> RunFolder:
         """The folder, if this is one run."""
-        if isinstance(self._folder, MergedRuns):
+        if self._folder.merged:
             raise UsageError("That can be done with one run at a time: open it alone.")
         return self._folder
 

@@ -36,7 +36,7 @@ class MergedRuns(RunFolder):
 
     def __init__(self, runs: Sequence[RunFolder], info: RunInfo, name: str, parts: bool) -> None:
         super().__init__(Path(name), info)
-        self.runs, self.several = tuple(runs), not parts
+        self.runs, self.merged, self.several = tuple(runs), True, not parts
         self._labels = dict(zip(labels(runs), runs, strict=True))
 
     def ordered(self) -> Iterator[MatchResult]:

@@ -41,7 +41,7 @@ def ordered_results(
     """All results of a run as they are rated: in the order of the schedule, not in that in which matches ended; from a
     mark on, if one is given. `at_end` is called when the file is at its end, before those that wait for nothing. Runs
     that have an order of their own come in that, from their beginning."""
-    if (own := run.ordered()) is not None:
+    if (run.merged or run.info.plan.before) and (own := run.ordered()) is not None:
         yield from own
         return
     mark = mark or Mark()

@@ -104,8 +104,8 @@ class RunFolder:
     def __init__(self, folder: Path, info: RunInfo) -> None:
         self.folder, self.info = folder, info
         self.warnings: list[str] = []
-        self.several = False
-        """Whether it is not one run, but several that are read together."""
+        self.merged = self.several = False
+        """Whether several folders are read together, and whether these are not parts of one run."""
         self.fresh = False
         """Whether it was made by whoever holds this, and has not been played in."""
         self._records: RecordFile | None = None

@@ -31,7 +31,8 @@ LAST_EFFORT = 300_000
 
 def rounds(game: GamePlan, plan: Plan, luck: Chance) -> Rounds:
     """A deal at a time; results are not looked at. Of a plan that was extended, the deals since."""
-    first, rng = plan.deals_before, luck.rng("tables", game.name, *([len(plan.before)] if plan.before else []))
+    first = plan.before[-1].deals if plan.before else 0
+    rng = luck.rng("tables", game.name, *([len(plan.before)] if plan.before else []))
     choice = tables_by_deal(game.entrants, game.players, plan.whole("tables"), plan.deals - first, rng)
     for deal, tables in enumerate(choice, first + 1):
         yield sets_of_deal(game, luck, deal, tables)

@@ -83,7 +83,7 @@ class Schedule:
             if plan.before and self.format.late:
                 yield from self._late(plan, luck, index)
             running = self._started(luck, plan)
-            for _ in range(plan.deals - plan.deals_before):
+            for _ in range(plan.deals - plan.deals_before if plan.before else plan.deals):
                 for rounds in running:
                     sets = rounds.ask()
                     if not isinstance(sets, list):
