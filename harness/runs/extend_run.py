@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from harness.core.errors import UsageError
 from harness.core.format import GamePlan, Plan
 from harness.core.options import resolve
-from harness.plugins.entrants import Entrant, check_distinct, split_options
+from harness.plugins.entrants import Entrant, check_distinct, split_options, unknown_games
 from harness.plugins.registry import Registry
 from harness.runs.duel_judges import judged_formats
 from harness.runs.run_setup import RunSetup, entrant_info, reopen
@@ -46,8 +46,9 @@ def extend_run(
     What the run has already is no reason to refuse: who was interrupted may ask again.
     """
     setup = reopen(run, registry, force)
-    late, known = _late(run, registry.entrants(wanted.bots) if wanted.bots else [])
-    asked = _asked(run, registry, wanted, late)
+    entered = registry.entrants(wanted.bots) if wanted.bots else []
+    late, known = _late(run, entered)
+    asked = _asked(run, registry, wanted, late, entered)
     plan = run.info.plan
     if replace(asked, before=plan.before) == plan:
         return setup, known or ["The run is as large as that already."]
@@ -66,7 +67,8 @@ def extend_run(
         extended=(*run.info.extended, command),
     )
     entrants = {**setup.entrants, **{one.name: one for one in late}}
-    told = [*known, *_told(run, plan, schedule.plan, setup.schedule.count(), schedule.count(), finished)]
+    unknown = unknown_games([(one.name, one.bot) for one in late], registry.games)
+    told = [*known, *unknown, *_told(run, plan, schedule.plan, setup.schedule.count(), schedule.count(), finished)]
     return replaced(setup, schedule=schedule, entrants=entrants), told
 
 
@@ -88,8 +90,10 @@ def _late(run: RunFolder, entered: list[Entrant]) -> tuple[list[Entrant], list[s
     return late, known
 
 
-def _asked(run: RunFolder, registry: Registry, wanted: RunExtension, late: Sequence[Entrant]) -> Plan:
-    """The plan of a run that has what is wanted."""
+def _asked(
+    run: RunFolder, registry: Registry, wanted: RunExtension, late: Sequence[Entrant], entered: Sequence[Entrant]
+) -> Plan:
+    """The plan of a run that has what is wanted: some of those who are `entered` for it come `late`."""
     plan = run.info.plan
     if wanted.deals is not None and wanted.deals < plan.deals:
         raise UsageError(f"{run.folder} has {plan.deals:,} deals; it can get more, not {wanted.deals:,}.")
@@ -97,7 +101,7 @@ def _asked(run: RunFolder, registry: Registry, wanted: RunExtension, late: Seque
     for one in late:
         if not any(one.name in game.entrants for game in games):
             raise UsageError(f"{one.name} cannot play {' or '.join(game.name for game in games)}.")
-    candidates = tuple(_late_candidates(plan, wanted.candidates, late))
+    candidates = tuple(_late_candidates(plan, wanted.candidates, entered))
     name, _, rest = (wanted.format or plan.format).partition(":")
     if name != plan.format:
         raise UsageError(f"{run.folder} is a {plan.format}, and stays one; leave out --format {name}.")
@@ -110,17 +114,21 @@ def _joined(game: GamePlan, late: Sequence[Entrant]) -> GamePlan:
     return replace(game, entrants=(*game.entrants, *(one.name for one in late if one.plays(game.name))))
 
 
-def _late_candidates(plan: Plan, asked: Sequence[str], late: Sequence[Entrant]) -> list[str]:
+def _late_candidates(plan: Plan, asked: Sequence[str], entered: Sequence[Entrant]) -> list[str]:
+    """Those who become candidates, and are none yet."""
+    there = {name for game in plan.games for name in game.entrants}
     found = []
     for typed in asked:
-        names = [one.name for one in late if typed in (one.name, one.spec, one.source)]
-        if names:
-            found += names
-        elif typed not in plan.candidates:  # there it is one already
+        if typed in plan.candidates:
+            continue
+        meant = [one.name for one in entered if typed in (one.name, one.spec, one.source)]
+        new = [name for name in meant if name not in plan.candidates]
+        if not meant or not there.isdisjoint(new):
             raise UsageError(
                 f"{typed} cannot become a candidate: only a bot that comes late can, entered with --bot; who has "
                 "played in the field has met the others otherwise."
             )
+        found += new
     return found
 
 

@@ -34,8 +34,14 @@ R = TypeVar("R", GameRecord, MatchResult)
 class MergedRuns(RunFolder):
     """Runs that are read together. `merge` gives one."""
 
-    def __init__(self, runs: Sequence[RunFolder], info: RunInfo, name: str, parts: bool) -> None:
+    def __init__(
+        self, runs: Sequence[RunFolder], info: RunInfo, name: str, parts: bool, besides: Collection[str]
+    ) -> None:
         super().__init__(Path(name), info)
+        self._besides = frozenset(besides)
+        for run in runs:  # what is found in one of them is told of all
+            self.warnings += run.warnings
+            run.warnings = self.warnings
         self.runs, self.merged, self.several = tuple(runs), True, not parts
         self._labels = dict(zip(labels(runs), runs, strict=True))
 
@@ -47,7 +53,7 @@ class MergedRuns(RunFolder):
         places = count()
         for group in groups.values():
             single = ((group[0], result) for result in ordered_results(group[0])) if len(group) == 1 else None
-            for run, result in single or _once(group):
+            for run, result in single or _once(group, self._besides):
                 yield self._named(run, result, next(places))
 
     def results(self, damaged: list[str] | None = None, digest: RecordDigest | None = None) -> Iterator[MatchResult]:
@@ -130,7 +136,7 @@ def merge(runs: Sequence[RunFolder], name: str = "", besides: Collection[str] = 
     _check_same_rules(once)
     check_same_bots(once, besides)
     parts = all(run.info.plan == once[0].info.plan for run in once)
-    merged = MergedRuns(once, _merged_info(once, parts), name or " + ".join(labels(once)), parts)
+    merged = MergedRuns(once, _merged_info(once, parts), name or " + ".join(labels(once)), parts, besides)
     merged.warnings += _other_limits(once)
     return merged
 
@@ -145,29 +151,32 @@ def labels(runs: Sequence[RunFolder]) -> list[str]:
     return found
 
 
-def _once(group: Sequence[RunFolder]) -> Iterator[tuple[RunFolder, MatchResult]]:
-    """The results of runs that may have matches in common: each once."""
+def _once(group: Sequence[RunFolder], besides: frozenset[str]) -> Iterator[tuple[RunFolder, MatchResult]]:
+    """The results of runs that may have matches in common: each once, and none of bots that are left out."""
     lines = ((run, number, line, run.read_result(number, line)) for run, number, line in lines_by_deal(group))
     for _, deal in groupby(lines, key=lambda one: one[3].seed):
-        kept: list[tuple[RunFolder, GameRecord]] = []
+        kept: list[tuple[RunFolder, int, bytes, MatchResult]] = []
         for run, number, line, result in deal:
-            rivals = [(other, record) for other, record in kept if other is not run and record.seats == result.seats]
-            record = run.read_record(number, line)
-            if any(_played(record) == _played(rival) for _, rival in rivals):
+            if not besides.isdisjoint(result.seats):
                 continue
-            for other, rival in rivals:
-                if rival.id == record.id:
+            rivals = [one for one in kept if one[0] is not run and one[3].seats == result.seats]
+            record = _played(run, number, line) if rivals else None
+            if any(_played(other, at, its) == record for other, at, its, _ in rivals):
+                continue
+            for other, _, _, rival in rivals:
+                if rival.id == result.id:
                     raise StoreError(
-                        f"{record.id} is not the same match in {other.folder / GAMES} and in {run.folder / GAMES}, "
+                        f"{result.id} is not the same match in {other.folder / GAMES} and in {run.folder / GAMES}, "
                         f"with the same deal and the same bots in the same seats. 'arena verify {run.folder} "
                         f"{other.folder}' says more; leave one of the two runs out."
                     )
-            kept.append((run, record))
+            kept.append((run, number, line, result))
             yield run, result
 
 
-def _played(record: GameRecord) -> GameRecord:
+def _played(run: RunFolder, number: int, line: bytes) -> GameRecord:
     """What is the same in every play of a match, whatever it is called."""
+    record = run.read_record(number, line)
     faults = tuple(replace(fault, detail="") for fault in record.faults)  # which may name files, and times
     return replace(record.without_timing(), id="", set="", index=0, faults=faults)
 
