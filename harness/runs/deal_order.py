@@ -10,9 +10,11 @@ from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from operator import attrgetter
+from typing import Annotated
 
 import msgspec
 
+from harness.core.errors import StoreError
 from harness.core.format import Plan
 from harness.core.types import GameRecord
 from harness.ratings import in_schedule_order
@@ -21,7 +23,7 @@ from harness.runs.store import GAMES, UNREADABLE, RunFolder
 
 
 class _DealPlace(msgspec.Struct):
-    index: int
+    index: Annotated[int, msgspec.Meta(ge=0, le=2**50)]
     seed: int
 
 
@@ -44,26 +46,32 @@ def rated_order(plan: Plan, records: Iterable[GameRecord]) -> Iterator[GameRecor
 def lines_by_deal(runs: Sequence[RunFolder]) -> Iterator[tuple[RunFolder, int, bytes]]:
     """The lines of these folders with their numbers, deal by deal: the deal that comes first in a schedule first, and
     in each deal in the order of the schedule. Memory is needed for their places, not for themselves."""
-    whose, places, seeds, starts, numbers = array("l"), array("q"), array("q"), array("q"), array("q")
-    first: dict[int, tuple[int, int]] = {}
+    whose, places, deals, starts, numbers = array("l"), array("q"), array("q"), array("q"), array("q")
+    known: dict[int, int] = {}
+    first = array("q")
+    """The place of each deal's first match in its schedule, and in which of the folders."""
     decode = msgspec.json.Decoder(_DealPlace).decode
     for folder, run in enumerate(runs):
         start = 0
         for number, line in run.lines():
             try:
                 found = decode(line)
-            except UNREADABLE:
-                run.read_result(number, line)  # which says what is wrong with it
-                raise
-            place = found.index, folder
-            if place < first.get(found.seed, (1 << 63, 0)):
-                first[found.seed] = place
-            for into, value in zip(
-                (whose, places, seeds, starts, numbers), (folder, found.index, found.seed, start, number), strict=True
-            ):
+            except UNREADABLE as error:
+                raise StoreError(f"{run.folder / GAMES}, line {number}, is not a record: {error}.") from error
+            place = found.index * len(runs) + folder
+            deal = known.setdefault(found.seed, len(first))
+            if deal == len(first):
+                first.append(place)
+            elif place < first[deal]:
+                first[deal] = place
+            for into, value in ((whose, folder), (places, found.index), (deals, deal), (starts, start)):
                 into.append(value)
+            numbers.append(number)
             start += len(line) + 1
-    order = sorted(range(len(places)), key=lambda at: (first[seeds[at]], places[at], whose[at]))
+    del known
+    order = list(range(len(places)))
+    for key in (places.__getitem__, lambda at: first[deals[at]]):  # the first stays the order within what is equal
+        order.sort(key=key)
     last = (-1, -1)
     with ExitStack() as stack:
         files = [stack.enter_context((run.folder / GAMES).open("rb")) for run in runs]
