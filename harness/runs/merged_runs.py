@@ -43,7 +43,7 @@ class MergedRuns(RunFolder):
             self.warnings += run.warnings
             run.warnings = self.warnings
         self.runs, self.merged, self.several = tuple(runs), True, not parts
-        self._labels = dict(zip(labels(runs), runs, strict=True))
+        self._labels = {run.folder: label for run, label in zip(runs, labels(runs), strict=True)}
 
     def ordered(self) -> Iterator[MatchResult]:
         """All results, run by run, and those of one seed deal by deal; whatever two folders hold is there once."""
@@ -109,17 +109,14 @@ class MergedRuns(RunFolder):
         yield
 
     def _name(self, run: RunFolder, own: str) -> str:
-        return own if not self.several else f"{self._label(run)}/{own}"
+        return own if not self.several else f"{self._labels[run.folder]}/{own}"
 
     def _own(self, run: RunFolder, name: str) -> str:
         """What a match is called in this run; empty if it is none of its matches."""
         if not self.several:
             return name
-        before = f"{self._label(run)}/"
+        before = f"{self._labels[run.folder]}/"
         return name.removeprefix(before) if name.startswith(before) else ""
-
-    def _label(self, run: RunFolder) -> str:
-        return next(label for label, each in self._labels.items() if each is run)
 
     def _named(self, run: RunFolder, record: R, place: int) -> R:
         if not self.several:
@@ -136,7 +133,8 @@ def merge(runs: Sequence[RunFolder], name: str = "", besides: Collection[str] = 
     _check_same_rules(once)
     check_same_bots(once, besides)
     parts = all(run.info.plan == once[0].info.plan for run in once)
-    merged = MergedRuns(once, _merged_info(once, parts), name or " + ".join(labels(once)), parts, besides)
+    called = " + ".join(dict.fromkeys(run.folder.resolve().name for run in once))
+    merged = MergedRuns(once, _merged_info(once, parts), name or called, parts, besides)
     merged.warnings += _other_limits(once)
     return merged
 
