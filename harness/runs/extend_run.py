@@ -135,11 +135,12 @@ def _late_candidates(plan: Plan, asked: Sequence[str], entered: Sequence[Entrant
 def _told(run: RunFolder, old: Plan, new: Plan, before: int | None, after: int | None, finished: str) -> list[str]:
     """What the run has become."""
     matches = f": {after:,} matches instead of {before:,}" if before is not None and after is not None else ""
-    deals = f"{new.deals:,} deals instead of {old.deals:,}" if new.deals != old.deals else ""
+    parts = [f"{new.deals:,} deals instead of {old.deals:,}"] if new.deals != old.deals else []
+    parts += [f"{name}={value}" for name, value in new.settings.items() if value != old.settings.get(name)]
     there = {name for game in old.games for name in game.entrants}
     joined = dict.fromkeys(name for game in new.games for name in game.entrants if name not in there)
-    parts = [part for part in (deals, f"{', '.join(joined)} joined" if joined else "") if part]
-    told = [f"The run is extended ({'; '.join(parts) or 'other options'}){matches}."]
+    parts += [f"{', '.join(joined)} joined"] if joined else []
+    told = [f"The run is extended ({'; '.join(parts)}){matches}."]
     if (run.folder / SIGNATURE).exists():
         told.append(f"Its signature was for what it was before and does not fit any more: arena sign {run.folder}")
     if finished and new.claims_allow_for != "anytime":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from html import unescape
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 
 import harness
 from harness.runs.store import RunFolder
+from harness.schedule import FORMATS
 from tests.support.cli import arena
 from tests.support.forgery import edit_info, records_of, write_records
 from tests.support.run_folders import records, table
@@ -108,7 +110,8 @@ def test_a_run_in_the_middle_is_extended_and_goes_on():
 def test_a_swiss_gets_rounds_and_a_comparison_matches():
     play("a", "--format", "swiss:rounds=2", "--players", 2, "--deals", 1)
     play("b", "--format", "swiss:rounds=4", "--players", 2, "--deals", 1)
-    extend("a", "--format", "swiss:rounds=4")
+    said = extend("a", "--format", "swiss:rounds=4").stderr
+    assert "The run is extended (rounds=4): 8 matches instead of 4." in said
     assert records("a") == records("b")
     arena("compare", "skittish", "skittish:stars=3", "--game", "el-paso", "--most", 8, "--seed", 3, "--workers", 0,
           "--name", "c", "--thorough")  # fmt: skip
@@ -156,6 +159,14 @@ def test_what_cannot_be_is_refused_and_nothing_is_changed(asked, said):
 def test_a_knockout_cannot_be_extended():
     play("a", "--format", "knockout", "--players", 2, "--deals", 1)
     assert "A knockout cannot be extended" in extend("a", "--deals", 2, code=2).stderr
+
+
+def test_a_format_that_does_not_say_how_has_runs_that_stay_as_they_are(monkeypatch):
+    silent = dataclasses.replace(FORMATS["round-robin"], extend=None)
+    monkeypatch.setitem(FORMATS, "round-robin", silent)
+    play("a", "--deals", 1)
+    assert "does not say how its runs could be extended" in extend("a", "--deals", 2, code=2).stderr
+    assert "as large as that already" in extend("a", "--deals", 1).stderr
 
 
 def test_records_that_somebody_has_bent_are_not_sealed_by_an_extension():
