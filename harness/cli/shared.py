@@ -265,6 +265,17 @@ def open_folder(results: Path, name: str) -> RunFolder:
     return RunFolder.open(find(results, name))
 
 
+def open_together(results: Path, names: Sequence[str], name: str = "", besides: Sequence[str] = ()) -> RunFolder:
+    """The run that was named on the command line, or several to be read as one; `name` is what to call them, and bots
+    that will be left out (`besides`) need not be the same in all."""
+    opened = [open_folder(results, each) for each in names]
+    if len(opened) == 1 and not name:
+        return opened[0]
+    from harness.runs.merged_runs import merge
+
+    return merge(opened, name, besides)
+
+
 def score_texts(run: RunFolder) -> dict[str, ScoreText]:
     """Scores in the words of those games of a run that are installed; nothing is said about the others."""
     from harness.output.pages import installed_games

@@ -62,9 +62,12 @@ def request_of_run(run: RunFolder, registry: Registry) -> tuple[RunRequest, list
     asked, plan = setup.plan, run.info.plan
     same = replace(plan, design=asked.design, games=tuple(replace(game, rules="") for game in plan.games))
     if replace(asked, games=tuple(replace(game, rules="") for game in asked.games)) != same or value_functions(plan):
+        how = f"not every {plan.format} can be asked for by one"
+        if plan.before:
+            how = "it was extended, and asked for at once its tables would have other deals"
         raise UsageError(
-            f"{run.folder} cannot be turned back into a file: not every {plan.format} can be asked for by one. What "
-            f"made this one is: {run.info.command}"
+            f"{run.folder} cannot be turned back into a file: {how}. What made this one is: "
+            f"{'; '.join([run.info.command, *run.info.extended])}"
         )
     return request, changes_since(run.info, setup)
 

@@ -74,6 +74,8 @@ class RunInfo(msgspec.Struct, frozen=True):
     """The digest of its notes.jsonl then; empty if no bot has noted anything, or if an older arena did not note it."""
     forced: tuple[str, ...] = ()
     """What had changed when the run was continued all the same."""
+    extended: tuple[str, ...] = ()
+    """The commands by which it became larger than it was asked for, first to last."""
     layout: int = LAYOUT
 
 
@@ -102,6 +104,8 @@ class RunFolder:
     def __init__(self, folder: Path, info: RunInfo) -> None:
         self.folder, self.info = folder, info
         self.warnings: list[str] = []
+        self.merged = self.several = False
+        """Whether several folders are read together, and whether these are not parts of one run."""
         self.fresh = False
         """Whether it was made by whoever holds this, and has not been played in."""
         self._records: RecordFile | None = None
@@ -172,6 +176,24 @@ class RunFolder:
     def results(self, damaged: list[str] | None = None, digest: RecordDigest | None = None) -> Iterator[MatchResult]:
         """The same without the actions."""
         return self._decoded(_result_decoder, damaged, digest)
+
+    def ordered(self) -> Iterator[MatchResult] | None:
+        """All results as they are rated, where that is not the order of the schedule; None where it is."""
+        if not self.info.plan.before:
+            return None
+        from harness.runs.deal_order import deals_come_again, lines_by_deal
+
+        if not deals_come_again(self.info.plan):
+            return None
+        return (self.read_result(number, line) for _, number, line in lines_by_deal([self]))
+
+    def parts(self) -> Sequence[RunInfo]:
+        """What run.json says of each run that is read here."""
+        return [self.info]
+
+    def size(self) -> int:
+        """Bytes of all records."""
+        return (self.folder / GAMES).stat().st_size
 
     def digest(self) -> str:
         """The digest of all records as they are now."""
@@ -368,10 +390,17 @@ class RunFolder:
         """Notes that the schedule is complete, and with which records."""
         self._rewrite_info(finished=when, records=self.digest(), notes=digest_of_file(self.folder / NOTES))
 
-    def extend(self, plan: Plan) -> None:
-        """Lets the run go on by a plan that begins with what it has."""
+    def extend(self, plan: Plan, **more: object) -> None:
+        """Lets the run go on by a plan that begins with what it has; `more` is what else run.json says of it then."""
         with lock(self.folder):
-            self.go_on(plan)
+            if RunFolder.open(self.folder).info != self.info:
+                raise StoreError(f"{self.folder / RUN} was changed by another process just now; try again.")
+            if self.info.records and self.info.records != self.digest():
+                raise StoreError(
+                    f"{self.folder / GAMES}: these are not the records that the run was finished with, so it is not "
+                    f"extended; arena verify {self.folder} says more."
+                )
+            self._rewrite_info(plan=plan, finished="", records="", notes="", **more)
 
     def admit(self, plan: Plan, entrants: tuple[EntrantInfo, ...], files: dict[str, str]) -> None:
         """Lets more bots play in the era of a league."""

@@ -65,6 +65,8 @@ def installed_games(run: RunFolder, registry: Registry) -> tuple[dict[str, Game[
 
 def format_results(run: RunFolder, registry: Registry) -> tuple[FormatResults, list[str]]:
     """What the run's format says itself, and a sentence if it cannot be asked: it may not be installed here."""
+    if run.several:
+        return FormatResults({}, run.info.plan.format), []
     try:
         return results_of(run, formats_of(run, registry)), []
     except ArenaError as error:

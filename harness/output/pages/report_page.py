@@ -241,7 +241,7 @@ def _about(run: RunFolder, facts: Facts) -> dict[str, object]:
         "bots": len({bot for ratings in facts.rated().values() for bot in ratings.lines}),
         "when": info.started.replace("T", " ")[:16],
         "command": shown_command(info),
-        "seed": shown_seed(info),
+        "seed": "one for each" if run.several else shown_seed(info),
         "format": f"{info.plan.format}, {info.plan.deals} deals",
         "format_name": info.plan.format,
         "arena": info.arena,

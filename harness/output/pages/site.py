@@ -105,6 +105,8 @@ def _folder(run: RunFolder, to: Path) -> str:
         other = _read(path)
         if _is_of(other, run):
             return folder
+        if run.several and other.parts and other.name == run.folder.name:
+            return folder
     raise AssertionError("there is always another number")
 
 
@@ -137,6 +139,7 @@ def _published(
         arena=info.arena,
         command=shown_command(info),
         seed=shown_seed(info),
+        parts=[info.started for info in run.parts()] if run.several else [],
         started=info.started,
         finished=info.finished,
         matches=facts.matches,

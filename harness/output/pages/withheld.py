@@ -26,8 +26,9 @@ def shown_seed(info: RunInfo) -> int | None:
 
 
 def shown_command(info: RunInfo) -> str:
-    """What plays the run again, without its seed as long as it goes on."""
-    return info.command if info.finished else without_seed(info.command)
+    """What plays the run again, and has extended it, without its seed as long as it goes on."""
+    typed = "\n".join([info.command, *info.extended])
+    return typed if info.finished else "\n".join(map(without_seed, typed.split("\n")))
 
 
 def without_seed(command: str) -> str:
