@@ -143,6 +143,8 @@ def _told(run: RunFolder, old: Plan, new: Plan, before: int | None, after: int |
     told = [f"The run is extended ({'; '.join(parts)}){matches}."]
     if (run.folder / SIGNATURE).exists():
         told.append(f"Its signature was for what it was before and does not fit any more: arena sign {run.folder}")
+    if finished:
+        told.append("Pages of a finished run tell its seed: whoever has read it there knows the deals that come now.")
     if finished and new.claims_allow_for != "anytime":
         told.append(
             "Who is told apart is claimed for a length that was chosen beforehand. Going on because nobody was told "
