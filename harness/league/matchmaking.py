@@ -22,9 +22,9 @@ from harness.ratings.skill_update import BETA, DRAW_PROBABILITY, MU, SIGMA, draw
 
 DRAW_PAIRS = 10
 """The draw probability starts as if it had been seen in this many pairs."""
-WIDTH = BETA
+WIDTH = 0.7 * BETA
 """How far from a host's strength opponents are looked for, besides what is not known about it. Who is so far away tells
-five sixths of what an equal would."""
+nine tenths of what an equal would."""
 NEAREST = 8
 """Of how many who are near to a point the most telling one is taken."""
 LOTS = 2

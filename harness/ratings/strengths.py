@@ -148,7 +148,7 @@ class Strengths:
     def fit(self, among: Collection[str] | None = None) -> dict[str, Strength]:
         """The strengths of all bots that have matches, by name, or of those `among` them that are asked for: then these
         are the field that a bot is compared with, and all matches count nevertheless."""
-        order = sorted((name for name in self._names if self._matches[self._numbers[name]]))
+        order = sorted(name for name in self._names if self._matches[self._numbers[name]])
         wanted = set(order if among is None else among)
         chosen = [place for place, name in enumerate(order) if name in wanted]
         if not chosen:
@@ -291,8 +291,8 @@ def _t(matches: int) -> float:
 
 
 def _spreads(values: Sequence[float], variances: Sequence[float]) -> tuple[tuple[float, float], ...]:
-    """How far apart bots may truly be: each spread of SPREADS with its weight, given the strengths that were seen, up to
-    the largest that is not ruled out."""
+    """How far apart bots may truly be: each spread of SPREADS with its weight, given the strengths that were seen, up
+    to the largest that is not ruled out."""
     share = (len(values) - 1) / len(values)
     logs = []
     for spread in SPREADS:

@@ -114,7 +114,7 @@ ROWS = [
     Row("20 bots, 2 seats, 3 of them late, 0.7 apart", 20, 2, 60, 0.7, late=3),
     Row("20 bots, 4 seats, 3 of them late, 0.7 apart", 20, 4, 60, 0.7, late=3),
     Row("20 bots and 40 old versions, 3 seats, 60 matches each, 0.7 apart", 20, 3, 60, 0.7, runs=20, old=40),
-    Row("100 bots, 4 seats, 10 of them late, 0.7 apart", 100, 4, 40, 0.7, runs=8, late=10),
+    Row("100 bots, 4 seats, 10 of them late, 0.7 apart", 100, 4, 40, 0.7, runs=20, late=10),
     Row("200 bots, 2 seats, 60 matches each, 0.7 apart", 200, 2, 60, 0.7, runs=4),
     Row("200 bots, 4 seats, 60 matches each, 1.5 apart", 200, 4, 60, 1.5, runs=4),
     Row("heavy tails (t with 2 degrees of freedom), 20 bots, 3 seats, 0.7 apart", 20, 3, 60, 0.7, luck=("heavy",) * 20),

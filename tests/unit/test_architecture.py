@@ -24,6 +24,7 @@ RANKS = (
     ("ratings",),
     ("schedule",),  # a ladder seats tables by what the ratings say
     ("runs",),
+    ("league",),
     ("bench", "conformance", "output", "play"),
     ("api",),
     ("cli",),
