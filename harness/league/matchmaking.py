@@ -184,7 +184,10 @@ class _Room:
         self.most = [FIRST_SEATS + beliefs.matches(name) // MORE_SEATS for name in names]
         usual = max(1.0, len(names) / seats)
         self.waits = [beliefs.waited(name) for name in names]
-        self.patience = [1.0 + min(3.0, wait / usual) for wait in self.waits]
+        # Those who are there for others need not be fed.
+        self.patience = [
+            1.0 + min(3.0, wait / usual) if plays else 1.0 for wait, plays in zip(self.waits, self.plays, strict=True)
+        ]
         gains = _gains(self.means, self.variances)
         self.needs = [gain if plays else -1.0 for gain, plays in zip(gains, self.plays, strict=True)]
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from itertools import pairwise
+from math import ceil
 from random import Random
 from statistics import mean, median
 from time import perf_counter, process_time
@@ -78,7 +79,7 @@ def arrivals(entrants: int, seats: int, runs: int, seater: Seater, first: int = 
 def print_newcomers() -> None:
     echo(
         "| entrants | apart | seats | matches of the others | matches of the newcomer | of all meanwhile | "
-        "by lot: of the newcomer | of all meanwhile | to meet everybody once |"
+        "by lot: of the newcomer | of all meanwhile | everybody against everybody: of all |"
     )
     echo("|---|---|---|---|---|---|---|---|---|")
     for entrants, spread, runs in ((20, SPREAD, 20), (20, 1.5, 20), (100, SPREAD, 5), (1000, SPREAD, 1)):
@@ -86,7 +87,11 @@ def print_newcomers() -> None:
             leagues = [settled(entrants, seats, seed, spread) for seed in range(FIRST, FIRST + runs)]
             ours, lots = ([arrival(one, entrants, seater) for one in leagues] for seater in (seat_tables, by_lot))
             figures = [[one.veterans for one in ours], [one.own for one in ours], [one.all for one in ours]]
-            figures += [[one.own for one in lots], [one.all for one in lots], [-(-(entrants - 1) // (seats - 1))]]
+            # Everybody against everybody is played in whole rounds, as many as it takes for matches as by lot.
+            own = mean(one.own for one in lots)
+            rounds = ceil(own * (seats - 1) / (entrants - 1))
+            figures += [[one.own for one in lots], [one.all for one in lots]]
+            figures += [[rounds * entrants * (entrants - 1) / seats / (seats - 1)]]
             cells = " | ".join(f"{mean(figure):,.0f}" for figure in figures)
             echo(f"| {entrants:,} | {spread} | {seats} | {cells} |")
 
