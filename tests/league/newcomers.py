@@ -17,7 +17,7 @@ from click import echo
 
 from harness.league.matchmaking import Beliefs, is_settled, seat_tables
 from harness.ratings.strengths import Strength, Strengths
-from tests.league.claims import FIRST, ROWS, held, pooled
+from tests.league.claims import FIRST, ROWS, SELF_MADE, held, pooled
 from tests.league.worlds import LEAST_TABLES, MOST_TABLES, Bots, League, Seater, by_lot
 
 SPREAD = 0.8
@@ -154,7 +154,7 @@ def print_claims(sure: bool) -> None:
         echo("| league | runs | `ahead` holds | of newcomers | of odd bots | mean width, points |")
         echo("|---|---|---|---|---|---|")
     counts = []
-    for row in ROWS:
+    for row in [*ROWS, *SELF_MADE]:
         found = held(row, row.runs)
         if row.spread:
             counts.append(found)

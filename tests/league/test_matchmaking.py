@@ -12,7 +12,7 @@ import pytest
 
 from harness.league.matchmaking import Beliefs, Seeking, is_settled, seat_tables
 from harness.ratings.skill_update import MU, SIGMA
-from tests.league.claims import FIRST, ROWS, Row, held, pooled
+from tests.league.claims import FIRST, ROWS, SELF_MADE, Row, held, pooled
 from tests.league.newcomers import arrival, cost_of_tables, settled
 from tests.league.worlds import Bots, League, by_lot
 
@@ -241,6 +241,12 @@ def check(row: Row, runs: int) -> None:
 @pytest.mark.parametrize("row", [pytest.param(row, id=row.name) for row in ROWS if row.runs >= 40])
 def test_intervals_hold_in_short(row):
     check(row, 3)
+
+
+def test_if_only_neighbours_met_the_lucky_would_be_taken_for_strong():
+    """Why every other table is one by lot."""
+    found = held(SELF_MADE[0], 6)
+    assert found.ahead / found.lines < 0.85
 
 
 @pytest.mark.slow

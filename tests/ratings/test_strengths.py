@@ -55,7 +55,9 @@ def test_a_tie_is_half_of_a_win():
 
 
 def test_the_strongest_of_a_table_comes_first_at_tables_of_any_size():
-    played = [(("a", "b", "c"), (1, 2, 3))] * 9 + [(("a", "b"), (1, 2))] * 3 + [(("c", "b", "a", "d"), (3, 2, 1, 4))] * 5
+    played = (
+        [(("a", "b", "c"), (1, 2, 3))] * 9 + [(("a", "b"), (1, 2))] * 3 + [(("c", "b", "a", "d"), (3, 2, 1, 4))] * 5
+    )
     found = added(played).fit()
     assert sorted(found, key=lambda name: -found[name].value) == ["a", "b", "c", "d"]
 
@@ -64,6 +66,20 @@ def test_who_has_won_everything_is_not_infinitely_strong():
     found = added([(("a", other), (1, 2)) for other in "bcd"] * 20 + matches(3, 60, 2)).fit()
     assert 0.5 < found["a"].low < found["a"].ahead < found["a"].high < 1
     assert found["a"].value < 10
+
+
+def test_who_always_wins_for_very_long_is_known_to_be_almost_unbeatable():
+    found = added([(("a", "b"), (1, 2))] * 20_000).fit()
+    assert found["a"].low > 0.99
+    assert found["b"].high < 0.01
+    assert chance_better(found["a"], found["b"]) > 0.999
+
+
+def test_a_ladder_of_bots_that_always_beat_the_next_one_has_an_end():
+    found = added([((f"bot{rung:02}", f"bot{rung + 1:02}"), (1, 2)) for rung in range(30) for _ in range(300)]).fit()
+    values = [found[name].value for name in sorted(found)]
+    assert values == sorted(values, reverse=True)
+    assert all(0 <= one.low <= one.ahead <= one.high <= 1 for one in found.values())
 
 
 def test_one_match_says_little():
