@@ -12,7 +12,7 @@ from harness.league.journal import JournalEntry, What
 from harness.league.league_check import LeagueFindings, check_league
 from harness.league.league_folder import LeagueFolder
 from harness.league.runner import HowLong, LeagueListener, LeagueRun, run_league
-from harness.league.standings import standings_of
+from harness.league.standings import Standings, standings_of
 from harness.league.version_history import Differences, differences, versions_of
 from harness.output.confinement_text import tell_confinement
 from harness.output.data_table import LeaderboardTables
@@ -93,14 +93,9 @@ class League:
     ) -> LeagueRun:
         """Plays on until it is enough, or until it is interrupted. `where` may have workers, cluster and ship."""
         request = self._league.request(**where)
-        return play_league(
-            self._league,
-            self._registry(request),
-            request,
-            HowLong(matches, seconds, until_settled),
-            quiet=quiet,
-            softly=softly,
-        )
+        how_long = HowLong(matches, seconds, until_settled)
+        done, _ = play_league(self._league, self._registry(request), request, how_long, quiet=quiet, softly=softly)
+        return done
 
     def standings(self, era: int | None = None, *, across: bool = False, everybody: bool = False) -> LeaderboardTables:
         """The table of each game: of the newest versions, or of everybody who has played."""
@@ -156,8 +151,8 @@ def play_league(
     *,
     quiet: bool = False,
     softly: bool = False,
-) -> LeagueRun:
-    """Plays a league for a person who waits, and writes its table."""
+) -> tuple[LeagueRun, Standings]:
+    """Plays a league for a person who waits, and writes its table; what was played, and how everybody stands now."""
     outlook = Outlook(how_long.matches, rounds=dict.fromkeys(league.games(registry)))
     told: set[str] = set()
     with (
@@ -182,8 +177,7 @@ def play_league(
         )
         done = run_league(league, registry, request, how_long, listener)
     done.warnings += listeners.problems
-    write_standings(league)
     for warning in done.warnings:
         if not quiet:
             sys.stderr.write(f"Warning: {warning}\n")
-    return done
+    return done, write_standings(league)

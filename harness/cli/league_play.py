@@ -54,7 +54,6 @@ def run_command(
     from harness.api.leagues import play_league
     from harness.league.league_folder import LeagueFolder
     from harness.league.runner import HowLong
-    from harness.league.standings import standings_of
     from harness.output.data_table import text_of
     from harness.output.league_table import standings_tables
 
@@ -62,8 +61,8 @@ def run_command(
     request = opened.request(**given(asked, "workers", "cluster", "ship"))
     make_ready(request.workers, request.threads, request, bool(request.cluster))
     registry = load_plugins(isolate=request.isolate)
-    done = play_league(opened, registry, request, HowLong(matches, seconds, until_settled), quiet=quiet)
-    click.echo(text_of(standings_tables(standings_of(opened)), "simple", layout(False)))
+    done, standings = play_league(opened, registry, request, HowLong(matches, seconds, until_settled), quiet=quiet)
+    click.echo(text_of(standings_tables(standings), "simple", layout(False)))
     if not quiet:
         note("")
         settled = " Everybody is about equally well known now." if done.settled else ""

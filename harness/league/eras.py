@@ -128,7 +128,9 @@ def open_era(league: Path, era: int) -> RunFolder:
     folder = era_folder(league, era)
     if not (folder / RUN).exists():
         raise StoreError(f"{folder} is missing: the league's journal says that era {era} has begun.")
-    return RunFolder.open(folder)
+    run = RunFolder.open(folder)
+    run.title = f"{league.resolve().name}, era {era}"
+    return run
 
 
 def tell_entrants(

@@ -8,11 +8,20 @@ from harness.league.eras import open_era
 from harness.league.league_folder import LeagueFolder
 from harness.league.standings import Standings, standings_of
 from harness.output.data_table import text_of
+from harness.output.display_names import file_name
 from harness.output.league_table import standings_tables
 from harness.plugins.registry import Registry
 from harness.runs.run_files import write_derived
 
 STANDINGS = "standings"
+MOST_NEWS = 30
+NEWS = {
+    "joined": "joins",
+    "retired": "is retired",
+    "banned": "is banned",
+    "readmitted": "plays again",
+}
+"""What readers are told of, and in which words."""
 
 
 def write_standings(league: LeagueFolder) -> Standings:
@@ -33,4 +42,32 @@ def publish_league(league: LeagueFolder, registry: Registry, to: Path, url: str 
 
     runs = [open_era(league.folder, era.era) for era in league.eras]
     entered = {entrant.name for run in runs for entrant in run.info.entrants}
-    return publish(runs, registry, to, [name for name in sorted(league.membership.banned) if name in entered], url)
+    left_out = [name for name in sorted(league.membership.banned) if name in entered]
+    return publish(runs, registry, to, left_out, url, lambda: _pages(league))
+
+
+def _pages(league: LeagueFolder) -> dict[str, bytes]:
+    """The page of the league itself, and its table as data."""
+    from harness.output.pages.markup import fill, script
+    from harness.output.pages.site import LEAGUE
+
+    standings = standings_of(league)
+    tables = standings_tables(standings, everybody=True)
+    told = [entry for entry in league.journal.entries if entry.what in NEWS][-MOST_NEWS:]
+    bots = {str(row["bot"]) for table in tables for row in table.rows}
+    page = fill(
+        "league.html",
+        script(),
+        title=league.folder.resolve().name,
+        eras=standings.eras,
+        matches=standings.matches,
+        left_out=standings.left_out,
+        tables={table.title: table.rows for table in tables},
+        files={bot: file_name(bot) for bot in bots},
+        news=[{"at": one.at, "bot": one.name, "told": NEWS[one.what]} for one in reversed(told)],
+    )
+    return {
+        LEAGUE: page.encode(),
+        f"{STANDINGS}.json": text_of(tables, "json").encode() + b"\n",
+        f"{STANDINGS}.csv": text_of(tables, "csv").encode() + b"\n",
+    }

@@ -157,5 +157,7 @@ def _by_blocks(at: Peak, takers: list[Taker], parts: Vector, field: Sequence[int
 
 
 def _with(local: float, away: Vector, spread: Matrix, tied: Vector, scale: float) -> float:
-    blocks = sum(map(mul, away, times(spread, away)))
-    return max(0.5 * local, local + blocks + 2 * scale * sum(map(mul, away, tied)))
+    """A variance of one's own, with that of how far blocks are away and what the two have in common."""
+    blocks: float = sum(map(mul, away, times(spread, away)))
+    common: float = sum(map(mul, away, tied))
+    return max(0.5 * local, local + blocks + 2 * scale * common)

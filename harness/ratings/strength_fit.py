@@ -11,7 +11,7 @@ from array import array
 from collections.abc import Callable, Sequence
 from math import exp
 from operator import itemgetter, mul
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 PRIOR = 3.0
 """The spread of strengths that is thought of before anything is seen: wide, so that it says next to nothing, and
@@ -21,7 +21,7 @@ _TURNS, _COARSE, _FINE = 300, 0.1, 1e-3
 """The equations of a step need not be solved better than the step itself is good."""
 
 Vector = list[float]
-Taker = Callable[[Vector], Sequence[float]]
+Taker = Callable[[list[Any]], Sequence[Any]]
 
 
 class PairGraph(NamedTuple):

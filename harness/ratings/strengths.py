@@ -11,7 +11,7 @@ from array import array
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from math import erf, exp, inf, log, sqrt
+from math import erf, exp, log, sqrt
 from operator import mul
 from typing import Any, NamedTuple
 
@@ -27,7 +27,7 @@ STEADY = 12.0
 SEATED = 1.15
 """By how much variances are larger because results decide who meets whom. By simulation; see docs/league-ratings.md."""
 MODEL = 0.004
-"""The error of a share that no number of matches takes away: differences add up as they do in the model, but nearly."""
+"""The error of a share of one half that no number of matches takes away: differences add up nearly as in the model."""
 RULED_OUT = 2.0
 """By how much the logarithm of a likelihood must be below the best, for 95%."""
 _Z = 1.959964
@@ -60,15 +60,16 @@ class Strength:
     high: float
     """Between these the true share lies, in 95 of 100 cases."""
     matches: int
-    own: float = field(default=inf, repr=False)
+    own: float | None = field(default=None, repr=False)
     """The error that counts in comparisons: without what is common to bots that met each other."""
     crowd: Crowd = field(default=Crowd(), repr=False, compare=False)
+    """Those it was fitted among."""
 
 
 def chance_better(one: Strength, other: Strength) -> float:
     """How sure it is that one is the stronger, so that 90% is right in 90 of 100 cases."""
     value = one.value - other.value
-    variance = min(one.own, one.error) ** 2 + min(other.own, other.error) ** 2
+    variance = sum([(each.error if each.own is None else each.own) ** 2 for each in (one, other)])
     crowd = one.crowd
     # What the matches say without the prior that the strengths were fitted with; that one is put in its place below.
     told = 1 / variance - 1 / (2 * crowd.prior**2)
@@ -111,8 +112,7 @@ class Strengths:
         """Four for each pair: how much they met, what the first gained of it, and either's share when they met."""
 
     def add(self, seats: Sequence[str], ranks: Sequence[int]) -> None:
-        """Takes in one match; rank 1 is the best, equal ranks are ties. Of a bot that meets itself, and of nobody who
-        was at such a table, nothing is learned."""
+        """Takes in one match; rank 1 is the best, equal ranks are ties. A match of a bot with itself tells nothing."""
         numbers = [self._numbers[name] if name in self._numbers else self._new(name) for name in seats]
         others = len(numbers) - 1
         if len(set(numbers)) <= others or others < 1:
@@ -270,7 +270,8 @@ def _strengths(
             ahead, low, high = 0.5, 0.0, 1.0
         else:
             ahead = (sum(chances[place]) - 0.5) / others
-            reach = _t(played) * sqrt(SEATED * found.ahead[place] + MODEL**2) / steep
+            model = 4 * ahead * (1 - ahead) * MODEL**2
+            reach = _t(played) * sqrt(SEATED * found.ahead[place] + model) / steep
             low, high = (_share(odds[place] * exp(by), odds, place) for by in (-min(reach, 50.0), min(reach, 50.0)))
         table[order[bot]] = Strength(
             values[place] - middle, sqrt(SEATED * found.value[place]), ahead, low, high, played,
@@ -291,8 +292,8 @@ def _t(matches: int) -> float:
 
 
 def _spreads(values: Sequence[float], variances: Sequence[float]) -> tuple[tuple[float, float], ...]:
-    """How far apart bots may truly be: each spread of SPREADS with its weight, given the strengths that were seen, up to
-    the largest that is not ruled out."""
+    """How far apart bots may truly be: each spread of SPREADS with its weight, given the strengths that were seen, up
+    to the largest that is not ruled out."""
     share = (len(values) - 1) / len(values)
     logs = []
     for spread in SPREADS:

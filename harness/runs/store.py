@@ -104,6 +104,8 @@ class RunFolder:
     def __init__(self, folder: Path, info: RunInfo) -> None:
         self.folder, self.info = folder, info
         self.warnings: list[str] = []
+        self.title = folder.name
+        """What pages call it."""
         self.merged = self.several = False
         """Whether several folders are read together, and whether these are not parts of one run."""
         self.fresh = False

@@ -6,8 +6,9 @@ from collections import Counter
 from dataclasses import dataclass, field
 from random import Random
 
+from harness.league.matchmaking import seat_tables
 from harness.ratings.strengths import Strength, chance_better
-from tests.league.worlds import Bots, League
+from tests.league.worlds import Bots, League, Seater, neighbours
 
 FIRST = 1_000_000
 """Seeds of the published figures start here; settings were found with others."""
@@ -32,6 +33,7 @@ class Row:
     old: int = 0
     """Bots that are kept as opponents."""
     ties: float = 0.0
+    seater: Seater = seat_tables
     wide: bool = False
     """Whether its intervals hold more often than in 98 of 100 cases, because the field tells that all are equal."""
 
@@ -85,7 +87,7 @@ def league(row: Row, seed: int) -> tuple[Bots, League, list[str]]:
     bots = Bots(
         {name: rng.gauss(0, row.spread) for name in [*names, *old]}, dict(zip(names, row.luck, strict=False)), row.ties
     )
-    made = League(bots, row.seats, seed)
+    made = League(bots, row.seats, seed, row.seater)
     made.play(row.bots * row.matches // row.seats, names[: row.bots - row.late], old)
     if row.late:
         # As long as it takes for each of them to have about half of the matches that the others have.
@@ -114,7 +116,7 @@ ROWS = [
     Row("20 bots, 2 seats, 3 of them late, 0.7 apart", 20, 2, 60, 0.7, late=3),
     Row("20 bots, 4 seats, 3 of them late, 0.7 apart", 20, 4, 60, 0.7, late=3),
     Row("20 bots and 40 old versions, 3 seats, 60 matches each, 0.7 apart", 20, 3, 60, 0.7, runs=20, old=40),
-    Row("100 bots, 4 seats, 10 of them late, 0.7 apart", 100, 4, 40, 0.7, runs=8, late=10),
+    Row("100 bots, 4 seats, 10 of them late, 0.7 apart", 100, 4, 40, 0.7, runs=20, late=10),
     Row("200 bots, 2 seats, 60 matches each, 0.7 apart", 200, 2, 60, 0.7, runs=4),
     Row("200 bots, 4 seats, 60 matches each, 1.5 apart", 200, 4, 60, 1.5, runs=4),
     Row("heavy tails (t with 2 degrees of freedom), 20 bots, 3 seats, 0.7 apart", 20, 3, 60, 0.7, luck=("heavy",) * 20),
@@ -122,6 +124,12 @@ ROWS = [
     Row("5 of 20 bots boom-or-bust, 4 seats, 0.7 apart", 20, 4, 60, 0.7, luck=("boom-or-bust",) * 5),
     Row("half of all pairs tied, 20 bots, 3 seats, 0.7 apart", 20, 3, 60, 0.7, runs=20, ties=3.0),
 ]
+
+SELF_MADE = [
+    Row(f"20 bots, {seats} seats, 40 matches each, equal, neighbours meet", 20, seats, 40, 0.0, seater=neighbours)
+    for seats in (2, 4)
+]
+"""What it would be if results alone decided who meets whom: the lucky are taken for strong by the lucky."""
 
 
 def pooled(counts: list[Held]) -> dict[int, list[float]]:

@@ -8,13 +8,16 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from itertools import pairwise
+from math import ceil
 from random import Random
 from statistics import mean, median
 from time import perf_counter, process_time
 
+from click import echo
+
 from harness.league.matchmaking import Beliefs, is_settled, seat_tables
 from harness.ratings.strengths import Strength, Strengths
-from tests.league.claims import FIRST, ROWS, held, pooled
+from tests.league.claims import FIRST, ROWS, SELF_MADE, held, pooled
 from tests.league.worlds import LEAST_TABLES, MOST_TABLES, Bots, League, Seater, by_lot
 
 SPREAD = 0.8
@@ -34,11 +37,11 @@ class Arrival:
     """Matches that were played meanwhile."""
 
 
-def settled(entrants: int, seats: int, seed: int) -> League:
+def settled(entrants: int, seats: int, seed: int, spread: float = SPREAD) -> League:
     """A league whose bots are known well enough."""
     rng = Random(seed)
     names = [f"bot{number}" for number in range(entrants - 1)]
-    made = League(Bots({name: rng.gauss(0, SPREAD) for name in [*names, "new"]}), seats, seed)
+    made = League(Bots({name: rng.gauss(0, spread) for name in [*names, "new"]}), seats, seed)
     for _ in made.rounds(names):
         if is_settled(made.beliefs, names):
             return made
@@ -74,18 +77,23 @@ def arrivals(entrants: int, seats: int, runs: int, seater: Seater, first: int = 
 
 
 def print_newcomers() -> None:
-    print("| entrants | seats | matches of the others | matches of the newcomer | of all meanwhile | "
-          "by lot: of the newcomer | of all meanwhile | to meet everybody once |")  # fmt: skip
-    print("|---|---|---|---|---|---|---|---|")
-    for entrants, runs in ((20, 20), (100, 5), (1000, 1)):
+    echo(
+        "| entrants | apart | seats | matches of the others | matches of the newcomer | of all meanwhile | "
+        "by lot: of the newcomer | of all meanwhile | everybody against everybody: of all |"
+    )
+    echo("|---|---|---|---|---|---|---|---|---|")
+    for entrants, spread, runs in ((20, SPREAD, 20), (20, 1.5, 20), (100, SPREAD, 5), (1000, SPREAD, 1)):
         for seats in (2, 3, 4):
-            leagues = [settled(entrants, seats, seed) for seed in range(FIRST, FIRST + runs)]
+            leagues = [settled(entrants, seats, seed, spread) for seed in range(FIRST, FIRST + runs)]
             ours, lots = ([arrival(one, entrants, seater) for one in leagues] for seater in (seat_tables, by_lot))
-            once = -(-(entrants - 1) // (seats - 1))
-            print(f"| {entrants:,} | {seats} | {mean(one.veterans for one in ours):,.0f} | "
-                  f"{mean(one.own for one in ours):,.0f} | {mean(one.all for one in ours):,.0f} | "
-                  f"{mean(one.own for one in lots):,.0f} | {mean(one.all for one in lots):,.0f} | {once:,} |",
-                  flush=True)  # fmt: skip
+            figures = [[one.veterans for one in ours], [one.own for one in ours], [one.all for one in ours]]
+            # Everybody against everybody is played in whole rounds, as many as it takes for matches as by lot.
+            own = mean(one.own for one in lots)
+            rounds = ceil(own * (seats - 1) / (entrants - 1))
+            figures += [[one.own for one in lots], [one.all for one in lots]]
+            figures += [[rounds * entrants * (entrants - 1) / seats / (seats - 1)]]
+            cells = " | ".join(f"{mean(figure):,.0f}" for figure in figures)
+            echo(f"| {entrants:,} | {spread} | {seats} | {cells} |")
 
 
 def cost_of_tables(entrants: int, seats: int, count: int, seconds: float = 0.5) -> float:
@@ -104,17 +112,17 @@ def cost_of_tables(entrants: int, seats: int, count: int, seconds: float = 0.5) 
 
 
 def print_costs() -> None:
-    print("| entrants | tables of a round | ms a table, 2 seats | 4 seats | 4 seats, only 4 tables a round |")
-    print("|---|---|---|---|---|")
+    echo("| entrants | tables of a round | ms a table, 2 seats | 4 seats | 4 seats, only 4 tables a round |")
+    echo("|---|---|---|---|---|")
     for entrants in (20, 100, 1000):
         count = max(LEAST_TABLES, min(MOST_TABLES, entrants // 4))
         both = [cost_of_tables(entrants, seats, count) for seats in (2, 4)]
         few = cost_of_tables(entrants, 4, LEAST_TABLES)
-        print(f"| {entrants:,} | {count} | {both[0]:.3f} | {both[1]:.3f} | {few:.3f} |", flush=True)
-    print("\n| bots | matches | pairs that met | add, µs a match | fit, s | state, MB |")
-    print("|---|---|---|---|---|---|")
+        echo(f"| {entrants:,} | {count} | {both[0]:.3f} | {both[1]:.3f} | {few:.3f} |")
+    echo("\n| bots | matches | pairs that met | add, µs a match | fit, s | state, MB |")
+    echo("|---|---|---|---|---|---|")
     for entrants, matches in ((20, 10_000), (100, 100_000), (1000, 100_000), (1000, 1_000_000)):
-        print(f"| {entrants:,} | {matches:,} | {cost_of_fit(entrants, matches)}", flush=True)
+        echo(f"| {entrants:,} | {matches:,} | {cost_of_fit(entrants, matches)}")
 
 
 def cost_of_fit(entrants: int, matches: int) -> str:
@@ -143,35 +151,35 @@ def cost_of_fit(entrants: int, matches: int) -> str:
 
 def print_claims(sure: bool) -> None:
     if not sure:
-        print("| league | runs | `ahead` holds | of newcomers | of odd bots | mean width, points |")
-        print("|---|---|---|---|---|---|")
+        echo("| league | runs | `ahead` holds | of newcomers | of odd bots | mean width, points |")
+        echo("|---|---|---|---|---|---|")
     counts = []
-    for row in ROWS:
+    for row in [*ROWS, *SELF_MADE]:
         found = held(row, row.runs)
         if row.spread:
             counts.append(found)
         late = f"{found.late / found.late_lines:.1%}" if found.late_lines else ""
         odd = f"{found.odd / found.odd_lines:.1%}" if found.odd_lines else ""
         if not sure:
-            print(f"| {row.name} | {row.runs} | {found.ahead / found.lines:.1%} | {late} | {odd} | "
-                  f"{100 * found.width / found.lines:.1f} |", flush=True)  # fmt: skip
-    print("\n| it said | pairs | it said on average | it was right |")
-    print("|---|---|---|---|")
+            echo(f"| {row.name} | {row.runs} | {found.ahead / found.lines:.1%} | {late} | {odd} | "
+                  f"{100 * found.width / found.lines:.1f} |")  # fmt: skip
+    echo("\n| it said | pairs | it said on average | it was right |")
+    echo("|---|---|---|---|")
     edges = [50, 60, 70, 80, 90, 100]
     found_sure = pooled(counts)
     for low, high in pairwise(edges):
         number, said, right = found_sure.get(low // 10, [0, 0.0, 0.0])
         if number:
-            print(f"| {low}-{high}% | {number:,.0f} | {said / number:.1%} | {right / number:.1%} |")
+            echo(f"| {low}-{high}% | {number:,.0f} | {said / number:.1%} | {right / number:.1%} |")
 
 
 def main(wanted: list[str]) -> None:
     if not wanted or "newcomers" in wanted:
         print_newcomers()
-        print()
+        echo()
     if not wanted or "cost" in wanted:
         print_costs()
-        print()
+        echo()
     if not wanted or "claims" in wanted or "sure" in wanted:
         print_claims("sure" in wanted)
 

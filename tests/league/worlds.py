@@ -109,3 +109,15 @@ def by_lot(
 ) -> list[tuple[str, ...]]:
     """Tables of anybody with anybody."""
     return [tuple(luck.sample([*playing, *opponents], seats)) for _ in range(count)]
+
+
+def neighbours(
+    beliefs: Beliefs, playing: Sequence[str], opponents: Sequence[str], seats: int, count: int, luck: Random
+) -> list[tuple[str, ...]]:
+    """Tables of those who are next to each other, as results say: what one might think is the best."""
+    names = luck.sample([*playing, *opponents], len(playing) + len(opponents))
+    found = []
+    for _ in range(count):
+        host = beliefs.mean(luck.choice(names))
+        found.append(tuple(luck.sample(sorted(names, key=lambda name: abs(beliefs.mean(name) - host))[:seats], seats)))
+    return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -94,15 +94,20 @@ def write_report(
 
 
 def publish(
-    runs: Sequence[RunFolder], registry: Registry, to: Path, without: Sequence[str] = (), url: str = ""
+    runs: Sequence[RunFolder],
+    registry: Registry,
+    to: Path,
+    without: Sequence[str] = (),
+    url: str = "",
+    beside: Callable[[], Mapping[str, bytes]] = dict,
 ) -> list[str]:
     """Adds runs to the site in a folder, `without` the matches of these bots, and draws up its other pages anew; `url`
-    is where it will be, for its feed. Sentences on what went wrong."""
+    is where it will be, for its feed, `beside` makes further files for it. Sentences on what went wrong."""
     check_left_out(runs, without)
     with _making_pages():
         from harness.output.pages.site import publish_runs
 
-        return publish_runs([_prepared(run, registry, without) for run in runs], to, url)
+        return publish_runs([_prepared(run, registry, without) for run in runs], to, url, beside())
 
 
 def _prepared(run: RunFolder, registry: Registry, without: Sequence[str]) -> PageParts:

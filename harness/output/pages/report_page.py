@@ -236,7 +236,7 @@ def _viewer(games: Games, shown: Sequence[Scene]) -> Script:
 def _about(run: RunFolder, facts: Facts) -> dict[str, object]:
     info = run.info
     return {
-        "name": run.folder.name,
+        "name": run.title,
         "matches": facts.matches,
         "bots": len({bot for ratings in facts.rated().values() for bot in ratings.lines}),
         "when": info.started.replace("T", " ")[:16],

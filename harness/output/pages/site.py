@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
@@ -37,10 +37,14 @@ if TYPE_CHECKING:
 
 _OURS = re.compile(r"\w+/[a-z0-9][a-z0-9_.-]*")
 """Files as this module names them; site.json may say anything."""
+LEAGUE = "league.html"
+"""The page of a league, if the site has one."""
 RUNS, BOTS, DATA, SITE = "runs", "bots", "data.json", "site.json"
 
 
-def publish_runs(runs: Sequence[PageParts], to: Path, url: str = "") -> list[str]:
+def publish_runs(
+    runs: Sequence[PageParts], to: Path, url: str = "", beside: Mapping[str, bytes] | None = None
+) -> list[str]:
     """Adds each run, then makes the pages of the site anew."""
     check_url(url)
     if (to / "index.html").exists() and not (to / SITE).exists():
@@ -49,6 +53,8 @@ def publish_runs(runs: Sequence[PageParts], to: Path, url: str = "") -> list[str
     for parts in runs:
         _add(parts, to)
         problems += [*parts.problems, *parts.run.warnings]
+    for name, data in (beside or {}).items():
+        write_whole(to / name, data)
     _refresh(to, published(to), url)
     return problems
 
@@ -96,7 +102,7 @@ def _add(parts: PageParts, to: Path) -> None:
 
 def _folder(run: RunFolder, to: Path) -> str:
     """The run's own folder if it was published before, else a new one."""
-    wanted = file_name(run.folder.name)
+    wanted = file_name(run.title)
     for number in count(1):
         folder = wanted if number == 1 else f"{wanted}-{number}"
         path = to / RUNS / folder / DATA
@@ -105,7 +111,7 @@ def _folder(run: RunFolder, to: Path) -> str:
         other = _read(path)
         if _is_of(other, run):
             return folder
-        if run.several and other.parts and other.name == run.folder.name:
+        if run.several and other.parts and other.name == run.title:
             return folder
     raise AssertionError("there is always another number")
 
@@ -135,7 +141,7 @@ def _published(
         form.setdefault(game, {})[bot] = list(results)
     return Published(
         folder=folder,
-        name=run.folder.name,
+        name=run.title,
         arena=info.arena,
         command=shown_command(info),
         seed=shown_seed(info),
@@ -171,7 +177,11 @@ def _refresh(to: Path, runs: Sequence[Published], url: str) -> None:
         write_whole(to / BOTS / f"{files[bot]}.html", page.encode())
     newest = bot_profile.newest_boards(runs)
     matrix = next((run for run in runs if run.overall), None)
-    page = fill("index.html", script(asset("page.js")), runs=runs, newest=newest, matrix=matrix, bots=bots, files=files)
+    league = (to / LEAGUE).exists()
+    page = fill(
+        "index.html", script(asset("page.js")), runs=runs, newest=newest, matrix=matrix, bots=bots, files=files,
+        league=league,
+    )  # fmt: skip
     of_site, base = before.id or site_id(runs), url or before.url
     write_whole(to / FEED, feed(runs, of_site, base))
     about = {"arena": VERSION, "id": of_site, "url": base, "runs": [_summary(run) for run in runs], "bots": files}
