@@ -42,7 +42,13 @@ class EraTerms:
         """What a league's file asks for, with the rules as they are installed."""
         games = configured_games(request, registry)
         plans = tuple(
-            GamePlan(name, game.version, dict(game.settings), _seats(game, request.players), ())
+            GamePlan(
+                name=name,
+                rules=game.version,
+                settings=dict(game.settings),
+                players=_seats(game, request.players),
+                entrants=(),
+            )
             for name, game in sorted(games.items())
         )
         files = {digest: text for game in games.values() for digest, text in game.files.items()}
