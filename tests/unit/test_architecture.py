@@ -25,7 +25,7 @@ RANKS = (
     ("schedule",),  # a ladder seats tables by what the ratings say
     ("runs",),
     ("bench", "conformance", "output", "play"),
-    ("api",),
+    ("api", "serve"),
     ("cli",),
 )
 """The packages of harness, low to high; those on one line know nothing of each other."""

@@ -1,0 +1,322 @@
+"""A run as it is now: its files are followed as another process writes them, and what there is to tell is made here."""
+
+from __future__ import annotations
+
+from collections import OrderedDict, deque
+from collections.abc import Mapping
+from hashlib import sha256
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from harness.core.errors import ArenaError, ReplayError, StoreError
+from harness.core.game import Game
+from harness.core.types import GameRecord
+from harness.output.columns import Fields
+from harness.output.durations import about, rate
+from harness.output.pages import installed_games
+from harness.output.pages.markup import asset
+from harness.output.pages.scenes import scene_data
+from harness.output.progress import round_of
+from harness.output.time_left import Outlook, TimeLeft
+from harness.plugins.registry import Registry
+from harness.runs.fault_groups import FaultGroups
+from harness.runs.run_files import LOCK
+from harness.runs.run_setup import formats_of
+from harness.runs.store import GAMES, RUN, RunFolder
+from harness.schedule import Schedule
+from harness.serve.live_parts import (
+    HIDDEN_DEAL,
+    faults_fields,
+    json_line,
+    match_fields,
+    standings_fields,
+    standings_page,
+    without_folders,
+)
+from harness.serve.live_ratings import LiveRatings
+from harness.serve.open_deals import OpenDeals
+from harness.serve.record_tail import RecordTail
+from harness.serve.run_places import RunPlace
+
+NEWEST = 25
+"""Results that are told without being asked for."""
+MOST_MATCHES = 200
+"""Results that are told at once to whoever asks."""
+STANDINGS_EVERY = 1.0
+"""Seconds after which standings are made anew, if there is something new."""
+STANDINGS_SHARE = 5
+"""And so many times as long as it takes to make them."""
+TOLD_EVERY = 5.0
+"""Seconds after which it is said anew how long a run will go on, also if nothing has come."""
+QUIET = 30.0
+"""Seconds without a result after which, if they usually come faster, nobody says how long it will go on."""
+SCENES = 8
+"""Matches that are kept ready to be watched."""
+
+
+class LiveRun:
+    """Follows one run. It belongs to one thread: whatever is sent is ready when it leaves it."""
+
+    def __init__(self, place: RunPlace, registry: Registry) -> None:
+        self.place, self._registry = place, registry
+        self._run: RunFolder | None = None
+        self._written: tuple[int, ...] = ()
+        self._trouble = ""
+        self.caught_up = False
+        """Whether everything was read that was there at the last look."""
+        self.told: dict[str, bytes] = {}
+        """The newest of everything, by its kind: progress, results, standings (a piece of a page) and data, which has
+        the standings for programs."""
+        self._fresh = self._stale = False
+        self._standings_due = 0.0
+        self.script = ""
+        """What draws the tables of its games."""
+
+    def look(self) -> dict[str, bytes]:
+        """Reads what is new, and gives what is there to tell of it."""
+        now = monotonic()
+        news: dict[str, Fields] = {}
+        try:
+            self._follow(now)
+            news |= self._found(now)
+            self._trouble = ""
+        except (ArenaError, OSError) as error:
+            self._trouble = self._plain(error)
+            self.caught_up = True
+        news["progress"] = self._progress(now)
+        lines = {kind: json_line(fields) for kind, fields in news.items()}
+        changed = {kind: line for kind, line in lines.items() if self.told.get(kind) != line}
+        self.told |= changed
+        return changed
+
+    def _found(self, now: float) -> dict[str, Fields]:
+        """Results and standings, as far as there is something new and it is time."""
+        news: dict[str, Fields] = {}
+        if not self.caught_up:
+            return news
+        if self._fresh:
+            self._fresh, self._stale = False, True
+            news["results"] = {**self._newest(), "failed": faults_fields(self._faults)}
+        if self._stale and now >= self._standings_due:
+            news |= self._standings(now)
+        return news
+
+    def _plain(self, error: Exception) -> str:
+        """What went wrong, without saying where on this machine."""
+        if isinstance(error, OSError):
+            return f"The records cannot be read: {error.strerror or type(error).__name__}."
+        return without_folders(str(error))
+
+    def _follow(self, now: float) -> None:
+        folder = self.place.current()
+        found = (folder / RUN).stat()
+        written = found.st_ino, found.st_mtime_ns, found.st_size
+        if self._run is None or folder != self._run.folder:
+            self._begin(RunFolder.open(folder), now)
+        elif written != self._written:
+            run = RunFolder.open(folder)
+            if run.info.plan != self._run.info.plan:
+                self._begin(run, now)
+            self._run, self._stale = run, True
+            self._deals.all_over = bool(run.info.finished)
+            self._fresh = True
+        self._written = written
+        if self._tail.is_another():
+            assert self._run is not None
+            self._begin(self._run, now)
+        self._read(now)
+
+    def _begin(self, run: RunFolder, now: float) -> None:
+        """Forgets everything and begins with the first record."""
+        plan = run.info.plan
+        self._run, self._tail = run, RecordTail(run.folder / GAMES)
+        self._deals = OpenDeals(plan)
+        self._deals.all_over = bool(run.info.finished)
+        schedule, self._notes = self._schedule(run)
+        self._ratings = LiveRatings(plan, schedule, self._deals.reach)
+        self._left = TimeLeft(Outlook.of(schedule) if schedule else Outlook(), now)
+        self._games, problems = installed_games(run, self._registry)
+        self._notes += map(without_folders, problems)
+        self.script = _script(self._games)
+        self._faults, self._damaged = FaultGroups(), 0
+        self._ids: dict[str, int] = {}
+        self._latest: deque[tuple[int, GameRecord]] = deque(maxlen=NEWEST)
+        self._rounds: dict[str, int] = {}
+        self._scenes: OrderedDict[str, bytes] = OrderedDict()
+        self._watched = self._came = self._last_came = 0.0
+        self._fresh = self._stale = True
+        self._standings_due = 0.0
+        self.caught_up, self._reading = False, True
+        self._left_told, self._rate_told, self._left_due = "", "", 0.0
+
+    def _schedule(self, run: RunFolder) -> tuple[Schedule | None, list[str]]:
+        try:
+            return Schedule(run.info.plan, formats_of(run, self._registry)), []
+        except ArenaError as error:
+            return None, [f"How long it will go on is not known here: {without_folders(str(error))}"]
+
+    def _read(self, now: float) -> None:
+        before = len(self._tail)
+        for number, line in self._tail.new_lines():
+            self._take(number, line, now)
+        came = len(self._tail) - before
+        self.caught_up = self._tail.at_end
+        if came:
+            self._fresh = True
+            self._last_came = now
+        if self._reading:
+            if self.caught_up:  # what was there already says nothing about the pace
+                self._reading = False
+                self._left.began_anew(now)
+                self._watched = now
+        else:
+            self._came += came
+
+    def _take(self, number: int, line: bytes, now: float) -> None:
+        assert self._run is not None
+        try:
+            record = self._run.read_result(number, line)
+        except StoreError:
+            self._damaged += 1
+            return
+        if not self._ratings.add(record):
+            self._damaged += 1
+            return
+        self._ids[record.id] = number
+        self._deals.add(record)
+        self._faults.add(record)
+        self._left.add(record, now)
+        self._latest.append((number, record))
+        if record.game in self._left.outlook.rounds:
+            self._rounds[record.game] = max(self._rounds.get(record.game, 0), round_of(record))
+
+    def _newest(self) -> Fields:
+        lines = [self._line(number, record) for number, record in reversed(self._latest)]
+        return {"matches": lines, "last": len(self._tail)}
+
+    def _line(self, number: int, record: GameRecord) -> Fields:
+        return match_fields(number, record, self._games, self._deals.is_open(record))
+
+    def _standings(self, now: float) -> dict[str, Fields]:
+        assert self._run is not None
+        info = self._run.info
+        began = monotonic()
+        self._stale = False
+        boards, outcomes = self._ratings.standings()
+        own = self.place.tables()
+        data = standings_fields(boards, outcomes, info.plan.format, info.entrants, own)
+        page = standings_page(boards, outcomes, info.plan.format, info.entrants, self._games, own)
+        self._standings_due = now + max(STANDINGS_EVERY, STANDINGS_SHARE * (monotonic() - began))
+        head = {"run": self.title, "matches": len(self._ids)}
+        return {"data": {**head, **data}, "standings": {**head, "html": page}}
+
+    @property
+    def title(self) -> str:
+        """The heading of its page."""
+        return self.place.title(self._run.folder) if self._run else self.place.name
+
+    def _progress(self, now: float) -> Fields:
+        if self._run is None:
+            return {"run": self.title, "matches": 0, "state": "waiting", "notes": [self._trouble]}
+        info, outlook = self._run.info, self._left.outlook
+        done, total = len(self._ids), outlook.total
+        if self._damaged:
+            more = "record is" if self._damaged == 1 else "records are"
+            damaged = [f"{self._damaged:,} damaged {more} left out: 'arena verify' says which."]
+        else:
+            damaged = []
+        return {
+            "run": self.title,
+            "format": info.plan.format,
+            "games": [game.name for game in info.plan.games],
+            "bots": len(info.entrants),
+            "matches": done,
+            "total": total,
+            "most": outlook.most,
+            "state": self._state(),
+            "left": self._time_left(now),
+            "rate": self._rate_told if self._state() == "playing" else "",
+            "round": self._round(),
+            "faults": self._faults.total,
+            "started": info.started,
+            "finished": info.finished,
+            "notes": [note for note in (self._trouble, *self._notes, *damaged) if note],
+            "script": sha256(self.script.encode()).hexdigest()[:12],
+        }
+
+    def _state(self) -> str:
+        assert self._run is not None
+        if self._reading:
+            return "reading"
+        if self._run.info.finished:
+            return "finished"
+        return "playing" if (self._run.folder / LOCK).exists() else "stopped"
+
+    def _time_left(self, now: float) -> str:
+        """`about 40 s`, worked out now and then; empty if nothing can be said."""
+        if self._state() != "playing" or not self._came:
+            return ""
+        if now >= self._left_due:
+            usual = max(now - self._watched, 1e-3) / self._came
+            quiet = now - self._last_came > max(QUIET, 10 * usual)
+            seconds = None if quiet else self._left.seconds(now)
+            most = "at most " if self._left.outlook.most else ""
+            self._left_told = "" if seconds is None else f"{most}{about(seconds)}"
+            self._rate_told = "" if quiet or self._came < 2 else rate(1 / usual)
+            self._left_due = now + (TOLD_EVERY if seconds and seconds > 60 else 1.0)
+        return self._left_told
+
+    def _round(self) -> str:
+        """`round 3 of 5`: of the game that is farthest behind, where results decide."""
+        if not self._rounds:
+            return ""
+        game = min(self._rounds, key=lambda name: (self._rounds[name], name))
+        known = self._left.outlook.rounds[game]
+        return f"round {self._rounds[game]}" + (f" of {known}" if known else "")
+
+    def matches(self, after: int, limit: int = MOST_MATCHES) -> bytes:
+        """The matches whose lines come after this one, in the order in which they ended."""
+        lines: list[Fields] = []
+        last = 0 if self._run is None else len(self._tail)
+        if self._run is not None:
+            for number in range(max(0, after) + 1, min(last, max(0, after) + min(limit, MOST_MATCHES)) + 1):
+                try:
+                    lines.append(self._line(number, self._run.read_result(number, self._tail.line(number))))
+                except (StoreError, OSError):  # damaged: it was left out when it came
+                    continue
+        return json_line({"run": self.title, "matches": lines, "last": last})
+
+    def match(self, match: str) -> bytes | None:
+        """All of a match: its line, and what the viewer shows of it if its deal is no secret. None if there is none."""
+        number = self._ids.get(match) if self._run is not None else None
+        if self._run is None or number is None:
+            return None
+        try:
+            record = self._run.read_record(number, self._tail.line(number))
+        except (StoreError, OSError):  # the file has been changed since the last look
+            return None
+        line = self._line(number, record)
+        if self._deals.is_open(record):
+            return json_line({**line, "scene": None, "why": HIDDEN_DEAL})
+        if match not in self._scenes:
+            self._scenes[match] = json_line({**line, **self._scene(record)})
+            while len(self._scenes) > SCENES:
+                self._scenes.popitem(last=False)
+        self._scenes.move_to_end(match)
+        return self._scenes[match]
+
+    def _scene(self, record: GameRecord) -> Fields:
+        if record.game not in self._games:
+            return {"scene": None}
+        try:
+            return {"scene": scene_data(self._games[record.game], record)}
+        except ReplayError as error:
+            return {"scene": None, "replay": False, "why": without_folders(str(error))}
+
+
+def _script(games: Mapping[str, Game[Any]]) -> str:
+    """What shows matches of these games, and the page itself."""
+    boards = [f"{{\n{game.viewer_script()}\n}}" for _, game in sorted(games.items())]
+    own = (Path(__file__).parent / "assets" / "live.js").read_text(encoding="utf-8")
+    return "\n".join([asset("drawing.js"), *boards, asset("viewer.js"), own])
