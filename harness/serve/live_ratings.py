@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from copy import deepcopy
 
+from harness.core.errors import ArenaError
 from harness.core.format import Outcome, Plan, ResultTracker
 from harness.core.types import GameRecord
 from harness.ratings import Leaderboard
@@ -26,6 +27,8 @@ class LiveRatings:
         self._rated, self._reached = rating_set_of(plan), reached
         self._schedule, self._trackers = schedule, dict[str, ResultTracker]()
         self._due, self._waiting = 0, dict[int, GameRecord]()
+        self.trouble = ""
+        """What is wrong with the format, which then says nothing."""
         track = schedule.format.track if schedule else None
         if schedule and track:
             with blaming(schedule.format):
@@ -46,10 +49,14 @@ class LiveRatings:
         self._track(record, self._trackers)
         self._reached(record)
 
-    def _track(self, record: GameRecord, trackers: Mapping[str, ResultTracker]) -> None:
+    def _track(self, record: GameRecord, trackers: dict[str, ResultTracker]) -> None:
         if self._schedule and record.game in trackers:
-            with blaming(self._schedule.format):
-                trackers[record.game].add(record)
+            try:
+                with blaming(self._schedule.format):
+                    trackers[record.game].add(record)
+            except ArenaError as error:  # ratings need no format
+                self.trouble = str(error)
+                del trackers[record.game]
 
     def standings(self) -> tuple[list[Leaderboard], Mapping[str, Outcome]]:
         """The leaderboard of each game, and what the format says of it."""
@@ -62,7 +69,12 @@ class LiveRatings:
         return rated.boards(), self._outcomes(trackers)
 
     def _outcomes(self, trackers: Mapping[str, ResultTracker]) -> Mapping[str, Outcome]:
-        if self._schedule is None:
-            return {}
-        with blaming(self._schedule.format):
-            return {name: tracker.outcome() for name, tracker in trackers.items()}
+        found: dict[str, Outcome] = {}
+        for name, tracker in trackers.items():
+            assert self._schedule is not None, "there are no trackers without it"
+            try:
+                with blaming(self._schedule.format):
+                    found[name] = tracker.outcome()
+            except ArenaError as error:
+                self.trouble = str(error)
+        return found

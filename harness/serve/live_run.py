@@ -39,7 +39,7 @@ from harness.serve.open_deals import OpenDeals
 from harness.serve.record_tail import RecordTail
 from harness.serve.run_places import RunPlace
 
-NEWEST = 25
+NEWEST = 12
 """Results that are told without being asked for."""
 MOST_MATCHES = 200
 """Results that are told at once to whoever asks."""
@@ -241,7 +241,9 @@ class LiveRun:
             "faults": self._faults.total,
             "started": info.started,
             "finished": info.finished,
-            "notes": [note for note in (self._trouble, *self._notes, *damaged) if note],
+            "notes": [
+                note for note in (self._trouble, *self._notes, without_folders(self._ratings.trouble), *damaged) if note
+            ],
             "script": sha256(self.script.encode()).hexdigest()[:12],
         }
 

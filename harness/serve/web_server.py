@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 from collections.abc import Callable
 from contextlib import suppress
@@ -22,7 +23,8 @@ def listening(host: str, port: int) -> socket.socket:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         return socket.create_server((host, port), family=family)
     except (OSError, OverflowError) as error:
-        why = getattr(error, "strerror", None) or error
+        number = getattr(error, "errno", None) or 0
+        why = os.strerror(number) if number > 0 else getattr(error, "strerror", None) or error
         raise UsageError(
             f"Cannot serve at {host}, port {port}: {why}. Choose another --port (0 is any that is free) or --host."
         ) from error

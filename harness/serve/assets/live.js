@@ -105,7 +105,7 @@
     filter();
     for (const one of standings.querySelectorAll(".wide")) one.scrollLeft = scrolled.get(one.ariaLabel) ?? 0;
     if (focused) by(focused)?.focus();
-    by("filter-bar").hidden = standings.querySelectorAll("table.sortable [data-bot]").length < 8;
+    by("filter-bar").hidden = ![...standings.querySelectorAll("table.sortable tbody")].some((one) => one.rows.length > 9);
   };
   standings.addEventListener("click", (event) => {
     const tab = event.target.closest("[data-board]"), head = event.target.closest("table.sortable th");
