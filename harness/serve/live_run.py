@@ -51,6 +51,8 @@ TOLD_EVERY = 5.0
 """Seconds after which it is said anew how long a run will go on, also if nothing has come."""
 QUIET = 30.0
 """Seconds without a result after which, if they usually come faster, nobody says how long it will go on."""
+ANEW_EVERY = 30.0
+"""Seconds after which all records may be read again, if a match came very late; or 20 times as long as that takes."""
 SCENES = 8
 """Matches that are kept ready to be watched."""
 
@@ -122,10 +124,17 @@ class LiveRun:
             self._deals.all_over = bool(run.info.finished)
             self._fresh = True
         self._written = written
-        if self._tail.is_another():
-            assert self._run is not None
+        assert self._run is not None
+        if self._tail.is_another() or self._is_time_to_read_again(now):
             self._begin(self._run, now)
         self._read(now)
+
+    def _is_time_to_read_again(self, now: float) -> bool:
+        """Whether a match came so late that only reading all of them again puts it where it belongs."""
+        assert self._run is not None
+        if not self._ratings.late or not self.caught_up:
+            return False
+        return bool(self._run.info.finished) or now >= self._began + max(ANEW_EVERY, 20 * self._took)
 
     def _begin(self, run: RunFolder, now: float) -> None:
         """Forgets everything and begins with the first record."""
@@ -149,6 +158,7 @@ class LiveRun:
         self._standings_due = 0.0
         self.caught_up, self._reading = False, True
         self._left_told, self._rate_told, self._left_due = "", "", 0.0
+        self._began, self._took = now, 0.0
 
     def _schedule(self, run: RunFolder) -> tuple[Schedule | None, list[str]]:
         try:
@@ -162,12 +172,14 @@ class LiveRun:
             self._take(number, line, now)
         came = len(self._tail) - before
         self.caught_up = self._tail.at_end
+        if self.caught_up:
+            self._ratings.give_up_gaps()
         if came:
             self._fresh = True
             self._last_came = now
         if self._reading:
             if self.caught_up:  # what was there already says nothing about the pace
-                self._reading = False
+                self._reading, self._took = False, now - self._began
                 self._left.began_anew(now)
                 self._watched = now
         else:
@@ -180,7 +192,7 @@ class LiveRun:
         except StoreError:
             self._damaged += 1
             return
-        if not self._ratings.add(record):
+        if record.id in self._ids or not self._ratings.add(record):
             self._damaged += 1
             return
         self._ids[record.id] = number

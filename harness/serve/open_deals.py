@@ -10,6 +10,8 @@ OWN_DEALS = frozenset(("round-robin", "swiss", "knockout", "ladder"))
 """Formats in which every duplicate set has a deal of its own: it is over when everybody has sat in every seat."""
 GAUNTLET = "gauntlet"
 """Here each candidate plays the deal in every seat."""
+LEAGUE = "league"
+"""Here every match has a deal of its own."""
 
 Deal = tuple[str, int]
 """A game and a seed."""
@@ -26,7 +28,7 @@ class OpenDeals:
         self._plan = plan
         self.all_over = False
         """Whether the run is finished."""
-        self._counts = plan.format in OWN_DEALS or plan.format == GAUNTLET
+        self._counts = plan.format in (*OWN_DEALS, GAUNTLET, LEAGUE)
         self._candidates = {game.name: len(set(game.entrants) & set(plan.candidates)) for game in plan.games}
         self._open: dict[Deal, set[str]] = {}
         self._newest: dict[str, tuple[int, int]] = {}
@@ -39,9 +41,13 @@ class OpenDeals:
         deal = record.game, record.seed
         played = self._open.setdefault(deal, set())
         played.add(record.id)
-        times = self._candidates.get(record.game, 1) if self._plan.format == GAUNTLET else 1
-        if len(played) >= len(record.seats) * times:
+        if len(played) >= self._matches_of_deal(record):
             del self._open[deal]
+
+    def _matches_of_deal(self, record: GameRecord) -> int:
+        if self._plan.format == LEAGUE:
+            return 1
+        return len(record.seats) * (self._candidates.get(record.game, 1) if self._plan.format == GAUNTLET else 1)
 
     def reach(self, record: GameRecord) -> None:
         """Takes in one match in the order of the schedule: everything before it has been played."""

@@ -13,7 +13,7 @@ from harness.output.tables import leaderboard_table
 from harness.runs.boards import boards_of
 from harness.runs.run_setup import formats_of
 from harness.runs.store import GAMES, RunFolder
-from harness.serve import live_run, record_tail
+from harness.serve import live_ratings, live_run, record_tail
 from harness.serve.live_run import LiveRun
 from harness.serve.run_places import place_of, places_in
 from tests.output.support import play, rename
@@ -240,3 +240,30 @@ def test_a_format_that_fails_leaves_the_standings(tmp_path):
     assert told["data"]["format"] == {}
     [note] = told["progress"]["notes"]
     assert "records of others than those who should play" in note
+
+
+def test_a_place_that_stays_empty_holds_nothing_up(growing, monkeypatch):
+    monkeypatch.setattr(live_ratings, "MOST_WAITING", 12)
+    monkeypatch.setattr(live_ratings, "LEFT_WAITING", 4)
+    live = followed(growing.folder)
+    for first in range(0, 60, 10):
+        growing.add(*(number for number in range(first, first + 10) if number != 5))
+        assert look(live)["data"]["games"] == tables(growing.folder)
+    assert len(live._ratings._waiting) <= 12
+    growing.add(7)  # twice
+    assert look(live)["progress"]["notes"] == ["1 damaged record is left out: 'arena verify' says which."]
+
+
+def test_a_match_that_comes_very_late_is_put_in_its_place_in_the_end(growing, monkeypatch):
+    monkeypatch.setattr(live_ratings, "MOST_WAITING", 12)
+    monkeypatch.setattr(live_ratings, "LEFT_WAITING", 4)
+    live = followed(growing.folder)
+    growing.add(*(number for number in range(len(growing)) if number != 5))
+    look(live)
+    growing.add(5)
+    assert look(live)["progress"]["matches"] == len(growing)
+    growing.finish()
+    look(live)
+    assert json.loads(live.told["data"])["games"] == tables(growing.folder)
+    assert look(live) == {}
+    assert not live._ratings.late

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from harness.runs.request import RunRequest
 from harness.runs.run_setup import prepare
@@ -68,3 +69,10 @@ def test_of_a_finished_run_nothing_is_secret():
     assert deals.is_open(played[0])
     deals.all_over = True
     assert not deals.is_open(played[0])
+
+
+def test_in_a_league_every_match_has_a_deal_of_its_own():
+    plan, played = results("round-robin")
+    deals = OpenDeals(replace(plan, format="league"))
+    deals.add(played[7])
+    assert not deals.is_open(played[7])
