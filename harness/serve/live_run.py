@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import OrderedDict, deque
 from collections.abc import Mapping
 from hashlib import sha256
@@ -246,9 +247,9 @@ class LiveRun:
             "matches": done,
             "total": total,
             "most": outlook.most,
-            "state": self._state(),
+            "state": self._state(now),
             "left": self._time_left(now),
-            "rate": self._rate_told if self._state() == "playing" else "",
+            "rate": self._rate_told if self._state(now) == "playing" else "",
             "round": self._round(),
             "faults": self._faults.total,
             "started": info.started,
@@ -259,17 +260,18 @@ class LiveRun:
             "script": sha256(self.script.encode()).hexdigest()[:12],
         }
 
-    def _state(self) -> str:
+    def _state(self, now: float) -> str:
         assert self._run is not None
         if self._reading:
             return "reading"
         if self._run.info.finished:
             return "finished"
-        return "playing" if (self._run.folder / LOCK).exists() else "stopped"
+        recent = self._came and now - self._last_came < QUIET
+        return "playing" if recent or is_played(self._run.folder) else "stopped"
 
     def _time_left(self, now: float) -> str:
         """`about 40 s`, worked out now and then; empty if nothing can be said."""
-        if self._state() != "playing" or not self._came:
+        if self._state(now) != "playing" or not self._came:
             return ""
         if now >= self._left_due:
             usual = max(now - self._watched, 1e-3) / self._came
@@ -327,6 +329,22 @@ class LiveRun:
             return {"scene": scene_data(self._games[record.game], record)}
         except ReplayError as error:
             return {"scene": None, "replay": False, "why": without_folders(str(error))}
+
+
+def is_played(folder: Path) -> bool:
+    """Whether somebody seems to be writing to a run. A process that was killed leaves its lock behind; one on another
+    machine is known by the records that come."""
+    try:
+        owner = (folder / LOCK).read_text(encoding="ascii")
+    except (OSError, UnicodeDecodeError):
+        return False
+    try:
+        os.kill(int(owner), 0)
+    except (ValueError, PermissionError):  # nobody knows who, or it is somebody else's
+        return True
+    except OSError:
+        return False
+    return True
 
 
 def _script(games: Mapping[str, Game[Any]]) -> str:

@@ -14,7 +14,7 @@ from typing import TypeVar
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from harness._version import VERSION
@@ -24,7 +24,7 @@ from harness.plugins.registry import Registry
 from harness.runs.store import RunFolder
 from harness.serve.bulletins import Bulletins
 from harness.serve.guard import Guard
-from harness.serve.live_parts import TEMPLATES
+from harness.serve.live_parts import TEMPLATES, without_folders
 from harness.serve.live_run import MOST_MATCHES, LiveRun
 from harness.serve.run_places import RunPlace
 
@@ -50,6 +50,8 @@ class Followed:
         self.ready = asyncio.Event()
         """Set when there are standings, or a reason why there are none."""
         self.used = monotonic()
+        self.failed = False
+        """Whether the last look failed in a way that nobody thought of."""
 
 
 class LivePages:
@@ -127,8 +129,12 @@ class LivePages:
         try:
             news = await self.in_thread(each.live.look)
         except Exception:
-            logging.getLogger(__name__).exception("The run %s could not be looked at.", name)
+            if not each.failed:  # said once, not twice a second
+                logging.getLogger(__name__).exception("The run %s could not be looked at.", name)
+            each.failed = True
+            each.ready.set()
             return False
+        each.failed = False
         each.bulletins.post({kind: line for kind, line in news.items() if kind != "data"})
         if each.live.caught_up:
             each.ready.set()
@@ -256,7 +262,12 @@ def live_app(pages: LivePages, host: str) -> Guard:
     ]
     if pages.only is None:
         routes += [Route("/", pages.index), Route("/live.css", _style), Route(start, _with_slash)]
-    return Guard(Starlette(routes=routes, lifespan=pages.following), host)
+    app = Starlette(routes=routes, lifespan=pages.following, exception_handlers={ArenaError: _trouble})
+    return Guard(app, host)
+
+
+async def _trouble(_request: Request, error: Exception) -> Response:
+    return PlainTextResponse(f"{without_folders(str(error))}\n", 503)
 
 
 async def _with_slash(request: Request) -> Response:

@@ -8,7 +8,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -81,10 +81,14 @@ class Reader:
 
 
 @contextmanager
-def reading(places: Mapping[str, RunPlace], only: str | None = None, host: str = "127.0.0.1") -> Iterator[Reader]:
+def reading(
+    places: Mapping[str, RunPlace] | Callable[[], Mapping[str, RunPlace]],
+    only: str | None = None,
+    host: str = "127.0.0.1",
+) -> Iterator[Reader]:
     """The application with these runs, or this one."""
     with asyncio.Runner() as runner:
-        pages = LivePages(lambda: places, REGISTRY, only)
+        pages = LivePages(places if callable(places) else lambda: places, REGISTRY, only)
         app = live_app(pages, host)
         following = pages.following(None)  # type: ignore[arg-type]
         runner.run(following.__aenter__())

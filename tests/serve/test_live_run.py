@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import subprocess
+import sys
 
 import pytest
 
@@ -84,6 +87,21 @@ def test_progress_knows_how_many_there_will_be_and_when_it_is_over(growing):
     growing.finish()
     told = look(live)["progress"]
     assert (told["state"], told["left"]) == ("finished", "")
+
+
+def test_a_run_that_was_killed_is_not_being_played(growing):
+    live = followed(growing.folder)
+    lock = growing.folder / "lock"
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    lock.write_text(str(ended.pid))  # as a process that was killed leaves it
+    growing.add(0)
+    assert look(live)["progress"]["state"] == "stopped"
+    lock.write_text(str(os.getpid()))
+    assert look(live)["progress"]["state"] == "playing"
+    lock.write_text(str(ended.pid))  # on another machine, where this number means somebody else
+    growing.add(1)
+    assert look(live)["progress"]["state"] == "playing"  # for results come
 
 
 def test_time_left_comes_of_what_comes_while_it_watches(growing, monkeypatch):

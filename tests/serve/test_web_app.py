@@ -8,8 +8,9 @@ import re
 
 import pytest
 
-from harness.serve import bulletins
+from harness.serve import bulletins, web_app
 from harness.serve.bulletins import Bulletins
+from harness.serve.live_run import LiveRun
 from harness.serve.run_places import place_of, places_in
 from harness.serve.web_app import MOST_FOLLOWED
 from tests.output.support import HOSTILE, NASTY, recorded
@@ -166,6 +167,26 @@ def test_of_many_runs_few_are_followed_at_once(played, tmp_path):
             assert page.get(f"/run/{name}/api/progress").data["matches"] == 1
         assert len(page.pages._followed) <= MOST_FOLLOWED + 1
         assert page.get(f"/run/{names[0]}/api/progress").data["matches"] == 1  # and it comes back when it is asked for
+
+
+def test_what_nobody_thought_of_is_said_once_and_passes(page, caplog, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(LiveRun, "look", lambda _self: 1 / 0)
+        patch.setattr(web_app, "POLL", 0.001)
+        assert page.get("/api/progress").status == 503
+        while len([record for record in caplog.records if "could not be looked at" in record.message]) < 1:
+            page.get("/")
+        for _ in range(20):
+            page.get("/live.css")
+        assert len([record for record in caplog.records if "could not be looked at" in record.message]) == 1
+    while page.get("/api/progress").status != 200:
+        page.get("/")
+
+
+def test_a_folder_that_is_gone_is_told_without_its_place(tmp_path):
+    with reading(lambda: places_in(tmp_path / "gone")) as page:
+        answer = page.get("/")
+        assert (answer.status, answer.body) == (503, b"Cannot read gone: No such file or directory.\n")
 
 
 def events(body):

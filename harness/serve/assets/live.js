@@ -229,17 +229,22 @@
   if (linked.get("match")) watch(linked.get("match"), Number(linked.get("step")) || 1);
 
   // News. The browser comes back by itself when the server does; where it gives up, we begin again.
+  // A page that nobody looks at lets go of its connection: browsers have few for each server.
+  let source = null;
   const listen = () => {
-    const source = new EventSource("events");
+    source?.close();
+    source = new EventSource("events");
     const hear = (kind, tell) => source.addEventListener(kind, (event) => tell(JSON.parse(event.data)));
     hear("progress", tellProgress);
     hear("standings", tellStandings);
     hear("results", tellResults);
     source.addEventListener("open", () => show(state));
-    source.addEventListener("error", () => {
+    source.addEventListener("error", (event) => {
+      if (event.target !== source) return;
       show("lost");
-      if (source.readyState === EventSource.CLOSED) setTimeout(listen, 1000);
+      if (source.readyState === EventSource.CLOSED) setTimeout(() => { if (event.target === source && !document.hidden) listen(); }, 1000);
     });
   };
+  document.addEventListener("visibilitychange", () => (document.hidden ? source?.close() : listen()));
   listen();
 }
