@@ -54,6 +54,8 @@ QUIET = 30.0
 """Seconds without a result after which, if they usually come faster, nobody says how long it will go on."""
 ANEW_EVERY = 30.0
 """Seconds after which all records may be read again, if a match came very late; or 20 times as long as that takes."""
+RECENT = 5.0
+"""Seconds within which, or within the usual time of five results, a result proves that somebody plays."""
 SCENES = 8
 """Matches that are kept ready to be watched."""
 
@@ -266,7 +268,7 @@ class LiveRun:
             return "reading"
         if self._run.info.finished:
             return "finished"
-        recent = self._came and now - self._last_came < QUIET
+        recent = self._came and now - self._last_came < max(RECENT, 5 * self._usual(now))
         return "playing" if recent or is_played(self._run.folder) else "stopped"
 
     def _time_left(self, now: float) -> str:
@@ -274,7 +276,7 @@ class LiveRun:
         if self._state(now) != "playing" or not self._came:
             return ""
         if now >= self._left_due:
-            usual = max(now - self._watched, 1e-3) / self._came
+            usual = self._usual(now)
             quiet = now - self._last_came > max(QUIET, 10 * usual)
             seconds = None if quiet else self._left.seconds(now)
             most = "at most " if self._left.outlook.most else ""
@@ -282,6 +284,10 @@ class LiveRun:
             self._rate_told = "" if quiet or self._came < 2 else rate(1 / usual)
             self._left_due = now + (TOLD_EVERY if seconds and seconds > 60 else 1.0)
         return self._left_told
+
+    def _usual(self, now: float) -> float:
+        """Seconds from one result to the next, since it watches."""
+        return max(now - self._watched, 1e-3) / max(1, self._came)
 
     def _round(self) -> str:
         """`round 3 of 5`: of the game that is farthest behind, where results decide."""

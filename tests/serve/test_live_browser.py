@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
-from contextlib import contextmanager
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -30,25 +31,45 @@ def chromium():
         yield found
 
 
-@contextmanager
-def dawdling_run(tmp_path):
+class DawdlingRun:
     """A tournament in a process of its own that goes on until the file says that bots need not dawdle."""
-    hold = tmp_path / "hold"
-    hold.write_text("0.004")
-    command = [
-        sys.executable, "-m", "harness", "tournament", "--name", "live", "--game", "el-paso", "--players", "2",
-        "--deals", "20", "--workers", "1", "--quiet", "--bot", dawdler.__file__, "--bot", "outlaw", "--bot", "random",
-    ]  # fmt: skip
-    process = subprocess.Popen(
-        command, env={**os.environ, dawdler.HOLD: str(hold)}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    try:
+
+    def __init__(self, folder):
+        self.hold = folder / "hold"
+        self.hold.write_text("0.004")
+        bots = [arg for bot in (dawdler.__file__, "outlaw", "random") for arg in ("--bot", bot)]
+        self._begin("--name", "live", "--game", "el-paso", "--players", "2", "--deals", "100", *bots)
         wait_for(Path("results/live/run.json").exists, "the run begins")
-        yield lambda: hold.write_text("0")
-        assert process.wait() == 0
-    finally:
-        process.kill()
-        process.wait()
+
+    def _begin(self, *args):
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "harness", "tournament", "--workers", "1", "--quiet", *args],
+            env={**os.environ, dawdler.HOLD: str(self.hold)}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )  # fmt: skip
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.kill()
+
+    def kill(self):
+        """As kill -9 does, with its worker."""
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+    def resume(self):
+        """Goes on, in the middle of a line perhaps."""
+        with Path("results/live/games.jsonl").open("ab") as file:
+            file.write(b'{"id":"el-paso-9')
+        self._begin("--resume", "results/live")
+
+    def end(self):
+        """Lets it play on without dawdling."""
+        self.hold.write_text("0")
+        assert self.process.wait() == 0
 
 
 def opened(chromium, address, width=1280):
@@ -58,8 +79,8 @@ def opened(chromium, address, width=1280):
     chromium.wait("return document.querySelector('#standings table') !== null")
 
 
-def test_a_run_is_followed_to_its_end_though_the_server_dies_on_the_way(chromium, tmp_path):
-    with dawdling_run(tmp_path) as hurry:
+def test_a_run_is_followed_to_its_end_though_the_server_and_the_run_are_killed_on_the_way(chromium, tmp_path):
+    with DawdlingRun(tmp_path) as run:
         with Server("live", "--port", 0) as server:
             opened(chromium, server.address)
             chromium.js("window.neverLoadedAgain = true")
@@ -80,7 +101,11 @@ def test_a_run_is_followed_to_its_end_though_the_server_dies_on_the_way(chromium
         with Server("live", "--port", server.port):
             chromium.wait(f"{STATE} === 'playing'")
             chromium.wait(f"{COUNTED} > arguments[0]", before)
-            hurry()
+            run.kill()
+            before = chromium.js(COUNTED)
+            run.resume()
+            chromium.wait(f"{COUNTED} > arguments[0] + 1", before)
+            run.end()
             chromium.wait(f"{STATE} === 'finished'")
             total = RunFolder.open(Path("results/live")).info.plan.deals * 6
             chromium.wait(f"{COUNTED} === arguments[0]", total)
@@ -145,6 +170,7 @@ def test_odd_names_stay_names_and_nothing_is_wider_than_the_screen(chromium, odd
         assert HOSTILE in chromium.js("return [...document.querySelectorAll('bdi')].map((one) => one.textContent)")
         assert chromium.js("return document.documentElement.scrollWidth <= innerWidth")
         assert chromium.js("return document.querySelector('.bracket') !== null")
+        assert chromium.texts("#filter-bar") == []  # of few bots none needs to be looked for
         chromium.js("document.querySelector('#standings th:nth-child(4) button').click()")
         rows = "document.querySelectorAll('#standings table.sortable tr[data-bot]')"
         names = f"return [...{rows}].map((row) => row.dataset.bot)"
