@@ -73,7 +73,7 @@ class LiveRun:
         self.told: dict[str, bytes] = {}
         """The newest of everything, by its kind: progress, results, standings (a piece of a page) and data, which has
         the standings for programs."""
-        self._fresh = self._stale = False
+        self._known = self._fresh = self._stale = False
         self._standings_due = 0.0
         self.script = ""
         """What draws the tables of its games."""
@@ -89,7 +89,9 @@ class LiveRun:
         except (ArenaError, OSError) as error:
             self._trouble = self._plain(error)
             self.caught_up = True
-        news["progress"] = self._progress(now)
+        if self.caught_up or not self._known:  # who reads again what is known need not say so
+            news["progress"] = self._progress(now)
+            self._known = self.caught_up
         lines = {kind: json_line(fields) for kind, fields in news.items()}
         changed = {kind: line for kind, line in lines.items() if self.told.get(kind) != line}
         self.told |= changed
@@ -118,6 +120,7 @@ class LiveRun:
         found = (folder / RUN).stat()
         written = found.st_ino, found.st_mtime_ns, found.st_size
         if self._run is None or folder != self._run.folder:
+            self._known = False
             self._begin(RunFolder.open(folder), now)
         elif written != self._written:
             run = RunFolder.open(folder)

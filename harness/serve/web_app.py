@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from time import monotonic
 from typing import TypeVar
+from urllib.parse import quote
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -271,4 +272,4 @@ async def _trouble(_request: Request, error: Exception) -> Response:
 
 
 async def _with_slash(request: Request) -> Response:
-    return RedirectResponse(f"{request.url.path.rpartition('/')[2]}/")
+    return RedirectResponse(f"/run/{quote(request.path_params['name'], safe='')}/")

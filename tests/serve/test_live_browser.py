@@ -38,7 +38,7 @@ class DawdlingRun:
         self.hold = folder / "hold"
         self.hold.write_text("0.004")
         bots = [arg for bot in (dawdler.__file__, "outlaw", "random") for arg in ("--bot", bot)]
-        self._begin("--name", "live", "--game", "el-paso", "--players", "2", "--deals", "100", *bots)
+        self._begin("--name", "live", "--game", "el-paso", "--players", "2", "--deals", "60", *bots)
         wait_for(Path("results/live/run.json").exists, "the run begins")
 
     def _begin(self, *args):

@@ -174,7 +174,7 @@ def test_a_long_file_is_read_in_pieces_and_told_once(growing, monkeypatch):
     assert json.loads(news["data"])["games"] == tables(growing.folder)
 
 
-def test_run_json_may_be_written_anew(growing):
+def test_run_json_may_be_written_anew(growing, monkeypatch):
     live = followed(growing.folder)
     growing.add(*range(20))
     look(live)
@@ -184,7 +184,9 @@ def test_run_json_may_be_written_anew(growing):
     told = look(live)
     assert told["progress"]["bots"] == len(entrants) + 1
     assert "the others" in told["standings"]["html"]
+    monkeypatch.setattr(record_tail, "AT_ONCE", 5_000)  # all is read again, in pieces, and nobody is told of them
     edit_info(growing.folder, lambda raw: raw | {"plan": raw["plan"] | {"deals": 5}})
+    assert live.look() == {}
     told = look(live)
     assert told["progress"]["total"] == len(growing) // 2 * 5
     assert told["progress"]["matches"] == 20

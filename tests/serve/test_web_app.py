@@ -153,7 +153,9 @@ def test_the_folder_of_results_is_a_list_of_runs(played, tmp_path):
         assert page.get("/run/monday/api/progress").data["matches"] == 5
         assert page.get("/run/a%20b%26c%252F%3F%23%3Ci%3E/api/progress").data["matches"] == 7
         assert b"All runs" in page.get("/run/monday/").body
-        assert page.get("/run/monday").headers["location"] == "monday/"
+        assert page.get("/run/monday").headers["location"] == "/run/monday/"
+        assert page.get("/run/http:%2Fevil").status == 404
+        assert page.get("/run/http:evil").headers["location"] == "/run/http%3Aevil/"
         for wrong in ("/run/tuesday/", "/run/../", "/run/no run/", "/run/./api/progress"):
             assert page.get(wrong).status == 404
 
