@@ -75,8 +75,8 @@ class LiveRun:
         the standings for programs."""
         self._known = self._fresh = self._stale = False
         self._standings_due = 0.0
-        self.script = ""
-        """What draws the tables of its games."""
+        self.script = _script({})
+        """What makes the page live, and draws the tables of its games."""
 
     def look(self) -> dict[str, bytes]:
         """Reads what is new, and gives what is there to tell of it."""
@@ -236,7 +236,9 @@ class LiveRun:
 
     def _progress(self, now: float) -> Fields:
         if self._run is None:
-            return {"run": self.title, "matches": 0, "state": "waiting", "notes": [self._trouble]}
+            return {
+                "run": self.title, "matches": 0, "state": "waiting", "notes": [self._trouble], "script": self._digest
+            }  # fmt: skip
         info, outlook = self._run.info, self._left.outlook
         done, total = len(self._ids), outlook.total
         if self._damaged:
@@ -262,8 +264,13 @@ class LiveRun:
             "notes": [
                 note for note in (self._trouble, *self._notes, without_folders(self._ratings.trouble), *damaged) if note
             ],
-            "script": sha256(self.script.encode()).hexdigest()[:12],
+            "script": self._digest,
         }
+
+    @property
+    def _digest(self) -> str:
+        """By this a page knows that its script is not the one that it needs."""
+        return sha256(self.script.encode()).hexdigest()[:12]
 
     def _state(self, now: float) -> str:
         assert self._run is not None

@@ -48,6 +48,8 @@ class Followed:
 
     def __init__(self, live: LiveRun) -> None:
         self.live, self.bulletins = live, Bulletins()
+        self.begun = asyncio.Event()
+        """Set when its files have been looked at."""
         self.ready = asyncio.Event()
         """Set when there are standings, or a reason why there are none."""
         self.used = monotonic()
@@ -133,9 +135,11 @@ class LivePages:
             if not each.failed:  # said once, not twice a second
                 logging.getLogger(__name__).exception("The run %s could not be looked at.", name)
             each.failed = True
+            each.begun.set()
             each.ready.set()
             return False
         each.failed = False
+        each.begun.set()
         each.bulletins.post({kind: line for kind, line in news.items() if kind != "data"})
         if each.live.caught_up:
             each.ready.set()
@@ -203,7 +207,8 @@ class LivePages:
 
     async def script(self, request: Request) -> Response:
         """What makes the page live, with the drawings of the run's games."""
-        found = await self._ready(request)
+        found = await self._asked(request)
+        await found.begun.wait()
         return Response(found.live.script, media_type=SCRIPT)
 
 

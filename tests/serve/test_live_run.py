@@ -227,10 +227,14 @@ def test_a_league_is_its_newest_era(played, tmp_path):
     hill = DataTable("the hill", [{"bot": "king"}], ["bot"], [["king"]])
     place = place_of(league, lambda folder: [hill] if folder == league else [])
     live = LiveRun(place, REGISTRY)
-    assert look(live)["progress"]["notes"] == ["The league weekly has not begun to play."]
+    before = look(live)["progress"]
+    assert before["notes"] == ["The league weekly has not begun to play."]
+    assert "EventSource" in live.script
     GrowingRun(played.folder, league / "eras" / "9").add(*range(12))
     told = look(live)
     assert told["progress"]["run"] == "weekly, era 9"
+    assert told["progress"]["script"] != before["script"]  # by which an open page knows that it needs another one
+    assert 'arena.board("el-paso"' in live.script
     assert told["progress"]["matches"] == 12
     assert told["data"]["own"] == {"the hill": [{"bot": "king"}]}
     assert "the hill" in told["standings"]["html"]
