@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from copy import deepcopy
 
 from harness.core.errors import ArenaError
@@ -39,8 +40,11 @@ class LiveRatings:
         """What is wrong with the format, which then says nothing."""
         track = schedule.format.track if schedule else None
         if schedule and track:
-            with blaming(schedule.format):
-                self._trackers = {game.name: track(game, schedule.plan) for game in schedule.plan.games}
+            try:
+                with blaming(schedule.format):
+                    self._trackers = {game.name: track(game, schedule.plan) for game in schedule.plan.games}
+            except ArenaError as error:
+                self.trouble = str(error)
 
     def add(self, record: GameRecord) -> bool:
         """Takes in a match; False if the place that it has in the schedule is another one's."""
@@ -85,13 +89,16 @@ class LiveRatings:
 
     def standings(self) -> tuple[list[Leaderboard], Mapping[str, Outcome]]:
         """The leaderboard of each game, and what the format says of it."""
-        rated, trackers = self._rated, self._trackers
-        if self._waiting:
-            rated, trackers = deepcopy((rated, trackers))
-            for _, record in sorted(self._waiting.items()):
-                rated.add(record)
-                self._track(record, trackers)
-        return rated.boards(), self._outcomes(trackers)
+        if not self._waiting:
+            return self._rated.boards(), self._outcomes(self._trackers)
+        rated, trackers = deepcopy(self._rated), dict[str, ResultTracker]()
+        for name, tracker in self._trackers.items():
+            with suppress(Exception):  # a plugin's may be nothing that can be copied: then it says what it knows so far
+                trackers[name] = deepcopy(tracker)
+        for _, record in sorted(self._waiting.items()):
+            rated.add(record)
+            self._track(record, trackers)
+        return rated.boards(), self._outcomes({**self._trackers, **trackers})
 
     def _outcomes(self, trackers: Mapping[str, ResultTracker]) -> Mapping[str, Outcome]:
         found: dict[str, Outcome] = {}

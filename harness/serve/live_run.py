@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import OrderedDict, deque
 from collections.abc import Mapping
 from hashlib import sha256
@@ -14,15 +13,11 @@ from harness.core.errors import ArenaError, ReplayError, StoreError
 from harness.core.game import Game
 from harness.core.types import GameRecord
 from harness.output.columns import Fields
-from harness.output.durations import about, rate
 from harness.output.pages import installed_games
 from harness.output.pages.markup import asset
 from harness.output.pages.scenes import scene_data
-from harness.output.progress import round_of
-from harness.output.time_left import Outlook, TimeLeft
 from harness.plugins.registry import Registry
 from harness.runs.fault_groups import FaultGroups
-from harness.runs.run_files import LOCK
 from harness.runs.run_setup import formats_of
 from harness.runs.store import GAMES, RUN, RunFolder
 from harness.schedule import Schedule
@@ -35,6 +30,7 @@ from harness.serve.live_parts import (
     standings_page,
     without_folders,
 )
+from harness.serve.live_progress import LiveProgress
 from harness.serve.live_ratings import LiveRatings
 from harness.serve.open_deals import OpenDeals
 from harness.serve.record_tail import RecordTail
@@ -48,14 +44,8 @@ STANDINGS_EVERY = 1.0
 """Seconds after which standings are made anew, if there is something new."""
 STANDINGS_SHARE = 5
 """And so many times as long as it takes to make them."""
-TOLD_EVERY = 5.0
-"""Seconds after which it is said anew how long a run will go on, also if nothing has come."""
-QUIET = 30.0
-"""Seconds without a result after which, if they usually come faster, nobody says how long it will go on."""
 ANEW_EVERY = 30.0
 """Seconds after which all records may be read again, if a match came very late; or 20 times as long as that takes."""
-RECENT = 5.0
-"""Seconds within which, or within the usual time of five results, a result proves that somebody plays."""
 SCENES = 8
 """Matches that are kept ready to be watched."""
 
@@ -140,31 +130,27 @@ class LiveRun:
         assert self._run is not None
         if not self._ratings.late or not self.caught_up:
             return False
-        return bool(self._run.info.finished) or now >= self._began + max(ANEW_EVERY, 20 * self._took)
+        return bool(self._run.info.finished) or now >= self._began + max(ANEW_EVERY, 20 * (self._pace.took or 0.0))
 
     def _begin(self, run: RunFolder, now: float) -> None:
         """Forgets everything and begins with the first record."""
         plan = run.info.plan
-        self._run, self._tail = run, RecordTail(run.folder / GAMES)
-        self._deals = OpenDeals(plan)
+        self._tail, self._deals = RecordTail(run.folder / GAMES), OpenDeals(plan)
         self._deals.all_over = bool(run.info.finished)
         schedule, self._notes = self._schedule(run)
         self._ratings = LiveRatings(plan, schedule, self._deals.reach)
-        self._left = TimeLeft(Outlook.of(schedule) if schedule else Outlook(), now)
+        self._pace, self._began = LiveProgress(schedule, now), now
         self._games, problems = installed_games(run, self._registry)
         self._notes += map(without_folders, problems)
         self.script = _script(self._games)
         self._faults, self._damaged = FaultGroups(), 0
         self._ids: dict[str, int] = {}
         self._latest: deque[tuple[int, GameRecord]] = deque(maxlen=NEWEST)
-        self._rounds: dict[str, int] = {}
         self._scenes: OrderedDict[str, bytes] = OrderedDict()
-        self._watched = self._came = self._last_came = 0.0
         self._fresh = self._stale = True
         self._standings_due = 0.0
-        self.caught_up, self._reading = False, True
-        self._left_told, self._rate_told, self._left_due = "", "", 0.0
-        self._began, self._took = now, 0.0
+        self.caught_up = False
+        self._run = run  # last: whatever fails before is tried again
 
     def _schedule(self, run: RunFolder) -> tuple[Schedule | None, list[str]]:
         try:
@@ -176,20 +162,11 @@ class LiveRun:
         before = len(self._tail)
         for number, line in self._tail.new_lines():
             self._take(number, line, now)
-        came = len(self._tail) - before
+        self._fresh |= len(self._tail) > before
         self.caught_up = self._tail.at_end
         if self.caught_up:
             self._ratings.give_up_gaps()
-        if came:
-            self._fresh = True
-            self._last_came = now
-        if self._reading:
-            if self.caught_up:  # what was there already says nothing about the pace
-                self._reading, self._took = False, now - self._began
-                self._left.began_anew(now)
-                self._watched = now
-        else:
-            self._came += came
+            self._pace.caught_up(now)
 
     def _take(self, number: int, line: bytes, now: float) -> None:
         assert self._run is not None
@@ -204,10 +181,8 @@ class LiveRun:
         self._ids[record.id] = number
         self._deals.add(record)
         self._faults.add(record)
-        self._left.add(record, now)
+        self._pace.add(record, now)
         self._latest.append((number, record))
-        if record.game in self._left.outlook.rounds:
-            self._rounds[record.game] = max(self._rounds.get(record.game, 0), round_of(record))
 
     def _newest(self) -> Fields:
         lines = [self._line(number, record) for number, record in reversed(self._latest)]
@@ -239,31 +214,21 @@ class LiveRun:
             return {
                 "run": self.title, "matches": 0, "state": "waiting", "notes": [self._trouble], "script": self._digest
             }  # fmt: skip
-        info, outlook = self._run.info, self._left.outlook
-        done, total = len(self._ids), outlook.total
+        info, notes = self._run.info, [self._trouble, *self._notes, without_folders(self._ratings.trouble)]
         if self._damaged:
             more = "record is" if self._damaged == 1 else "records are"
-            damaged = [f"{self._damaged:,} damaged {more} left out: 'arena verify' says which."]
-        else:
-            damaged = []
+            notes.append(f"{self._damaged:,} damaged {more} left out: 'arena verify' says which.")
         return {
             "run": self.title,
             "format": info.plan.format,
             "games": [game.name for game in info.plan.games],
             "bots": len(info.entrants),
-            "matches": done,
-            "total": total,
-            "most": outlook.most,
-            "state": self._state(now),
-            "left": self._time_left(now),
-            "rate": self._rate_told if self._state(now) == "playing" else "",
-            "round": self._round(),
+            "matches": len(self._ids),
+            **self._pace.fields(self._run, now),
             "faults": self._faults.total,
             "started": info.started,
             "finished": info.finished,
-            "notes": [
-                note for note in (self._trouble, *self._notes, without_folders(self._ratings.trouble), *damaged) if note
-            ],
+            "notes": [note for note in notes if note],
             "script": self._digest,
         }
 
@@ -271,41 +236,6 @@ class LiveRun:
     def _digest(self) -> str:
         """By this a page knows that its script is not the one that it needs."""
         return sha256(self.script.encode()).hexdigest()[:12]
-
-    def _state(self, now: float) -> str:
-        assert self._run is not None
-        if self._reading:
-            return "reading"
-        if self._run.info.finished:
-            return "finished"
-        recent = self._came and now - self._last_came < max(RECENT, 5 * self._usual(now))
-        return "playing" if recent or is_played(self._run.folder) else "stopped"
-
-    def _time_left(self, now: float) -> str:
-        """`about 40 s`, worked out now and then; empty if nothing can be said."""
-        if self._state(now) != "playing" or not self._came:
-            return ""
-        if now >= self._left_due:
-            usual = self._usual(now)
-            quiet = now - self._last_came > max(QUIET, 10 * usual)
-            seconds = None if quiet else self._left.seconds(now)
-            most = "at most " if self._left.outlook.most else ""
-            self._left_told = "" if seconds is None else f"{most}{about(seconds)}"
-            self._rate_told = "" if quiet or self._came < 2 else rate(1 / usual)
-            self._left_due = now + (TOLD_EVERY if seconds and seconds > 60 else 1.0)
-        return self._left_told
-
-    def _usual(self, now: float) -> float:
-        """Seconds from one result to the next, since it watches."""
-        return max(now - self._watched, 1e-3) / max(1, self._came)
-
-    def _round(self) -> str:
-        """`round 3 of 5`: of the game that is farthest behind, where results decide."""
-        if not self._rounds:
-            return ""
-        game = min(self._rounds, key=lambda name: (self._rounds[name], name))
-        known = self._left.outlook.rounds[game]
-        return f"round {self._rounds[game]}" + (f" of {known}" if known else "")
 
     def matches(self, after: int, limit: int = MOST_MATCHES) -> bytes:
         """The matches whose lines come after this one, in the order in which they ended."""
@@ -345,22 +275,6 @@ class LiveRun:
             return {"scene": scene_data(self._games[record.game], record)}
         except ReplayError as error:
             return {"scene": None, "replay": False, "why": without_folders(str(error))}
-
-
-def is_played(folder: Path) -> bool:
-    """Whether somebody seems to be writing to a run. A process that was killed leaves its lock behind; one on another
-    machine is known by the records that come."""
-    try:
-        owner = (folder / LOCK).read_text(encoding="ascii")
-    except (OSError, UnicodeDecodeError):
-        return False
-    try:
-        os.kill(int(owner), 0)
-    except (ValueError, PermissionError):  # nobody knows who, or it is somebody else's
-        return True
-    except OSError:
-        return False
-    return True
 
 
 def _script(games: Mapping[str, Game[Any]]) -> str:
