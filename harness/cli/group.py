@@ -29,6 +29,7 @@ COMMANDS = {
     "play": "Play against bots at this terminal.",
     "replay": "Step through a match, or print it.",
     "report": "Make one HTML page of a run: tables, charts, replays.",
+    "serve": "Show a run, or all of them, in a browser while it goes on.",
     "sign": "Vouch for a run with a key, so that others can check it.",
     "tournament": "Let bots play against each other and rate them.",
     "verify": "Play the records of a run again and compare.",

@@ -82,7 +82,7 @@ class Progress:
             self._leaders[record.game] = Leaders()
         self._leaders[record.game].add(record)
         if record.game in self.outlook.rounds:
-            self._rounds[record.game] = _round_of(record)
+            self._rounds[record.game] = round_of(record)
         if now >= self.due:
             self._show()
 
@@ -186,7 +186,7 @@ class Progress:
         return self._top
 
 
-def _round_of(record: GameRecord) -> int:
+def round_of(record: GameRecord) -> int:
     """The round of a match: the first number after the game in its id."""
     number = record.id[len(record.game) + 1 :].partition(".")[0]
     return int(number) if number.isdecimal() else 0

@@ -26,7 +26,7 @@ RANKS = (
     ("runs",),
     ("league",),
     ("bench", "conformance", "output", "play"),
-    ("api",),
+    ("api", "serve"),
     ("cli",),
 )
 """The packages of harness, low to high; those on one line know nothing of each other."""
