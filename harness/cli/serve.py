@@ -32,9 +32,10 @@ def command(run: str | None, host: str, port: int, results: Path) -> None:
     arena serve my-run --port 0                at any port that is free
     arena serve my-run --host 0.0.0.0          for everybody who can reach this machine
     """
+    from harness.output.league_live import LeagueTables
     from harness.serve import serve_runs
 
-    serve_runs(results, run, load_plugins(), (host, port), _began)
+    serve_runs(results, run, load_plugins(), (host, port), _began, LeagueTables())
 
 
 def _began(what: str, where: str) -> None:
