@@ -33,7 +33,7 @@ RULED_OUT = 2.0
 _Z = 1.959964
 _ROUGHLY, _CLOSELY = 0.05, 1e-4
 """The last step of a fit is no longer than this, and what is left is the square of it."""
-_FIRST, _SLOTS = 1 << 20, 1 << 40
+_FIRST, _SLOTS = 1 << 20, 1 << 32
 """More than there are bots, and more than sums of pairs."""
 
 
@@ -167,39 +167,25 @@ class Strengths:
 
     def _graph(self, order: Sequence[str]) -> tuple[PairGraph, list[array[float]]]:
         """Who met whom, in order of names, and for each the sums of its own shares when they met."""
-        size, sums = len(order), self._sums
         places = [0] * len(self._names)
         for place, name in enumerate(order):
             places[self._numbers[name]] = place
-        pairs = []
+        rows: list[list[int]] = [[] for _ in order]
         for key, slot in self._slots.items():
             one, other = places[key // _FIRST], places[key % _FIRST]
-            pairs.append(
-                (one * size + other) * _SLOTS + slot if one < other else (other * size + one) * _SLOTS + slot + 1
-            )
-        pairs.sort()
-        bots = list(range(size))
-        met: list[list[int]] = [[] for _ in order]
-        weights, gains = [array("d") for _ in order], [array("d") for _ in order]
-        gained = [0.0] * size
-        for pair in pairs:
-            one, other = divmod(pair // _SLOTS, size)
-            slot = pair % _SLOTS
-            if slot % 2:
-                slot -= 1
-                weight, ahead, second, first = sums[slot : slot + 4]
-                ahead = 2 * weight - ahead
-            else:
-                weight, ahead, first, second = sums[slot : slot + 4]
-            met[one].append(bots[other])
-            met[other].append(bots[one])
-            weights[one].append(weight / UNIT)
-            weights[other].append(weight / UNIT)
-            gains[one].append(first)
-            gains[other].append(second)
-            gained[one] += ahead
-            gained[other] += 2 * weight - ahead
-        return PairGraph([taker(row) for row in met], weights, [one / (2 * UNIT) for one in gained]), gains
+            rows[one].append(other * _SLOTS + slot)
+            rows[other].append(one * _SLOTS + slot + 1)  # odd: the sums are those of the other first
+        bots, sums = list(range(len(order))), self._sums
+        takers, weights, gains, gained = [], [], [], []
+        for row in rows:
+            row.sort()
+            takers.append(taker([bots[code // _SLOTS] for code in row]))
+            slots = [code % _SLOTS for code in row]
+            weights.append(array("d", [sums[slot & -2] / UNIT for slot in slots]))
+            gains.append(array("d", [sums[slot + 2] for slot in slots]))
+            halves = sum([2 * sums[slot - 1] - sums[slot] if slot & 1 else sums[slot + 1] for slot in slots])
+            gained.append(halves / (2 * UNIT))
+        return PairGraph(takers, weights, gained), gains
 
     def _luck(self, order: Sequence[str], at: Peak, graph: PairGraph, gains: Sequence[array[float]]) -> Vector:
         """The variance of each bot's sum of shares: what its shares were off by, steadied by what others' were."""

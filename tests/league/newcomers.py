@@ -11,7 +11,7 @@ from itertools import pairwise
 from math import ceil
 from random import Random
 from statistics import mean, median
-from time import perf_counter, process_time
+from time import process_time
 
 from click import echo
 
@@ -136,10 +136,10 @@ def cost_of_fit(entrants: int, matches: int) -> str:
     while done < matches:
         tables = seat_tables(league.beliefs, names, [], 4, min(4 * MOST_TABLES, matches - done), rng)
         played = [(table, bots.play(table, rng)) for table in tables]
-        began = perf_counter()
+        began = process_time()
         for table, ranks in played:
             strengths.add(table, ranks)
-        spent += perf_counter() - began
+        spent += process_time() - began
         done += len(tables)
     began = process_time()
     strengths.fit()
