@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from time import monotonic
 
@@ -30,7 +31,10 @@ class LeagueTables:
         if began < due:
             return tables
         try:
-            tables = standings_tables(standings_of(LeagueFolder.open(folder)))
+            tables = [
+                replace(table, title=f"{table.title}: the league's table")
+                for table in standings_tables(standings_of(LeagueFolder.open(folder)))
+            ]
         except ArenaError:  # it has not begun, or is damaged: whoever plays it is told
             tables = ()
         self._made[folder] = monotonic() + RESTS * (monotonic() - began), tables

@@ -14,6 +14,7 @@ from harness.ratings.rating_set import STATE, RunningClaims
 from harness.runs.remembered import feed
 from harness.runs.schedule_order import ordered_results
 from harness.runs.store import RunFolder
+from harness.schedule.league_format import LEAGUE
 
 COMPARE = "compare"
 """The format whose runs have a verdict of their own."""
@@ -69,7 +70,9 @@ def rating_set_of(plan: Plan, by: Callable[[GameRecord], str] = by_game, *, whol
 
 
 def _anytime(plan: Plan) -> Mapping[str, RunningClaims]:
-    """What tests the claims of each game while it goes on."""
+    """What tests the claims of each game while it goes on; of the many bots of a league nothing is claimed."""
+    if plan.format == LEAGUE.name:
+        return {}
     if plan.format == COMPARE:
         return {game.name: ComparedPair(replace(plan, games=(game,))) for game in plan.games}
     return {game.name: AnytimeClaims.of(game, plan) for game in plan.games}

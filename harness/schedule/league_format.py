@@ -34,5 +34,6 @@ LEAGUE = Format(
     _rounds,
     lambda _game, _plan: None,
     adaptive=True,
+    anytime=True,
     track=NoResult,
 )
