@@ -162,11 +162,7 @@ class Progress:
 
     def _round(self) -> str:
         """`"round 3 of 5"`: of the game that is farthest behind, where results decide."""
-        if not self._rounds:
-            return ""
-        game = min(self._rounds, key=lambda name: (self._rounds[name], name))
-        known = self.outlook.rounds[game]
-        return f"round {self._rounds[game]}" + (f" of {known}" if known else "")
+        return self.outlook.round_text(self._rounds)
 
     def _failing(self) -> str:
         """`"3 faults: sprinter 3"`: who fails most often so far."""
