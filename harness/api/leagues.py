@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from harness.core.errors import UsageError
 from harness.league.announce import announce, listening, tell_changes
 from harness.league.journal import JournalEntry, What
 from harness.league.league_check import LeagueFindings, check_league
@@ -22,7 +23,7 @@ from harness.output.terminal import at_terminal
 from harness.output.time_left import Outlook
 from harness.plugins.entrants import BotEntry
 from harness.plugins.registry import Registry
-from harness.runs.request import BotLike, RunRequest
+from harness.runs.request import BotLike, RunRequest, check_field
 from harness.runs.run_setup import installed
 
 NEWS = {
@@ -63,6 +64,7 @@ class League:
 
     def add(self, *bots: BotLike, name: str = "", team: str = "", author: str = "") -> tuple[str, ...]:
         """Lets bots join, named as on the command line, each as the next version of its name; their names here."""
+        check_field("bots", bots)
         entries = [bot if isinstance(bot, BotEntry) else BotEntry(bot, team, author) for bot in bots]
         registry = self._registry()
         joined = self._league.add(entries, registry, name)
@@ -151,7 +153,7 @@ def play_league(
     *,
     quiet: bool = False,
     softly: bool = False,
-) -> tuple[LeagueRun, Standings]:
+) -> tuple[LeagueRun, Standings | None]:
     """Plays a league for a person who waits, and writes its table; what was played, and how everybody stands now."""
     outlook = Outlook(how_long.matches, rounds=dict.fromkeys(league.games(registry)))
     told: set[str] = set()
@@ -180,4 +182,10 @@ def play_league(
     for warning in done.warnings:
         if not quiet:
             sys.stderr.write(f"Warning: {warning}\n")
-    return done, write_standings(league)
+    for few in done.too_few:
+        if not quiet:
+            sys.stderr.write(f"Too few bots: {few}.\n")
+    try:
+        return done, write_standings(league)
+    except UsageError:  # it was stopped before the first match
+        return done, None

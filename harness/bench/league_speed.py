@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import cycle
 from pathlib import Path
 from random import Random
@@ -65,7 +66,7 @@ def make_league(folder: Path, entrants: int, records: int, registry: Registry, g
                 place_in_all, deal = number * size + table, lots.getrandbits(48)
                 record = replace(next(real), id=f"{name}.1", set=name, index=place_in_all, seats=seats, seed=deal)
                 file.write(with_sum(encode(record)) + b"\n")
-    course = LeagueCourse(run.info.plan, segments, lambda banned: read_rounds(run, banned))
+    course = LeagueCourse(run.info.plan, segments, partial(read_rounds, run))
     for number in (rounds - 1, rounds):
         specs = course.planned(number)
         with place.open("ab") as file:

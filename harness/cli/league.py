@@ -69,6 +69,7 @@ def init_command(folder: Path, event: str | None, **asked: Any) -> None:
         fields = {name: value for name, value in fields.items() if name not in NOT_FOR_LEAGUES and name != "file"}
     request = RunRequest(**{**fields, **given(asked, *REQUESTED)})
     registry = load_plugins(isolate=request.isolate)
+    registry.entrants(bots)  # whoever cannot join is told before there is a folder
     league = LeagueFolder.create(folder, request, registry)
     note(f"A league begins in {folder}: {folder / 'arena.toml'} says what it plays.")
     if bots:
@@ -108,7 +109,9 @@ def _tell(league: LeagueFolder, joined: list[JournalEntry], registry: Registry) 
     from harness.league.announce import announce
 
     for entry in joined:
-        click.echo(f"{entry.name} joins.")
+        click.echo(f"{entry.name} {'joins' if entry.what == 'joined' else 'is whole again'}.")
+        if any(one.banned for one in league.membership.versions(entry.bot)):
+            note(f"Warning: an earlier version of {entry.bot} is banned.")
     for problem in announce(league, joined, registry):
         note(f"Warning: {problem}")
 
@@ -116,10 +119,13 @@ def _tell(league: LeagueFolder, joined: list[JournalEntry], registry: Registry) 
 def _change(what: Any, name: str, reason: str, league: Path, told: str) -> None:
     from harness.league.announce import announce
     from harness.league.league_folder import LeagueFolder
+    from harness.output.league_files import write_standings
 
     opened = LeagueFolder.open(league)
     entry = opened.change(what, name, reason)
     click.echo(f"{entry.name} {told}")
+    if (league / "standings.json").exists():
+        write_standings(opened)
     for problem in announce(opened, [entry], load_plugins()):
         note(f"Warning: {problem}")
 

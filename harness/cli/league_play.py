@@ -62,7 +62,8 @@ def run_command(
     make_ready(request.workers, request.threads, request, bool(request.cluster))
     registry = load_plugins(isolate=request.isolate)
     done, standings = play_league(opened, registry, request, HowLong(matches, seconds, until_settled), quiet=quiet)
-    click.echo(text_of(standings_tables(standings), "simple", layout(False)))
+    if standings is not None:
+        click.echo(text_of(standings_tables(standings), "simple", layout(False)))
     if not quiet:
         note("")
         settled = " Everybody is about equally well known now." if done.settled else ""

@@ -73,6 +73,9 @@ def history_command(bot: str, decisions: bool, as_json: bool, league: Path) -> N
     arena league history sprinter
     arena league history sprinter --no-decisions
     """
+    import msgspec
+
+    from harness.core.errors import UsageError
     from harness.league.league_folder import LeagueFolder
     from harness.league.standings import standings_of
     from harness.league.version_history import differences, versions_of
@@ -83,17 +86,19 @@ def history_command(bot: str, decisions: bool, as_json: bool, league: Path) -> N
     request = opened.request()
     versions = versions_of(opened, bot, standings_of(opened))
     tables = [history_table(bot, game, rows) for game, rows in versions.items()]
-    several = any(len(rows) > 1 for rows in versions.values())
+    ask = decisions and any(len(rows) > 1 for rows in versions.values())
+    if not as_json:
+        click.echo(text_of(tables, "simple", layout(False)))
     found: list[Differences] = []
-    if decisions and several:
-        found = differences(opened, bot, load_plugins(isolate=request.isolate), request.isolate)
+    if ask:
+        try:
+            found = differences(opened, bot, load_plugins(isolate=request.isolate), request.isolate)
+        except UsageError as error:
+            note(f"The newest version cannot be asked: {error}")
     if as_json:
         told = {"versions": {table.title.partition(", ")[2]: table.rows for table in tables}}
-        import msgspec
-
         click.echo(json.dumps({**told, "differences": msgspec.to_builtins(found)}, indent=2))
         return
-    click.echo(text_of(tables, "simple", layout(False)))
     for each in found:
         click.echo("\n" + "\n".join(_told(each)))
 
@@ -151,8 +156,8 @@ def verify_command(sample: int, league: Path) -> None:
     opened = LeagueFolder.open(league)
     with Progress("records") as progress:
         found = check_league(opened, load_plugins(isolate=opened.request().isolate), sample, progress.step)
-    for problem in found.problems:
-        click.echo(problem)
+    for sentence in [*found.notes, *found.problems]:
+        click.echo(sentence)
     open_ = f", {found.open:,} matches of the last rounds are open" if found.open else ""
     count = len(found.problems)
     told = "all as it should be" if not count else f"{count:,} problem{'' if count == 1 else 's'}"

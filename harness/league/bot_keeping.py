@@ -7,15 +7,18 @@ from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from shutil import rmtree
 
 from harness.core.errors import ArenaError, UsageError
 from harness.league.journal import JournalEntry
 from harness.league.members import Member
 from harness.plugins.bot_spec import bot_specs, relocated
 from harness.plugins.entrants import Entrant, OutsideBots
-from harness.plugins.loading import NAME
+from harness.plugins.identity import digest_of_files
+from harness.plugins.loading import is_name
 from harness.plugins.registry import Registry
-from harness.plugins.snapshots import bot_snapshot
+from harness.plugins.snapshots import Snapshot, bot_snapshot
+from harness.plugins.trust import mark_stranger
 from harness.runs.run_files import cannot_write
 
 BOTS = "bots"
@@ -28,10 +31,9 @@ def joining(
     """The entry by which a bot joins, without its version; its files are kept in the league's folder from now on.
     `installed` are the bots that have a name here."""
     bot = alias or entrant.name
-    if not NAME.fullmatch(bot) or "@" in bot:
+    if not is_name(bot) or "@" in bot:
         raise UsageError(f"{bot!r} cannot be the name of a bot in a league: give it one with --as NAME, without @.")
-    plays = tuple(game for game in games if entrant.plays(game))
-    if not plays:
+    if not any(entrant.plays(game) for game in games):
         raise UsageError(f"{entrant.name} plays none of the games of this league: {', '.join(games)}.")
     spec, snapshot = _plain_spec(entrant), ""
     if entrant.sources:
@@ -39,7 +41,9 @@ def joining(
         home = league / BOTS
         try:
             home.mkdir(exist_ok=True)
-            snapshot = kept.write(str(home)).name
+            snapshot = _kept(home, kept)
+            if entrant.stranger:
+                mark_stranger(home / snapshot, entrant.stranger)
         except OSError as error:
             raise cannot_write(home, error) from error
         spec = f"{kept.start}::{spec.partition('::')[2]}"
@@ -49,9 +53,29 @@ def joining(
         [spec] = relocated(spec, Path(), os.path.abspath)
     return JournalEntry(
         what="joined", bot=bot, spec=spec, snapshot=snapshot, source="" if snapshot else entrant.source,
-        declared=entrant.version, digest=entrant.digest, games=plays, files=dict(entrant.contents),
+        declared=entrant.version, digest=entrant.digest, games=_declared(entrant), files=dict(entrant.contents),
         stranger=entrant.stranger, team=entrant.team, author=entrant.author,
     )  # fmt: skip
+
+
+def _declared(entrant: Entrant) -> tuple[str, ...]:
+    """The games that it plays; none is any."""
+    declared = [set(bot.games) for bot in (entrant.bot, *entrant.consulted) if bot.games]
+    return tuple(sorted(set.intersection(*declared))) if declared else ()
+
+
+def _kept(home: Path, snapshot: Snapshot) -> str:
+    """Writes a snapshot; one that was edited since is put back as it was."""
+    place = home / snapshot.name
+    if place.exists() and not _is_whole(place):
+        rmtree(place)
+    return snapshot.write(str(home)).name
+
+
+def _is_whole(place: Path) -> bool:
+    """Whether a snapshot holds what its name says, and nothing else."""
+    files = {path.relative_to(place).as_posix(): path.read_bytes() for path in place.rglob("*") if path.is_file()}
+    return digest_of_files(files).partition(":")[2] == place.name
 
 
 def _plain_spec(entrant: Entrant) -> str:
@@ -76,6 +100,8 @@ def entered_again(league: Path, member: Member, registry: Registry) -> Entrant:
     place = league / BOTS / entry.snapshot
     if entry.snapshot and not place.is_dir():
         raise UsageError(f"its files are gone: {place} is missing; put it back, or add the bot again")
+    if entry.snapshot and not _is_whole(place):
+        raise UsageError(f"its files in {place} were edited; put them back, or add the bot again")
     registry.contents = entry.files
     try:
         with _as_it_joined(registry, entry.stranger):
@@ -85,9 +111,8 @@ def entered_again(league: Path, member: Member, registry: Registry) -> Entrant:
     finally:
         registry.contents = None
     if entrant.digest != entry.digest:
-        edited = f"its files in {place} were edited; put them back"
-        what = edited if entry.snapshot else "what is installed now is another"
-        raise UsageError(f"{what}, or add the bot again as a new version ({entrant.digest} now, not {entry.digest})")
+        what = "what it consists of now is another bot; add it again as a new version"
+        raise UsageError(f"{what} ({entrant.digest} now, not {entry.digest})")
     return replace(entrant, stranger=entry.stranger or entrant.stranger, team=entry.team, author=entry.author)
 
 

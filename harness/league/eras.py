@@ -55,14 +55,14 @@ class EraTerms:
         return cls(plans, replace(request, workers=None).limits, files, games)
 
     def begun_by(self, era: JournalEntry) -> bool:
-        """Whether an era was begun by these very terms. Whether bots are kept in processes of their own, and how, is
-        no part of them: records are the same either way."""
+        """Whether an era was begun by these very terms. How bots are kept, and when they are retired, is no part of
+        them: matches are the same either way."""
         kept = {key: value for key, value in era.limits.items() if key not in NO_TERMS}
         mine = {key: value for key, value in self.limits.items() if key not in NO_TERMS}
         return self.plans == era.plans and kept == mine
 
 
-NO_TERMS = ("isolate", "keep_processes", "ponder")
+NO_TERMS = ("isolate", "keep_processes", "ponder", "max_faults")
 
 
 def _seats(game: Game[Any], asked: int | None) -> int:
@@ -105,10 +105,8 @@ def era_folder(league: Path, era: int) -> Path:
 
 
 def begin_era(league: Path, era: int, terms: EraTerms, seed: int | None) -> RunFolder:
-    """The run folder of a new era. One that a league was killed over, before anything was played, is taken as it is."""
+    """The run folder of a new era."""
     folder = era_folder(league, era)
-    if (folder / RUN).exists():
-        return RunFolder.open(folder)
     plan = Plan(
         games=terms.plans,
         deals=1,
@@ -133,7 +131,9 @@ def open_era(league: Path, era: int) -> RunFolder:
     """The run folder of an era that has begun."""
     folder = era_folder(league, era)
     if not (folder / RUN).exists():
-        raise StoreError(f"{folder} is missing: the league's journal says that era {era} has begun.")
+        raise StoreError(
+            f"{folder} is missing: the journal says that era {era} has begun, and nothing is played in it."
+        )
     run = RunFolder.open(folder)
     run.title = f"{league.resolve().name}, era {era}"
     return run

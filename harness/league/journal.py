@@ -12,7 +12,7 @@ from zlib import crc32
 
 import msgspec
 
-from harness.core.errors import StoreError
+from harness.core.errors import StoreError, UsageError
 from harness.core.format import GamePlan
 from harness.core.types import Value
 from harness.runs.run_files import SUM_SIZE, SUMMED, RecordFile, cannot_write
@@ -44,7 +44,7 @@ class JournalEntry(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True
     """The version that it says it has."""
     digest: str = ""
     games: tuple[str, ...] = ()
-    """The games of the league that it plays."""
+    """The games that it plays; none is any."""
     files: dict[str, str] = {}
     """Digest -> content of files that its options name."""
     stranger: str = ""
@@ -63,6 +63,10 @@ class JournalEntry(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True
     """Matches of each of these rounds."""
     match: str = ""
     """A match that could not be played, through no fault of a bot that could be told."""
+
+    def plays(self, game: str) -> bool:
+        """Whether who joined by this entry plays a game."""
+        return not self.games or game in self.games
 
     @property
     def name(self) -> str:
@@ -152,7 +156,13 @@ class JournalAdder:
         first = len(self._journal.entries) + 1
         now = datetime.now(UTC).isoformat(timespec="seconds")
         told = [msgspec.structs.replace(one, number=first + n, at=now) for n, one in enumerate(entries)]
-        self._file.append([_encode(one) for one in told])
+        try:
+            lines = [_encode(one) for one in told]
+            for line in lines:
+                _decode(line)  # what cannot be read again is not written
+        except (msgspec.MsgspecError, UnicodeError, TypeError) as error:
+            raise UsageError(f"That cannot stand in a journal: {error}.") from error
+        self._file.append(lines)
         self._journal.read()
 
 

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 from zlib import crc32
 
+from harness.core.errors import StoreError
 from harness.core.types import GameRecord
 from harness.league.matchmaking import Beliefs
 
@@ -47,6 +48,8 @@ class KnownRounds:
         """The last round that was taken in."""
         self.held: dict[int, dict[str, SeatedMatch]] = {}
         """Matches of later rounds, by round and id."""
+        self.counts: Counter[int] = Counter()
+        """Matches of each round that have been played."""
         self.faults: Counter[str] = Counter()
         """How often each bot has failed."""
 
@@ -61,6 +64,7 @@ class KnownRounds:
     def hold(self, round_: int, record: GameRecord) -> None:
         """Keeps a match until its round is taken in."""
         self.held.setdefault(round_, {})[record.id] = SeatedMatch.of(record)
+        self.counts[round_] += 1
         for fault in record.failures if record.faults else ():
             self.faults[record.seats[fault.seat]] += 1
 
@@ -90,6 +94,7 @@ class KnownRounds:
             "taken": self.taken,
             "held": self.held,
             "faults": self.faults,
+            "counts": self.counts,
         }
 
     def restore(self, state: Any) -> None:
@@ -97,9 +102,12 @@ class KnownRounds:
         for game, each in state["beliefs"].items():
             self.beliefs(game).restore(each)
         self.newest, self.taken, self.held = state["newest"], state["taken"], state["held"]
-        self.faults = state["faults"]
+        self.faults, self.counts = state["faults"], state["counts"]
 
 
 def round_of(record: GameRecord) -> int:
     """The round of a match: the first number after the game in its id."""
-    return int(record.id[len(record.game) + 1 :].partition(".")[0])
+    number = record.id[len(record.game) + 1 :].partition(".")[0]
+    if not number.isdecimal():
+        raise StoreError(f"The record {record.id} is of no league: its name has no round.")
+    return int(number)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable
 from typing import Self
 
@@ -25,20 +25,25 @@ class LeagueCourse:
         self,
         plan: Plan,
         segments: Segments,
-        read: Callable[[frozenset[str]], KnownRounds],
+        read: Callable[[frozenset[str], bool], KnownRounds],
         voids: Iterable[str] = (),
     ) -> None:
-        """`read` gives the records that are there, without matches of those who are banned; `voids` are matches that
-        will never have one."""
+        """`read` gives the records that are there, without matches of those who are banned; if asked to, it holds all
+        of them back. `voids` are matches that will never have one."""
         self.plan, self.segments, self._read = plan, segments, read
-        past = self.past = read(segments.seated(segments.last).membership.banned if segments else frozenset())
+        past = self.past = read(segments.seated(segments.last).membership.banned if segments else frozenset(), False)
         self._luck = Chance(plan.seed)
         self._voids = set(voids)
+        short = self._first_short(past.newest - 2)
+        self._from_start = bool(short)
+        if short:  # somebody took a record out: from there on everything is planned again, to the same end
+            past = self.past = read(past.banned, True)
+            past.newest = max(past.counts, default=0)
         self._recorded = {match.id: match for match in past.matches()}
         self._waiting: deque[MatchSpec] = deque()
         self.out: set[str] = set()
         """Matches that were given out and have no result."""
-        self.next = max(1, past.newest - 1)
+        self.next = short or max(1, past.newest - 1)
         """The round that is planned next: those of which something was played are planned again, to the same end."""
         self.may_plan: Callable[[], bool] = lambda: True
         """Whether rounds of which nothing was played may be planned at present."""
@@ -46,6 +51,14 @@ class LeagueCourse:
         """Whether somebody of a match is not to be had any more; whoever says so gives it up."""
         self.left: int | None = None
         """Matches that may still be given out; None is any number."""
+
+    def _first_short(self, last: int) -> int:
+        """The first round up to this one that lacks a match; 0 if none does."""
+        voids = Counter(map(_round_in, self._voids))
+        for round_ in range(1, last + 1):
+            if self.past.counts[round_] + voids[round_] < self.segments.at(round_).size:
+                return round_
+        return 0
 
     def __iter__(self) -> Self:
         return self
@@ -81,7 +94,7 @@ class LeagueCourse:
         """The matches of a round: rounds are planned in their order."""
         seated, index = self.segments.seated(self.segments.at(round_)), self.segments.start(round_)
         if seated.membership.banned != self.past.banned:
-            self.past = self._read(seated.membership.banned)
+            self.past = self._read(seated.membership.banned, self._from_start)
         self.past.take_until(round_ - 2)
         specs: list[MatchSpec] = []
         for game in self.plan.games:

@@ -101,14 +101,18 @@ class LeagueFolder:
             for entry in asked:
                 versions = membership.versions(entry.bot)
                 same = [one for one in versions if _is_same(one.entry, entry)]
+                if same and same[0].rests:  # what it lacked is there again
+                    joined.append(JournalEntry(what="returns", bot=entry.bot, version=same[0].entry.version))
+                    continue
                 if same:
                     why = f"{same[0].name} is the same, to the letter"
-                    hint = "" if same[0].active else f"; arena league readmit {same[0].name} lets it play again"
+                    left = same[0].retired or same[0].banned
+                    hint = f"; arena league readmit {same[0].name} lets it play again" if left else ""
                     raise UsageError(f"{entry.bot} has not changed: {why}{hint}.")
                 joined.append(replace(entry, version=len(versions) + 1))
                 membership.take(joined[-1])
             adder.add(*joined)
-        return joined
+        return self.journal.entries[len(self.journal.entries) - len(joined) :]
 
     def change(self, what: What, name: str, reason: str = "") -> JournalEntry:
         """Retires, bans or readmits a bot with all its versions, or one of them (`sprinter@2`)."""

@@ -114,11 +114,11 @@ class Membership:
         return [name for name in self._active(game) if name not in seeking]
 
     def _active(self, game: str) -> list[str]:
-        return sorted(name for name, one in self.members.items() if one.active and game in one.entry.games)
+        return sorted(name for name, one in self.members.items() if one.active and one.entry.plays(game))
 
     def entered(self, game: str) -> tuple[str, ...]:
         """Everybody who ever joined and plays a game, in the order of joining."""
-        return tuple(name for name, one in self.members.items() if game in one.entry.games)
+        return tuple(name for name, one in self.members.items() if one.entry.plays(game))
 
     def standing(self, name: str) -> Standing:
         """How a version stands."""

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from time import monotonic
 
 from harness.core.chance import Chance
-from harness.core.errors import StoreError, UsageError
+from harness.core.errors import UsageError
 from harness.core.types import GameRecord, MatchSpec
 from harness.executors.jobs import Executor, Job, Roster, choose_executor
 from harness.league.bot_keeping import entered_again
 from harness.league.eras import EraTerms, begin_era, change_of, era_folder, open_era, tell_entrants
 from harness.league.journal import ABOUT_BOTS, JournalEntry
-from harness.league.known_rounds import KnownRounds
+from harness.league.known_rounds import KnownRounds, round_of
 from harness.league.league_course import LeagueCourse
 from harness.league.league_folder import LeagueFolder
 from harness.league.members import Membership, split_version
@@ -26,8 +27,10 @@ from harness.runs.remembered import feed
 from harness.runs.request import RunRequest
 from harness.runs.run_setup import entrant_info, now
 from harness.runs.run_teller import RunTeller
-from harness.runs.store import GAMES, LOGS, RUN, RunFolder
+from harness.runs.schedule_order import ordered_results
+from harness.runs.store import LOGS, RUN, RunFolder
 
+ADD = "Add some: arena league add BOT"
 DISQUALIFIED = "disqualified"
 """How the reason begins why a bot that kept failing is retired."""
 
@@ -39,6 +42,12 @@ class HowLong:
     matches: int | None = None
     seconds: float | None = None
     until_settled: bool = False
+
+    def __post_init__(self) -> None:
+        asked: dict[str, object] = {"matches": self.matches, "seconds": self.seconds}
+        for what, value in asked.items():
+            if value is not None and not (isinstance(value, int | float) and value > 0):
+                raise UsageError(f"The {what} that a league plays are a number above 0, not {value!r}.")
 
 
 @dataclass(slots=True)
@@ -66,6 +75,8 @@ class LeagueRun:
     era: int = 0
     played: int = 0
     settled: bool = False
+    too_few: list[str] = field(default_factory=list)
+    """Games that have not enough bots, in clauses."""
     warnings: list[str] = field(default_factory=list)
 
 
@@ -106,12 +117,12 @@ class _Runner:
         self._begin_era(terms)
         era = league.eras[-1]
         self.done.era = era.era
-        run = open_era(league.folder, era.era)
+        run = self._opened(terms)
         self.segments = Segments(era.era, era.plans, journal.entries)
         voids = [entry.match for entry in journal.entries if entry.what == "void" and entry.era == era.era]
         with run.writing():
             self._drop_warnings(run)
-            course = LeagueCourse(run.info.plan, self.segments, lambda banned: read_rounds(run, banned), voids)
+            course = LeagueCourse(run.info.plan, self.segments, partial(read_rounds, run), voids)
             self._disqualify(course)
             course.may_plan = lambda: self._may_plan(course)
             course.lacks = lambda spec: self._lacks(spec, course)
@@ -121,15 +132,26 @@ class _Runner:
             self.before = sum(1 for _ in run.lines()) if self.teller else 0
             if self.teller:
                 self.teller.started(self.before)
+            again = False
             while True:
-                self._play(course, run, terms)
+                try:
+                    self._play(course, run, terms)
+                    again = False
+                except UsageError:  # somebody is not what was entered: it rests, and everybody else plays on
+                    if again:
+                        raise
+                    again = True
+                    self.entrants.clear()
+                    self._let_in(course, run)
+                    continue
                 if self._stopped() or course.left == 0 or self.done.settled or not self._unseen():
                     break
                 self._let_in(course, run)
             if self.teller:
                 self.teller.over(self.before + self.done.played)
-        if not self.segments.last.size:
-            raise UsageError(_too_few(self.segments, run))
+        self.done.too_few = list(_too_few(self.segments, run))
+        if not self.segments.last.size and not self.done.played:
+            raise UsageError(f"There are too few bots to play: {'; '.join(self.done.too_few)}. {ADD}")
         return self.done
 
     def _drop_warnings(self, run: RunFolder) -> None:
@@ -145,20 +167,28 @@ class _Runner:
         if eras and terms.begun_by(eras[-1]):
             return
         number, change = len(eras) + 1, change_of(eras[-1], terms) if eras else ""
-        if eras:
-            ended = open_era(league.folder, eras[-1].era)
-            with ended.writing():
-                if not ended.info.finished:
-                    ended.finish(now())
-        _clear_unbegun(league, number)
-        seed = self.request.seed
-        begin_era(league.folder, number, terms, None if seed is None else Chance(seed).derive("era", number))
         league.journal.add(
             JournalEntry(what="era", era=number, plans=terms.plans, limits=dict(terms.limits), reason=change)
         )
         self.listener.noted(league.journal.entries[-1])
         if change:
             self.listener.tell(f"Era {number} begins: {change}.")
+
+    def _opened(self, terms: EraTerms) -> RunFolder:
+        """The run folder of the newest era, made now if it is new; earlier ones are over, and it is not."""
+        league, (*over, era) = self.league, self.league.eras
+        for each in over:
+            ended = open_era(league.folder, each.era)
+            if not ended.info.finished:
+                with ended.writing():
+                    ended.finish(now())
+        if not (era_folder(league.folder, era.era) / RUN).exists():
+            seed = self.request.seed
+            begin_era(league.folder, era.era, terms, None if seed is None else Chance(seed).derive("era", era.era))
+        run = open_era(league.folder, era.era)
+        if run.info.finished:  # somebody has written that
+            run.extend(run.info.plan)
+        return run
 
     # Who plays
 
@@ -170,20 +200,23 @@ class _Runner:
 
     def _may_plan(self, course: LeagueCourse) -> bool:
         """Whether the next round may be planned: not if somebody has come or gone, or if it is enough."""
-        if self.how_long.until_settled and course.settled():
-            self.done.settled = True
+        if self._unseen():
             return False
-        return not self._unseen()
+        self.done.settled = self.how_long.until_settled and course.settled()
+        return not self.done.settled
 
     def _let_in(self, course: LeagueCourse, run: RunFolder) -> None:
         """Lets everything that the journal says by now count from the next round on, and enters who plays."""
         journal, era = self.league.journal, self.done.era
-        membership = Membership.after(journal.read())
-        self._enter(membership, course)
-        entries = journal.read()
+        known = -1
+        while known < len(journal.read()):  # somebody may come while others are entered
+            known = len(journal.entries)
+            membership = Membership.after(journal.entries)
+            self._enter(membership, course)
+        entries = journal.entries
         unseen = [entry for entry in entries[self.segments.upto :] if entry.what in ABOUT_BOTS]
         if unseen or not self.segments:
-            first, upto = course.fresh, len(entries)
+            first, upto = course.fresh, known
             seated = self.segments.after(upto)
             membership = seated.membership
             journal.add(JournalEntry(what="seen", era=era, round=first, upto=upto, size=seated.size))
@@ -192,18 +225,18 @@ class _Runner:
                 self.listener.changed(entry)
         files = {digest: text for one in self.entrants.values() for digest, text in one.contents.items()}
         told = [entrant_info(self.entrants[name]) for name in membership.members if name in self.entrants]
-        known = {info.name: info for info in (*run.info.entrants, *told)}
-        tell_entrants(run, [known[name] for name in membership.members if name in known], membership, files)
+        all_told = {info.name: info for info in (*run.info.entrants, *told)}
+        tell_entrants(run, [all_told[name] for name in membership.members if name in all_told], membership, files)
 
     def _enter(self, membership: Membership, course: LeagueCourse) -> None:
         """Enters all who may play; who cannot be entered rests, by the journal, until that is mended."""
-        open_ = self.segments.seated(self.segments.at(course.next)).membership.members if self.segments else {}
+        open_ = self.segments.active_since(course.next)
         said = []
         for member in membership.members.values():
             if member.name in self.entrants and not member.rests:
                 continue
             if member.retired or member.banned:
-                if member.name in open_ and open_[member.name].active:  # it sits in a round that is being played
+                if member.name in open_:  # it may sit in a round that is being played
                     with suppress(UsageError):
                         self.entrants[member.name] = entered_again(self.league.folder, member, self.registry)
                 continue
@@ -282,26 +315,20 @@ class _Runner:
             self.listener.tell(f"{name} is {why}.")
 
 
-def read_rounds(run: RunFolder, banned: frozenset[str]) -> KnownRounds:
-    """What the records of an era say, without those of bots that are banned."""
+def read_rounds(run: RunFolder, banned: frozenset[str], whole: bool = False) -> KnownRounds:
+    """What the records of an era say, without those of bots that are banned; `whole`: all of them are held back."""
     past = KnownRounds(banned)
-    feed(run, past)
+    if whole:
+        for record in ordered_results(run):
+            past.hold(round_of(record), record)
+    else:
+        feed(run, past)
     return past
 
 
-def _clear_unbegun(league: LeagueFolder, number: int) -> None:
-    """Takes away the folder of an era that a league was killed over before its journal told of it."""
-    folder = era_folder(league.folder, number)
-    if (folder / GAMES).exists() and (folder / GAMES).stat().st_size:
-        raise StoreError(f"{folder} holds records of an era that the journal does not know: move it away to go on.")
-    for name in (RUN, GAMES):
-        (folder / name).unlink(missing_ok=True)
-
-
-def _too_few(segments: Segments, run: RunFolder) -> str:
-    """Why nothing can be played."""
-    told = []
+def _too_few(segments: Segments, run: RunFolder) -> Iterator[str]:
+    """The games that cannot be played, in clauses."""
     for game in run.info.plan.games:
         field = segments.seated(segments.last).fields[game.name]
-        told.append(f"{game.name} needs {game.players} bots and has {len(field.seekers) + len(field.opponents)}")
-    return f"There are too few bots to play: {'; '.join(told)}. Add some: arena league add BOT"
+        if not field.tables:
+            yield f"{game.name} needs {game.players} bots and has {len(field.seekers) + len(field.opponents)}"

@@ -123,6 +123,14 @@ class Segments:
             self._seated[segment.upto] = found
         return found
 
+    def active_since(self, round_: int) -> set[str]:
+        """Who may have been seated from a round on."""
+        if not self._segments:
+            return set()
+        first = self.at(round_).first
+        open_ = [self.seated(segment) for segment in self._segments if segment.first >= first]
+        return {name for seated in open_ for name, member in seated.membership.members.items() if member.active}
+
     def after(self, upto: int) -> Seated:
         """Who may be seated once so many entries count."""
         return Seated.after(self._entries[:upto], self._plans)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 from zlib import crc32
 
-from harness.core.errors import UsageError
+from harness.core.errors import StoreError, UsageError
 from harness.core.types import GameRecord
 from harness.league.eras import open_era
 from harness.league.journal import JournalEntry
@@ -15,6 +15,7 @@ from harness.league.league_folder import LeagueFolder
 from harness.league.members import Membership, Standing
 from harness.ratings.strengths import Strength, Strengths
 from harness.runs.remembered import feed
+from harness.runs.schedule_order import ordered_results
 
 NOTHING_YET = "Nothing has been played in this league yet: arena league run"
 
@@ -91,7 +92,7 @@ def standings_of(league: LeagueFolder, era: int | None = None, *, across: bool =
         if whole is not None:
             feed(run, whole)
             continue
-        for record in run.results():
+        for record in ordered_results(run):
             rated.add(record)
     if not rated.matches and not rated.left_out and len(eras) == 1:
         raise UsageError(NOTHING_YET)
@@ -133,6 +134,8 @@ def _rows(strengths: Strengths, membership: Membership) -> list[LeagueRow]:
     rows: list[LeagueRow] = []
     for number, name in enumerate(order, 1):
         tied = rows and rows[-1].strength.ahead == fitted[name].ahead
+        if name not in membership.members:
+            raise StoreError(f"The records have matches of {name}, which never joined: arena league verify says more.")
         entry = membership.members[name].entry
         rows.append(
             LeagueRow(

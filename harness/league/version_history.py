@@ -19,8 +19,7 @@ from harness.league.standings import Standings
 from harness.match.ask_again import ask_again
 from harness.plugins.registry import Registry
 from harness.ratings.strengths import Strength, chance_better
-from harness.runs.request import RunRequest
-from harness.runs.run_setup import configure_run
+from harness.runs.run_setup import configure_run, limits_of_run
 from harness.runs.store import RunFolder
 
 MATCHES = 6
@@ -79,7 +78,7 @@ def versions_of(league: LeagueFolder, bot: str, standings: Standings) -> dict[st
         listed: list[VersionRow] = []
         before: Strength | None = None
         for member in members:
-            if game not in member.entry.games:
+            if not member.entry.plays(game):
                 continue
             mine = rated.get(member.name)
             better = chance_better(mine, before) if mine is not None and before is not None else None
@@ -104,11 +103,13 @@ def differences(
         return []
     games = configure_run(run, registry)
     found = []
-    for name in older.entry.games:
-        if name in newer.entry.games and name in games:
+    for name in games:
+        if older.entry.plays(name) and newer.entry.plays(name):
             records = _newest_matches(run, name, older.name, matches)
             if records:
-                found.append(_compared(league, games[name], records, older, newer, registry, isolate))
+                found.append(
+                    _compared(league, games[name], records, older, newer, registry, isolate, limits_of_run(run))
+                )
     return found
 
 
@@ -129,9 +130,10 @@ def _compared(
     newer: Member,
     registry: Registry,
     isolate: Any,
+    limits: Mapping[str, Any],
 ) -> Differences:
     asked = entered_again(league.folder, newer, registry)
-    terms = {**RunRequest().limits, "isolate": isolate}
+    terms = {**limits, "isolate": isolate}
     roster = isolated(Roster({game.name: game}, {asked.name: asked}), terms)
     [entrant] = roster.entrants.values()
     entrant.warm_up()

@@ -16,13 +16,14 @@ from harness.plugins.entrants import BotEntry
 from harness.plugins.registry import Registry
 from harness.ratings.question import value_functions
 from harness.runs.request import MOVE_TIME, RunRequest
-from harness.runs.run_setup import changes_since, isolation_of_run, limits_of_run, prepare
+from harness.runs.run_setup import changes_since, isolation_of_run, limits_of_run, prepare, refuse_era
 from harness.runs.store import RUN, EntrantInfo, RunFolder
 
 
 def fields_of_run(run: RunFolder) -> dict[str, Any]:
     """The fields of a RunRequest that a run was made by, its seed among them. How many processes played it, and where,
     is no part of a run."""
+    refuse_era(run)
     plan, limits = run.info.plan, limits_of_run(run)
     options: dict[str, Value] = {}
     unasked: set[str] = set()

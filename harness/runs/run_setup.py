@@ -394,6 +394,7 @@ def restore(run: RunFolder, registry: Registry) -> RunSetup:
     """The schedule, rules and bots of a run, as installed now."""
     from harness.runs.duel_judges import judged_formats, judges_of
 
+    refuse_era(run)
     for info in run.info.entrants:
         if f"{info.source}::" in info.spec and not Path(info.source).exists():
             raise UsageError(
@@ -405,6 +406,12 @@ def restore(run: RunFolder, registry: Registry) -> RunSetup:
     judges = judges_of(run.info.plan, games)
     schedule = Schedule(run.info.plan, judged_formats(registry.formats, judges))
     return RunSetup(schedule, games, entrants, judges=judges, listeners=registry.listeners)
+
+
+def refuse_era(run: RunFolder) -> None:
+    """Refuses the era of a league, which is not played by itself."""
+    if run.info.plan.format == LEAGUE.name:
+        raise UsageError(f"{run.folder} is an era of a league: go on with it by arena league run.")
 
 
 def enter_again(run: RunFolder, registry: Registry, entrants: Iterable[EntrantInfo]) -> list[Entrant]:

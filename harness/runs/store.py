@@ -258,7 +258,7 @@ class RunFolder:
         if there or self.info.layout > UNSUMMED:
             what = "is not as it was written: its checksum does not fit" if there else "has no checksum"
             where = f"{self.folder / GAMES}, line {number},"
-            raise StoreError(f"{where} {what}. Take that line out, and --resume plays its match again.")
+            raise StoreError(f"{where} {what}. Take that line out, and its match is played again when the run goes on.")
 
     def lines(self, after: int = 0, size: int = 0) -> Iterator[tuple[int, bytes]]:
         """The whole lines of games.jsonl, without their ends, numbered from 1; those `after` so many, which take up so
