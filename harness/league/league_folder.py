@@ -85,6 +85,11 @@ class LeagueFolder:
         """The eras that have begun."""
         return [entry for entry in self.journal.entries if entry.what == "era"]
 
+    def played_eras(self) -> list[JournalEntry]:
+        """Those in which bots were let in to play: these have folders."""
+        begun = {entry.era for entry in self.journal.entries if entry.what == "seen"}
+        return [era for era in self.eras if era.era in begun]
+
     def games(self, registry: Registry) -> tuple[str, ...]:
         """The games that the league's file names."""
         return tuple(plan.name for plan in EraTerms.of(self.request(), registry).plans)

@@ -176,8 +176,10 @@ class _Runner:
 
     def _opened(self, terms: EraTerms) -> RunFolder:
         """The run folder of the newest era, made now if it is new; earlier ones are over, and it is not."""
-        league, (*over, era) = self.league, self.league.eras
-        for each in over:
+        league, era = self.league, self.league.eras[-1]
+        for each in league.played_eras():
+            if each is era:
+                continue
             ended = open_era(league.folder, each.era)
             if not ended.info.finished:
                 with ended.writing():

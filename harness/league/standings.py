@@ -81,8 +81,8 @@ class Standings:
 def standings_of(league: LeagueFolder, era: int | None = None, *, across: bool = False) -> Standings:
     """The standings of an era, by default the newest; `across` all eras that were played by the same rules and options
     as the newest, whatever the time control."""
-    eras, membership = league.eras, league.membership
-    if not eras:
+    eras, membership = league.played_eras(), league.membership
+    if not eras or (era is None and eras[-1] is not league.eras[-1]):
         raise UsageError(NOTHING_YET)
     chosen = _chosen(eras, era, across)
     rated = RatedEra(membership.banned)
@@ -111,7 +111,7 @@ def _chosen(eras: Sequence[JournalEntry], era: int | None, across: bool) -> list
     if not across:
         found = [one for one in eras if one.era == (era or eras[-1].era)]
         if not found:
-            raise UsageError(f"There is no era {era}: this league has had {len(eras)}.")
+            raise UsageError(f"There is no era {era}: this league has played {', '.join(str(e.era) for e in eras)}.")
         return found
     newest = {plan.name: (plan.rules, plan.settings, plan.players) for plan in eras[-1].plans}
     alike = []

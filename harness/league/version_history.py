@@ -98,9 +98,10 @@ def differences(
     if len(members) < 2:
         raise UsageError(f"{bot} has one version only: there is nothing to compare it with.")
     older, newer = members[-2:]
-    run = open_era(league.folder, league.eras[-1].era) if league.eras else None
-    if run is None:
+    eras = league.played_eras()
+    if not eras:
         return []
+    run = open_era(league.folder, eras[-1].era)
     games = configure_run(run, registry)
     found = []
     for name in games:

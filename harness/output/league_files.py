@@ -41,7 +41,7 @@ def publish_league(league: LeagueFolder, registry: Registry, to: Path, url: str 
     from harness.output.pages import publish
 
     standings_of(league)  # of a league that has not played there is nothing to publish
-    runs = [open_era(league.folder, era.era) for era in league.eras]
+    runs = [open_era(league.folder, era.era) for era in league.played_eras()]
     entered = {entrant.name for run in runs for entrant in run.info.entrants}
     left_out = [name for name in sorted(league.membership.banned) if name in entered]
     return publish(runs, registry, to, left_out, url, lambda: _pages(league))
