@@ -79,7 +79,9 @@ def test_bots_come_and_go_in_one_terminal_while_the_league_is_played_in_another(
     finally:
         terminal.process.kill()
     shown = terminal.shown.decode()
-    assert "Traceback" not in shown and "Finishing what is being played" in shown and "matches:" in shown
+    assert "Traceback" not in shown, shown
+    assert "Finishing what is being played" in shown, shown
+    assert "b0@1 plays from now on." in shown, shown
     journal = LeagueFolder.open(folder).journal.entries
     told = [entry.name for entry in journal if entry.what == "joined"]
     assert told[3:] == expected
