@@ -41,7 +41,7 @@ class LeagueCourse:
             past.newest = max(past.counts, default=0)
         self._recorded = {match.id: match for match in past.matches()}
         self._waiting: deque[MatchSpec] = deque()
-        self.out: set[str] = set()
+        self.out: dict[str, MatchSpec] = {}
         """Matches that were given out and have no result."""
         self.next = short or max(1, past.newest - 1)
         """The round that is planned next: those of which something was played are planned again, to the same end."""
@@ -72,8 +72,15 @@ class LeagueCourse:
                 raise StopIteration
             self.left -= 1
         spec = self._waiting.popleft()
-        self.out.add(spec.id)
+        self.out[spec.id] = spec
         return spec
+
+    def take_back(self) -> None:
+        """Gives out once more what was given out and will have no result, for whoever played it has ended."""
+        if self.left is not None:
+            self.left += len(self.out)
+        self._waiting.extendleft(reversed(self.out.values()))
+        self.out.clear()
 
     def _go_on(self) -> bool:
         """Plans the next round, if what it depends on is there."""
@@ -136,13 +143,13 @@ class LeagueCourse:
 
     def take(self, record: GameRecord) -> None:
         """Takes in the result of a match that was given out."""
-        self.out.discard(record.id)
+        self.out.pop(record.id, None)
         self.past.hold(round_of(record), record)
         self.past.newest = max(self.past.newest, round_of(record))
 
     def give_up(self, name: str) -> None:
         """Goes on without a match that nobody survives."""
-        self.out.discard(name)
+        self.out.pop(name, None)
         self._voids.add(name)
 
     @property

@@ -132,27 +132,34 @@ class _Runner:
             self.before = sum(1 for _ in run.lines()) if self.teller else 0
             if self.teller:
                 self.teller.started(self.before)
-            again = False
-            while True:
-                try:
-                    self._play(course, run, terms)
-                    again = False
-                except UsageError:  # somebody is not what was entered: it rests, and everybody else plays on
-                    if again:
-                        raise
-                    again = True
-                    self.entrants.clear()
-                    self._let_in(course, run)
-                    continue
-                if self._stopped() or course.left == 0 or self.done.settled or not self._unseen():
-                    break
-                self._let_in(course, run)
-            if self.teller:
-                self.teller.over(self.before + self.done.played)
+            try:
+                self._go_on(course, run, terms)
+            finally:
+                if self.teller:
+                    self.teller.over(self.before + self.done.played)
         self.done.too_few = list(_too_few(self.segments, run))
         if not self.segments.last.size and not self.done.played:
             raise UsageError(f"There are too few bots to play: {'; '.join(self.done.too_few)}. {ADD}")
         return self.done
+
+    def _go_on(self, course: LeagueCourse, run: RunFolder, terms: EraTerms) -> None:
+        """Plays as long as there is something to play, with whoever is in by then."""
+        in_vain = False
+        while True:
+            before = self.done.played
+            try:
+                self._play(course, run, terms)
+                in_vain = False
+            except UsageError:  # somebody is not what was entered: it rests, and everybody else plays on
+                if in_vain and self.done.played == before:
+                    raise
+                in_vain = True
+                course.take_back()
+                self.entrants.clear()
+            else:
+                if self._stopped() or course.left == 0 or self.done.settled or not self._unseen():
+                    return
+            self._let_in(course, run)
 
     def _drop_warnings(self, run: RunFolder) -> None:
         self.done.warnings += [*self.league.journal.warnings, *run.warnings]
