@@ -19,6 +19,8 @@ GRACE = 5.0
 MANY = ("arena_match_finished", "arena_fault")
 """What there may be any number of."""
 ENDED = "arena_events_ended"
+LONGEST_SENTENCE = 500
+"""Characters of what a listener has to say in the end."""
 
 
 class ListenerPlugin(NamedTuple):
@@ -138,7 +140,8 @@ class _Ear:
         if not self._left:
             for sentence in self._call(ENDED, {}):
                 if isinstance(sentence, str):
-                    self.problems.append(sentence)
+                    plain = (letter if letter.isprintable() else "?" for letter in sentence[:LONGEST_SENTENCE])
+                    self.problems.append("".join(plain))
 
     def _call(self, hook: str, told: dict[str, Any]) -> list[Any]:
         if hook not in self._calls:  # it has failed meanwhile, or was never there

@@ -38,6 +38,9 @@ TRY_AGAIN = (408, 425, 429)
 LONGEST = 500
 """Characters of what a bot said."""
 
+LONGEST_REASON = 100
+"""Characters of what a server says that are told."""
+
 
 class Webhook:
     """Posts what happens. A message that fails for now is tried again a little later; one that is refused is not. After
@@ -138,7 +141,7 @@ class Webhook:
                 return "", False
         except HTTPError as error:
             error.close()
-            return f"it answered {error.code} {error.reason}", error.code >= 500 or error.code in TRY_AGAIN
+            return f"it answered {error.code} {_plain(error.reason)}", error.code >= 500 or error.code in TRY_AGAIN
         except URLError as error:
             return _cause(error.reason), True
         except (OSError, HTTPException, ValueError) as error:
@@ -181,6 +184,11 @@ def _place(address: str) -> str:
     """An address without what may be a secret: who knows the path of a webhook can post to it."""
     parts = urlsplit(address)
     return f"{parts.scheme}://{parts.netloc}"
+
+
+def _plain(text: object) -> str:
+    """What a server says, for a terminal: short, and nothing that it would act upon."""
+    return "".join(letter if letter.isprintable() else "?" for letter in str(text)[:LONGEST_REASON])
 
 
 def _cause(error: object) -> str:

@@ -15,7 +15,8 @@ from harness.core.options import resolve
 from harness.plugins.entrants import Entrant, check_distinct, split_options, unknown_games
 from harness.plugins.registry import Registry
 from harness.runs.duel_judges import judged_formats
-from harness.runs.run_setup import RunSetup, entrant_info, reopen
+from harness.runs.request import check_field
+from harness.runs.run_setup import RunSetup, changes_since, entrant_info, reopen
 from harness.runs.signing import SIGNATURE
 from harness.runs.store import RunFolder
 from harness.schedule import Schedule
@@ -45,12 +46,14 @@ def extend_run(
 
     What the run has already is no reason to refuse: who was interrupted may ask again.
     """
-    setup = reopen(run, registry, force)
+    setup = reopen(run, registry, force, noting=False)
     entered = registry.entrants(wanted.bots) if wanted.bots else []
     late, known = _late(run, entered)
     asked = _asked(run, registry, wanted, late, entered)
     plan = run.info.plan
+    changes = changes_since(run.info, setup)
     if replace(asked, before=plan.before) == plan:
+        run.force(changes)
         return setup, known or ["The run is as large as that already."]
     form = registry.formats[plan.format]
     if form.extend is None:
@@ -60,6 +63,7 @@ def extend_run(
         )
     schedule = Schedule(form.extend(plan, asked), judged_formats(registry.formats, setup.judges))
     finished = run.info.finished
+    run.force(changes)
     run.extend(
         schedule.plan,
         entrants=(*run.info.entrants, *map(entrant_info, late)),
@@ -80,7 +84,7 @@ def _late(run: RunFolder, entered: list[Entrant]) -> tuple[list[Entrant], list[s
     for one in entered:
         if one.name not in there:
             late.append(one)
-        elif (one.spec, one.digest) == (there[one.name].spec, there[one.name].digest):
+        elif (_bot_in(one.spec), one.digest) == (_bot_in(there[one.name].spec), there[one.name].digest):
             known.append(f"{one.name} is in this run already.")
         else:
             raise UsageError(
@@ -90,11 +94,18 @@ def _late(run: RunFolder, entered: list[Entrant]) -> tuple[list[Entrant], list[s
     return late, known
 
 
+def _bot_in(spec: str) -> str:
+    """Which bot of a file is meant, with its options, wherever the file is; the whole of what is typed for others."""
+    return spec.rpartition("::")[2]
+
+
 def _asked(
     run: RunFolder, registry: Registry, wanted: RunExtension, late: Sequence[Entrant], entered: Sequence[Entrant]
 ) -> Plan:
     """The plan of a run that has what is wanted: some of those who are `entered` for it come `late`."""
     plan = run.info.plan
+    if wanted.deals is not None:
+        check_field("deals", wanted.deals)
     if wanted.deals is not None and wanted.deals < plan.deals:
         raise UsageError(f"{run.folder} has {plan.deals:,} deals; it can get more, not {wanted.deals:,}.")
     games = tuple(_joined(game, late) for game in plan.games)

@@ -7,7 +7,7 @@ What two folders both hold counts once. Matches of different runs have equal ids
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import count, groupby
 from pathlib import Path
@@ -94,6 +94,13 @@ class MergedRuns(RunFolder):
         own = ((run, self._own(run, match)) for run in self.runs)
         return next((noted for run, name in own if name and (noted := run.notes(name))), ())
 
+    def split(self, records: Iterable[GameRecord]) -> list[tuple[RunFolder, list[GameRecord]]]:
+        """These records by the runs that they are of; parts of one run are that run."""
+        asked = list(records)
+        if not self.several:
+            return [(self, asked)]
+        return [(run, [record for record in asked if self._own(run, record.id)]) for run in self.runs]
+
     def parts(self) -> Sequence[RunInfo]:
         """What run.json says of each run that is read here."""
         return [run.info for run in self.runs]
@@ -136,6 +143,7 @@ def merge(runs: Sequence[RunFolder], name: str = "", besides: Collection[str] = 
     called = " + ".join(dict.fromkeys(run.folder.resolve().name for run in once))
     merged = MergedRuns(once, _merged_info(once, parts), name or called, parts, besides)
     merged.warnings += _other_limits(once)
+    merged.warnings += [f"{run.folder} was continued although {change}." for run in once for change in run.info.forced]
     return merged
 
 

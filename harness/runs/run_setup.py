@@ -373,8 +373,9 @@ def kept_otherwise(run: RunFolder, isolate: Isolation, entrants: Iterable[Entran
     )
 
 
-def reopen(run: RunFolder, registry: Registry, force: bool = False) -> RunSetup:
-    """A run to be continued, with its bots and rules as they are installed now; refuses it if they changed."""
+def reopen(run: RunFolder, registry: Registry, force: bool = False, noting: bool = True) -> RunSetup:
+    """A run to be continued, with its bots and rules as they are installed now; refuses it if they changed. That it is
+    continued all the same is noted in its run.json, unless whoever asks does so later (`noting`)."""
     setup = restore(run, registry)
     absent = sorted({name for plan in setup.plan.games for name in plan.entrants} - setup.entrants.keys())
     if absent:
@@ -385,7 +386,8 @@ def reopen(run: RunFolder, registry: Registry, force: bool = False) -> RunSetup:
     changes = changes_since(run.info, setup)
     if changes and not force:
         raise StoreError(f"{run.folder} cannot be continued: {'; '.join(changes)}. Use --force to go on all the same.")
-    run.force(changes)
+    if noting:
+        run.force(changes)
     run.warnings += [f"continued although {change}." for change in changes]
     return setup
 

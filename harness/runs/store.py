@@ -4,7 +4,7 @@ it, the rest is derived."""
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from os import SEEK_END
 from pathlib import Path
@@ -188,6 +188,10 @@ class RunFolder:
         if not deals_come_again(self.info.plan):
             return None
         return (self.read_result(number, line) for _, number, line in lines_by_deal([self]))
+
+    def split(self, records: Iterable[GameRecord]) -> list[tuple[RunFolder, list[GameRecord]]]:
+        """These records by the runs that they are of."""
+        return [(self, list(records))]
 
     def parts(self) -> Sequence[RunInfo]:
         """What run.json says of each run that is read here."""

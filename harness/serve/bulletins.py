@@ -50,7 +50,7 @@ class Bulletins:
     async def stream(self, last_seen: str = "") -> AsyncIterator[bytes]:
         """Server-sent events: what is newer than `last_seen`, the id that a reader had last, and then what comes."""
         name, _, number = last_seen.partition("-")
-        seen = int(number) if name == self._name and number.isdecimal() else 0
+        seen = int(number) if name == self._name and number.isdecimal() and len(number) < 16 else 0
         self.readers += 1
         try:
             yield RETRY

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict, deque
 from collections.abc import Mapping
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from time import monotonic
@@ -17,6 +18,8 @@ from harness.output.pages import installed_games
 from harness.output.pages.markup import asset
 from harness.output.pages.scenes import scene_data
 from harness.plugins.registry import Registry
+from harness.runs.boards import boards_of
+from harness.runs.deal_order import deals_come_again
 from harness.runs.fault_groups import FaultGroups
 from harness.runs.run_setup import formats_of
 from harness.runs.store import GAMES, RUN, RunFolder
@@ -197,6 +200,9 @@ class LiveRun:
         began = monotonic()
         self._stale = False
         boards, outcomes = self._ratings.standings()
+        if deals_come_again(info.plan):  # a late candidate plays old deals: matches of one count together
+            with suppress(ArenaError):  # some record cannot be read: then as they came
+                boards = boards_of(self._run)
         own = self.place.tables()
         data = standings_fields(boards, outcomes, info.plan.format, info.entrants, own)
         page = standings_page(boards, outcomes, info.plan.format, info.entrants, self._games, own)

@@ -118,10 +118,10 @@ def _folder(run: RunFolder, to: Path) -> str:
 
 def _is_of(other: Published, run: RunFolder) -> bool:
     """Whether this was published of the same run; of one that was not finished then, its seed is not known."""
-    info = run.info
+    info, first = run.info, other.command.partition("\n")[0]  # what follows has extended it
     if other.seed is None:
-        return (other.started, other.command) == (info.started, without_seed(info.command))
-    return (other.started, other.seed, other.command) == (info.started, info.plan.seed, info.command)
+        return (other.started, first) == (info.started, without_seed(info.command))
+    return (other.started, other.seed, first) == (info.started, info.plan.seed, info.command)
 
 
 def _updated(about: Published, path: Path) -> str:

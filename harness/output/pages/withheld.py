@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from harness.core.errors import ArenaError
 from harness.core.format import Format
@@ -44,9 +44,13 @@ def shown_warnings(run: RunFolder) -> list[str]:
 
 def still_open(run: RunFolder, formats: Mapping[str, Format], records: Iterable[GameRecord]) -> set[str]:
     """Those of these matches whose deal is still to be played by somebody: who saw them would know its cards."""
+    return {name for part, own in run.split(records) for name in _open_in(part, formats, own)}
+
+
+def _open_in(run: RunFolder, formats: Mapping[str, Format], asked: Sequence[GameRecord]) -> set[str]:
+    """The same for matches of one run."""
     if run.info.finished or run.info.plan.format == LEAGUE.name:  # which plays each deal once
         return set()
-    asked = list(records)
     seeds = {record.seed for record in asked}
     try:
         deals = _to_be_played(run, formats, seeds)
