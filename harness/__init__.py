@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from harness._version import VERSION as __version__  # noqa: N811 - the name that Python looks for
     from harness.api.comparisons import Comparison, compare
+    from harness.api.leagues import League, new_league, open_league
     from harness.api.matches import Match, play_match
     from harness.api.runs import RecordedFault, Run, open_run, tournament
     from harness.core.action import Action
@@ -33,11 +34,13 @@ if TYPE_CHECKING:
     from harness.plugins.entrants import BotEntry
     from harness.plugins.hooks import hookimpl
     from harness.plugins.registry import bot_named
+    from harness.plugins.run_events import LeagueChange, LeagueStatus, RunStatus
     from harness.ratings.value_function import valuer_of
     from harness.runs.request import BotLike, RunRequest
 
 _HOME = {
     "api.comparisons": ("Comparison", "compare"),
+    "api.leagues": ("League", "new_league", "open_league"),
     "api.matches": ("Match", "play_match"),
     "api.runs": ("RecordedFault", "Run", "open_run", "tournament"),
     "core.action": ("Action",),
@@ -59,6 +62,7 @@ _HOME = {
     "plugins.entrants": ("BotEntry",),
     "plugins.hooks": ("hookimpl",),
     "plugins.registry": ("bot_named",),
+    "plugins.run_events": ("LeagueChange", "LeagueStatus", "RunStatus"),
     "ratings.value_function": ("valuer_of",),
     "runs.request": ("BotLike", "RunRequest"),
 }
@@ -88,6 +92,9 @@ __all__ = [
     "GamePlan",
     "GameRecord",
     "IllegalAction",
+    "League",
+    "LeagueChange",
+    "LeagueStatus",
     "Match",
     "MatchSpec",
     "OpenRound",
@@ -101,6 +108,7 @@ __all__ = [
     "Rounds",
     "Run",
     "RunRequest",
+    "RunStatus",
     "State",
     "UsageError",
     "Value",
@@ -113,6 +121,8 @@ __all__ = [
     "compare",
     "hookimpl",
     "mypyc_attr",
+    "new_league",
+    "open_league",
     "open_run",
     "play_match",
     "ranks_of",

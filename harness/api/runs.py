@@ -33,13 +33,16 @@ from harness.output.progress import Progress
 from harness.output.tables import write_leaderboard
 from harness.output.terminal import at_terminal
 from harness.output.watched_run import play_watched
+from harness.plugins.bot_spec import named
 from harness.plugins.entrants import BotEntry
 from harness.plugins.registry import Registry
 from harness.ratings import Leaderboard
 from harness.runs.boards import boards_of
+from harness.runs.extend_run import RunExtension, extend_run
 from harness.runs.fault_groups import FaultGroups
 from harness.runs.luck_adjusted import luck_adjusted_leaderboards
 from harness.runs.match_list import MatchQuery, find_matches
+from harness.runs.merged_runs import merge
 from harness.runs.request import BotLike, RunRequest, default_results
 from harness.runs.run_again import request_of_run
 from harness.runs.run_setup import (
@@ -55,7 +58,7 @@ from harness.runs.run_setup import (
     seeded,
 )
 from harness.runs.signing import Signature, SignatureFinding, check_signature, default_key, sign_run, trusted_keys
-from harness.runs.store import GAMES, RunFolder, RunInfo, find
+from harness.runs.store import RunFolder, RunInfo, find
 from harness.runs.verify import Findings, check_run
 from harness.runs.verify_bots import check_bots
 
@@ -65,6 +68,8 @@ if TYPE_CHECKING:
 
 MAY_CHANGE = {"bots", "cluster", "isolate", "results", "ship", "strict", "workers"}
 """What may be given when a run is continued: how it is played, and classes for the names of its bots."""
+MAY_GROW = {"candidates", "deals", "format"}
+"""What it can get more of then, beside bots."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +167,7 @@ class Run:
             >>> again.info.plan == run.info.plan
             True
         """
-        return request_of_run(self._folder, self._registry)[0]
+        return request_of_run(self._one(), self._registry)[0]
 
     def pairs(self) -> LeaderboardTables:
         """How often each bot finishes ahead of each other."""
@@ -192,9 +197,15 @@ class Run:
         games, _ = installed_games(self._folder, self._registry)
         return {name: game.score_text for name, game in games.items()}
 
+    def _one(self) -> RunFolder:
+        """The folder, if this is one run."""
+        if self._folder.merged:
+            raise UsageError("That can be done with one run at a time: open it alone.")
+        return self._folder
+
     def _boards(self) -> list[Leaderboard]:
         """Fitted once, and again when there are more records."""
-        size = (self.folder / GAMES).stat().st_size
+        size = self._folder.size()
         if self._fitted[0] != size:
             self._fitted = size, boards_of(self._folder)
         return self._fitted[1]
@@ -276,7 +287,7 @@ class Run:
         With `bots` the bots are asked again, too, kept as `isolate` says: `.bots` has what they say. Bots that are
         classes or functions are given again, as a list; they can be asked with `isolate="off"` alone.
         """
-        found = check_run(self._folder, self._registry, sample)
+        found = check_run(self._one(), self._registry, sample)
         found.problems += unfit_tables(self._folder, self._registry.formats, found.verified)
         if bots:
             registry = installed_here(isolate)
@@ -290,12 +301,12 @@ class Run:
 
     def sign(self, key: str | Path | None = None) -> Signature:
         """Vouches for the run with the key in this file (default: yours); `arena sign --new-key` makes one."""
-        return sign_run(self._folder, Path(key) if key else default_key(), now())
+        return sign_run(self._one(), Path(key) if key else default_key(), now())
 
     def signature(self, trusted: Sequence[str] = ()) -> SignatureFinding:
         """Who has signed the run, and whether it is still what was signed. With public keys, or files of them, that are
         `trusted`, no other will do."""
-        return check_signature(self._folder, trusted_keys(trusted))
+        return check_signature(self._one(), trusted_keys(trusted))
 
     def __repr__(self) -> str:
         return f"{self.table()}\n\n{self.folder}{'' if self.complete else ' (not complete)'}"
@@ -322,6 +333,7 @@ def tournament(
     `bots` are names, classes, or functions `(view, actions) -> action`; `fields` are those of RunRequest: `seed`,
     `format`, `players`, `name`, `results`, `move_time` ... A `request` made before, or read from a file, counts where
     nothing else is given. `resume` continues the run in that folder; give bots that are classes or functions again.
+    With more `deals`, or with `bots` that it does not have, it is extended, where its format allows.
 
     Examples:
         >>> run = tournament("el-paso", ["outlaw", "diehard", "random"], deals=2, seed=7, workers=0)
@@ -345,12 +357,36 @@ def tournament(
         folder, setup = create_run(asked, registry, called("tournament", asked))
         limits: Mapping[str, Any] = asked.limits
     else:
-        fixed = sorted(fields.keys() - MAY_CHANGE) + (["request"] if request else [])
+        fixed = sorted(fields.keys() - MAY_CHANGE - MAY_GROW) + (["request"] if request else [])
         isolate = fields.get("isolate")
-        folder, limits = reopened(Path(resume), asked, registry, asked.bots, fixed, isolate, force)
-        setup = reopen(folder, registry, force)
+        info = RunFolder.open(find(Path(asked.results), str(resume))).info
+        again, late = _again_or_late(info, asked.bots, registry)
+        folder, limits = reopened(Path(resume), asked, registry, again, fixed, isolate, force)
+        more = RunExtension(bots=late, **{name: fields[name] for name in MAY_GROW & fields.keys()})
+        if more:
+            setup, told = extend_run(folder, registry, more, called("tournament", asked, resume=str(resume)), force)
+            sys.stderr.writelines(f"{sentence}\n" for sentence in (() if quiet else told))
+        else:
+            setup = reopen(folder, registry, force)
     _play(folder, setup, limits, asked, quiet)
     return Run(folder, registry)
+
+
+def _again_or_late(
+    info: RunInfo, bots: Sequence[BotLike], registry: Registry
+) -> tuple[list[BotLike], tuple[BotLike, ...]]:
+    """Bots that are given when a run is continued: classes and functions for names that it has, and who comes late."""
+    known = {named(entrant.spec)[1].partition(":")[0] for entrant in info.entrants}
+    again: list[BotLike] = []
+    late: list[BotLike] = []
+    for bot in bots:
+        plain = bot.bot if isinstance(bot, BotEntry) else bot
+        is_text = isinstance(plain[1] if isinstance(plain, tuple) else plain, str)
+        if is_text or registry.entrant(plain).name not in known:
+            late.append(bot)
+        else:
+            again.append(plain)
+    return again, tuple(late)
 
 
 def _several(given: Any) -> tuple[Any, ...]:
@@ -417,13 +453,15 @@ def _play(folder: RunFolder, setup: RunSetup, limits: Mapping[str, Any], request
         sys.stderr.write(f"Not complete. Continue with: harness.tournament(resume={str(folder.folder)!r})\n")
 
 
-def open_run(path: str | Path, results: str | Path | None = None) -> Run:
+def open_run(path: str | Path, *more: str | Path, results: str | Path | None = None) -> Run:
     """A run that was played, by its folder or by its name under `results`: by default what ARENA_RESULTS names, or a
-    folder of that name.
+    folder of that name. With `more` of them they are read, and rated, as one: runs of the same rules and bots, or parts
+    of one run; a match that two of them hold counts once.
 
     Examples:
         >>> played = tournament("el-paso", ["skittish", "random"], deals=1, seed=7, workers=0, name="first")
         >>> open_run("first").table("csv") == played.table("csv")
         True
     """
-    return Run(RunFolder.open(find(Path(results or default_results()), str(path))), installed_here())
+    where = Path(results or default_results())
+    return Run(merge([RunFolder.open(find(where, str(each))) for each in (path, *more)]), installed_here())

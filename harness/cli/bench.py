@@ -68,6 +68,11 @@ PEER_NAMES = ("catanatron", "open_spiel", "pettingzoo", "rlcard", "chess")
     help="Measure instead what commands take that read a run of so many records, and of a tenth of them.",
 )
 @click.option(
+    "--entrants",
+    type=click.IntRange(min=10),
+    help="With --records: what commands take that read a league of so many bots and so many records.",
+)
+@click.option(
     "--nodes",
     type=click.IntRange(min=1, max=64),
     help="Measure instead what a cluster of so many nodes on this machine plays beside as many workers, and what the "
@@ -90,6 +95,7 @@ def command(
     start: bool,
     idle: bool,
     records: int | None,
+    entrants: int | None,
     nodes: int | None,
     as_json: bool,
 ) -> None:
@@ -109,9 +115,12 @@ def command(
     arena bench --against-python ../before/venv/bin/python --instructions
     arena bench --start
     arena bench --records 1000000 --game el-paso
+    arena bench --records 1000000 --entrants 1000
     arena bench --nodes 2 --game el-paso --seconds 10
     arena bench --idle
     """
+    if entrants and not records:
+        raise click.UsageError("--entrants goes with --records: how many records a league of so many bots has.")
     if idle or start:
         others = any((players, workers, bots, costs, shares, instructions, pythons, peers, repeat, records, nodes))
         return _alone(idle, start, games, others, as_json)
@@ -130,7 +139,8 @@ def command(
     registry = load_plugins()
     tables = {name: _seats(registry.game(name), players) for name in games or sorted(registry.games)}
     if records or nodes:
-        return _print(_instead(registry, tables, records, nodes, seconds, players), as_json, form() if nodes else "")
+        found = _instead(registry, tables, records, entrants, nodes, seconds, players)
+        return _print(found, as_json, form() if nodes else "")
     if compares:
         plan = SpeedPlan(tables, repeat or PAIRS, seconds, instructions)
         if shares:
@@ -138,13 +148,13 @@ def command(
         else:
             show_comparisons(plan, pythons, peers, peers_folder, as_json)
         return None
-    entrants = registry.entrants(bots)
+    measured = registry.entrants(bots)
     results: dict[str, dict[str, float]] = {}
     for name, seats in tables.items():
         game = registry.game(name).configure()
         note(f"Measuring {game.title} with {seats} players for {seconds:g} s ...")
         results[name] = (measure_costs if costs else measure)(game, seats, seconds)
-        for bot in entrants:
+        for bot in measured:
             if bot.plays(name):
                 note(f"Measuring {bot.name} at {game.title} ...")
                 results[name][f"{bot.name}, decisions/s"] = measure_bot(bot, game, seats, seconds)
@@ -161,6 +171,7 @@ def _instead(
     registry: Registry,
     tables: Mapping[str, int],
     records: int | None,
+    entrants: int | None,
     nodes: int | None,
     seconds: float,
     players: int | None,
@@ -170,6 +181,11 @@ def _instead(
         from harness.bench import measure_records
 
         name = "el-paso" if len(tables) > 1 and "el-paso" in tables else next(iter(tables))
+        if entrants:
+            from harness.bench.league_speed import measure_league
+
+            note(f"Making leagues of {entrants:,} bots with {records:,} records of {name} and fewer ...")
+            return measure_league(entrants, records, registry, name)
         note(f"Making runs of {records:,} records of {name} and fewer, and reading them ...")
         return measure_records(records, registry, name, players)
     from harness.executors.jobs import load_cluster

@@ -15,7 +15,7 @@ from harness.cli.shared import (
     layout,
     load_plugins,
     note,
-    open_folder,
+    open_together,
     results_option,
     score_texts,
     table_options,
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from harness.runs.store import RunFolder
 
 
-@click.command("leaderboard", short_help="Print the leaderboard of a run.")
-@click.argument("run", type=RUN)
+@click.command("leaderboard", short_help="Print the leaderboard of a run, or of several together.")
+@click.argument("runs", type=RUN, nargs=-1, required=True)
 @click.option("--game", type=GAME, help="Only this game's table.")
 @click.option(
     "--by",
@@ -64,7 +64,10 @@ if TYPE_CHECKING:
 @table_options
 @results_option
 def command(**asked: Any) -> None:
-    """Print the leaderboard of a RUN, rebuilt from its records.
+    """Print the leaderboard of a run, rebuilt from its records; of several RUNS, rated together.
+
+    Several runs are of the same rules and bots, or parts of one run that lie in several folders; a match that two of
+    them hold counts once.
 
     \b
     arena leaderboard my-run
@@ -76,9 +79,11 @@ def command(**asked: Any) -> None:
     arena leaderboard my-run --columns place,bot,wins,mean-score
     arena leaderboard my-run --luck-adjusted
     arena leaderboard my-run --bot skittish | jq .opponents
+    arena leaderboard monday tuesday wednesday
+    arena leaderboard here/night there/night --show pairs
     """
     _check(asked)
-    run = open_folder(asked["results"], asked["run"])
+    run = open_together(asked["results"], asked["runs"], besides=asked["left_out"])
     _check_names(run, asked)
     click.echo(_text(run, asked))
     for warning in run.warnings:

@@ -114,7 +114,8 @@ class EntrantName(CompletedName):
 
     def offers(self, ctx: click.Context, incomplete: str) -> Iterable[CompletionItem]:
         """Whoever was entered into it."""
-        run = str(ctx.params.get("run") or ctx.args[0])  # click stops at the option that wants a value
+        named = ctx.params.get("run") or (ctx.params.get("runs") or ctx.args)[0]
+        run = str(named)  # click stops at the option that wants a value
         for folder in (Path(run), results_of(ctx) / run):
             if (folder / RUN_FILE).exists():
                 asked = json.loads((folder / RUN_FILE).read_text(encoding="utf-8"))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 import click
 
+from harness.cli.parameter_types import ENTRANT
 from harness.core.errors import UnknownName
 from harness.core.types import Isolation
 
@@ -32,6 +33,15 @@ results_option = click.option(
     show_envvar=True,
     help="The folder that holds runs.",
 )
+league_option = click.option(
+    "--league",
+    "-L",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path(),
+    envvar="ARENA_LEAGUE",
+    show_envvar=True,
+    help="The folder of the league.  [default: the current one]",
+)
 strict_option = click.option(
     "--strict",
     is_flag=True,
@@ -40,6 +50,9 @@ strict_option = click.option(
 )
 seed_option = click.option(
     "--seed", type=click.IntRange(min=0, max=2**128 - 1), help="The luck of the run. Default: drawn, and kept."
+)
+without_option = click.option(
+    "--without", "left_out", type=ENTRANT, multiple=True, metavar="BOT", help="Leave out all matches of this bot."
 )
 options_option = click.option(
     "--option", "options", multiple=True, metavar="KEY=VALUE", help="An option of the games, e.g. edition=nl."
@@ -250,6 +263,17 @@ def open_folder(results: Path, name: str) -> RunFolder:
     from harness.runs.store import RunFolder, find
 
     return RunFolder.open(find(results, name))
+
+
+def open_together(results: Path, names: Sequence[str], name: str = "", besides: Sequence[str] = ()) -> RunFolder:
+    """The run that was named on the command line, or several to be read as one; `name` is what to call them, and bots
+    that will be left out (`besides`) need not be the same in all."""
+    opened = [open_folder(results, each) for each in names]
+    if len(opened) == 1 and not name:
+        return opened[0]
+    from harness.runs.merged_runs import merge
+
+    return merge(opened, name, besides)
 
 
 def score_texts(run: RunFolder) -> dict[str, ScoreText]:

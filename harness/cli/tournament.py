@@ -38,11 +38,12 @@ if TYPE_CHECKING:
     from harness.runs.store import RunFolder
 
 FIXED = {
-    "games": "game", "bots": "bot", "options": "option", "players": "players", "deals": "deals", "seed": "seed",
-    "format": "format", "candidates": "candidate", "goal": "goal", "until_separated": "until-separated",
-    "name": "name", "save": "save",
+    "games": "game", "options": "option", "players": "players", "seed": "seed", "goal": "goal",
+    "until_separated": "until-separated", "name": "name", "save": "save",
 }  # fmt: skip
 """What a run is: a resumed one has it already."""
+MORE = ("deals", "bots", "candidates", "format")
+"""What a resumed one can get more of."""
 REQUESTED = (
     "games", "bots", "options", "players", "deals", "seed", "format", "candidates", "name", "workers",
     "cluster", "ship", "strict", "move_time", "game_time", "clock", "memory", "threads", "isolate", "keep_processes",
@@ -102,7 +103,13 @@ REQUESTED = (
     metavar="FILE",
     help="Write what is asked for to this TOML file, and play nothing.",
 )
-@click.option("--resume", type=RUN, metavar="RUN", help="Continue the run in this folder.")
+@click.option(
+    "--resume",
+    type=RUN,
+    metavar="RUN",
+    help="Continue the run in this folder; with --deals, --bot (and --candidate), or --format swiss:rounds=N, let it "
+    "have more of them, where its format allows.",
+)
 @click.option(
     "--force",
     is_flag=True,
@@ -141,6 +148,8 @@ def command(**asked: Any) -> None:
     arena tournament results/first --save event.toml
     arena tournament --deals 500 --cluster tcp://10.0.0.1:8786
     arena tournament --resume results/first
+    arena tournament --resume results/first --deals 40
+    arena tournament --resume results/first --bot late.py
     """
     from harness.output.watched_run import play_watched
     from harness.runs.run_setup import create_run, seeded
@@ -230,9 +239,19 @@ def _resume(asked: dict[str, Any]) -> tuple[RunFolder, RunSetup, dict[str, Any]]
     fixed = [asked["event"]] if asked["event"] else []
     fixed += [f"--{option}" for key, option in FIXED.items() if asked[key] not in (None, ())]
     if fixed:
-        raise click.UsageError(f"--resume continues a run as it was asked for; leave out {', '.join(fixed)}.")
+        raise click.UsageError(
+            f"--resume continues a run as it was asked for, or with more deals and bots; leave out {', '.join(fixed)}."
+        )
     run, limits = resumed(asked)
-    return run, reopen(run, load_plugins(asked["strict"], limits["isolate"]), asked["force"]), limits
+    registry = load_plugins(asked["strict"], limits["isolate"])
+    if not (more := given(asked, *MORE)):
+        return run, reopen(run, registry, asked["force"]), limits
+    from harness.runs.extend_run import RunExtension, extend_run
+
+    setup, told = extend_run(run, registry, RunExtension(**more), join(["arena", *sys.argv[1:]]), asked["force"])
+    for sentence in () if asked["quiet"] else told:
+        note(sentence)
+    return run, setup, limits
 
 
 def _show(run: RunFolder, setup: RunSetup, complete: bool, faults: FaultGroups, asked: dict[str, Any]) -> None:

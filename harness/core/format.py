@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from harness.core.chance import Chance
 from harness.core.format_results import BracketRound, ResultTable
@@ -18,6 +19,10 @@ Design = Literal["fixed", "seated", "anytime"]
 stop and which pairs are worth playing."""
 FORMER_DESIGNS: dict[str, Design] = {"swiss": "seated", "knockout": "seated", "ladder": "anytime", "compare": "anytime"}
 """For runs whose plan does not say."""
+
+
+SEVERAL = "several runs"
+"""What stands in the place of a format where several runs are read together."""
 
 
 class GamePlan(Struct, frozen=True):
@@ -34,6 +39,15 @@ class GamePlan(Struct, frozen=True):
         return tuple(luck.shuffled(table, "seating", self.name, group, number))
 
 
+class SmallerPlan(Struct, frozen=True):
+    """How large a run was before it was extended."""
+
+    deals: int
+    bots: dict[str, int]
+    """Game -> how many of its entrants there were: who comes late stands behind them."""
+    candidates: int = 0
+
+
 class Plan(Struct, frozen=True):
     """What a run is: the same plan gives the same schedule, and with the same bots the same records."""
 
@@ -48,11 +62,28 @@ class Plan(Struct, frozen=True):
     """Whom the run is about, in formats that have candidates."""
     design: Design | None = None
     """Written when the schedule is made; `claims_allow_for` knows it of older runs, too."""
+    before: tuple[SmallerPlan, ...] = ()
+    """What it was before it was extended, first to last, where that decides what is played and when."""
 
     @property
     def claims_allow_for(self) -> Design:
         """What results decided in this run."""
         return self.design or FORMER_DESIGNS.get(self.format, "fixed")
+
+    @property
+    def deals_before(self) -> int:
+        """Deals that it had before it was extended last; 0 if it never was."""
+        return self.before[-1].deals if self.before else 0
+
+    def stages(self) -> list[Plan]:
+        """The plans that it had one after the other, each extending the one before; the last one is itself."""
+        return [*(self._stage(number) for number in range(len(self.before))), self]
+
+    def _stage(self, number: int) -> Plan:
+        was = self.before[number]
+        games = tuple(replace(game, entrants=game.entrants[: was.bots[game.name]]) for game in self.games)
+        candidates = self.candidates[: was.candidates]
+        return replace(self, games=games, deals=was.deals, candidates=candidates, before=self.before[:number])
 
     def whole(self, option: str) -> int:
         """The value of a format's option that is a whole number."""
@@ -160,6 +191,13 @@ class Format:
     time may be made of its runs."""
     reads_actions: bool = False
     """Whether its rounds look at the actions of records. Others are sent records without: they are most of the size."""
+    extend: Callable[[Plan, Plan], Plan] | None = None
+    """From the plan of a run and a larger one that is asked for to the plan by which it goes on. All matches of the
+    first must keep their ids, deals, seats and places; what cannot be is refused in a sentence. None: no run of this
+    format can be extended."""
+    late: Callable[[GamePlan, Plan, Chance], Rounds] | None = None
+    """What bots that came with a plan's last extension have still to play of the deals before it, in a format that
+    needs no results; its `rounds` are then the deals since."""
 
     @property
     def design(self) -> Design:

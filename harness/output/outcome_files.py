@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from harness.core.errors import UsageError
 from harness.core.format import Format
 from harness.output.outcome_text import FormatResults
 from harness.runs.run_files import write_derived
@@ -17,6 +18,8 @@ FILES = {"outcome.md": "github", "outcome.json": "json"}
 
 def results_of(run: RunFolder, formats: Mapping[str, Format]) -> FormatResults:
     """What the format of a run says of its records, as far as they go."""
+    if run.several:
+        raise UsageError("A format's own result is that of one run: name one, or look at the leaderboard.")
     return _results(run, Schedule(run.info.plan, formats))
 
 

@@ -82,7 +82,7 @@ class Progress:
             self._leaders[record.game] = Leaders()
         self._leaders[record.game].add(record)
         if record.game in self.outlook.rounds:
-            self._rounds[record.game] = _round_of(record)
+            self._rounds[record.game] = round_of(record)
         if now >= self.due:
             self._show()
 
@@ -95,13 +95,14 @@ class Progress:
     def disqualified(self, bot: str, why: str) -> None:
         """A bot is out: says so at once."""
         self.faults.disqualified[bot] = why
-        self._told(f"{bot} is {why}.")
+        self.told(f"{bot} is {why}.")
 
     def playing(self, executor: Executor) -> None:
         """This one plays: what it has to say is shown."""
-        executor.tell, self._status = self._told, executor.status
+        executor.tell, self._status = self.told, executor.status
 
-    def _told(self, sentence: str) -> None:
+    def told(self, sentence: str) -> None:
+        """Says something to the person who waits."""
         if not self.quiet or sentence.startswith("Warning: "):
             self.clear()
             sys.stderr.write(f"{sentence}\n")
@@ -161,11 +162,7 @@ class Progress:
 
     def _round(self) -> str:
         """`"round 3 of 5"`: of the game that is farthest behind, where results decide."""
-        if not self._rounds:
-            return ""
-        game = min(self._rounds, key=lambda name: (self._rounds[name], name))
-        known = self.outlook.rounds[game]
-        return f"round {self._rounds[game]}" + (f" of {known}" if known else "")
+        return self.outlook.round_text(self._rounds)
 
     def _failing(self) -> str:
         """`"3 faults: sprinter 3"`: who fails most often so far."""
@@ -185,7 +182,7 @@ class Progress:
         return self._top
 
 
-def _round_of(record: GameRecord) -> int:
+def round_of(record: GameRecord) -> int:
     """The round of a match: the first number after the game in its id."""
     number = record.id[len(record.game) + 1 :].partition(".")[0]
     return int(number) if number.isdecimal() else 0

@@ -117,11 +117,11 @@ class Debugger:
 
 @contextmanager
 def at_terminal(
-    what: str, ahead: Schedule | int | None, quiet: bool, workers: int | None, softly: bool = False
+    what: str, ahead: Schedule | Outlook | int | None, quiet: bool, workers: int | None, softly: bool = False
 ) -> Iterator[tuple[StopSignal, Progress]]:
     """Progress, Ctrl-C and breakpoint() while bots play what is `ahead`. What they print in this process,
     if they play there, goes to stderr: stdout is for results."""
-    outlook = Outlook.of(ahead) if isinstance(ahead, Schedule) else Outlook(ahead)
+    outlook = Outlook.of(ahead) if isinstance(ahead, Schedule) else ahead
     here = workers == 0 or not hasattr(os, "fork")
     with (
         StopSignal(softly) as stop,

@@ -67,6 +67,14 @@ class Outlook:
                 seats |= {(game.name, bot): share for bot in game.entrants}
         return cls(total, any(count is None for count in rounds.values()), matches, seats, rounds)
 
+    def round_text(self, reached: Mapping[str, int]) -> str:
+        """`"round 3 of 5"`: of the game that is farthest behind, by the rounds that games have reached."""
+        if not reached:
+            return ""
+        game = min(reached, key=lambda name: (reached[name], name))
+        known = self.rounds[game]
+        return f"round {reached[game]}" + (f" of {known}" if known else "")
+
 
 class TimeLeft:
     """Takes in matches as they end, and estimates when the last one will."""

@@ -47,6 +47,8 @@ class PluginOffers(NamedTuple):
     bots: list[type[Bot]]
     formats: list[Format]
     problems: list[str]
+    listens: bool = False
+    """Whether it wants to hear of what happens."""
 
 
 class InstalledPlugin(NamedTuple):
@@ -55,6 +57,8 @@ class InstalledPlugin(NamedTuple):
     source: str
     version: str
     offers: PluginOffers
+    module: ModuleType | None = None
+    """None if it could not be loaded."""
 
 
 def installed_plugins() -> list[InstalledPlugin]:
@@ -66,6 +70,7 @@ def installed_plugins() -> list[InstalledPlugin]:
     origins = [(*_origin(point), point) for point in entry_points(group=hooks.PROJECT)]
     for source, version, point in sorted(origins, key=_ours_first):
         bundled = source == DISTRIBUTION
+        plugin = None
         try:
             plugin = _load_plugin(point, source, bundled)
         except PluginError as error:
@@ -76,7 +81,7 @@ def installed_plugins() -> list[InstalledPlugin]:
             offers = offers_of(plugin, source)
             if bundled and not (offers.games or offers.bots or offers.formats):
                 raise _in_the_way(point.module, Path(plugin.__file__) if plugin.__file__ else None)
-        found.append(InstalledPlugin(source, version, offers))
+        found.append(InstalledPlugin(source, version, offers, plugin))
     return found
 
 
@@ -160,7 +165,8 @@ def offers_of(plugin: ModuleType, source: str) -> PluginOffers:
         if isinstance(error, KeyboardInterrupt):
             raise
         return PluginOffers([], [], [], [f"Plugin {source} is skipped: {reason_of(error)}."])
-    return checked(source, games, bots if has_hooks(plugin) else bots_defined_in(plugin), formats)
+    offered = checked(source, games, bots if has_hooks(plugin) else bots_defined_in(plugin), formats)
+    return offered._replace(listens=any(hasattr(plugin, hook) for hook in hooks.LISTENING))
 
 
 def checked(

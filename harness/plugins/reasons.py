@@ -13,4 +13,8 @@ def reason_of(error: BaseException) -> str:
         return f"syntax error in {Path(error.filename or '?').name}, line {error.lineno}: {error.msg}"
     frames: Sequence[traceback.FrameSummary] = traceback.extract_tb(error.__traceback__)
     place = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
-    return f"{type(error).__name__}: {error}{place}"
+    try:
+        text = str(error)
+    except BaseException:  # what somebody raises may have a text that raises, too
+        text = "it cannot be told what"
+    return f"{type(error).__name__}: {text}{place}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -17,6 +18,7 @@ from harness.plugins.bot_files import bot_file, load_file, sources_of
 from harness.plugins.bot_spec import BotSpec, bot_specs, files_in
 from harness.plugins.entrants import BotEntry, Entrant, OutsideBots, called, enter, told_apart
 from harness.plugins.identity import class_digest, consulted_in, file_digest, source_digest
+from harness.plugins.listeners import ListenerPlugin
 from harness.plugins.loading import NAME, PluginOffers, check_bot_class, checked, installed_plugins, offers_of
 from harness.plugins.snapshots import declared_in
 from harness.plugins.trust import stranger_behind, stranger_beside
@@ -52,6 +54,8 @@ class Registry:
     files: dict[str, dict[str, Offer]] = field(default_factory=dict)
     """The bots of files, by path and name."""
     problems: list[str] = field(default_factory=list)
+    listeners: list[ListenerPlugin] = field(default_factory=list)
+    """The plugins that want to hear of what happens."""
     outside: OutsideBots | None = None
     """The way to programs, and to files that are not to be loaded in this process; without it there are none."""
     contents: Mapping[str, str] | None = field(default=None, repr=False)
@@ -174,10 +178,12 @@ class Registry:
 
     def add(self, plugin: ModuleType, source: str, version: str) -> None:
         """Take in what a plugin module offers; what is wrong with it goes to `problems`."""
-        self._take(offers_of(plugin, source), source, version)
+        self._take(offers_of(plugin, source), source, version, plugin)
 
-    def _take(self, offered: PluginOffers, source: str, version: str) -> None:
+    def _take(self, offered: PluginOffers, source: str, version: str, plugin: ModuleType | None) -> None:
         self.problems += offered.problems
+        if offered.listens and plugin is not None:
+            self.listeners.append(ListenerPlugin(source, plugin))
         for what, taken, classes in (("game", self.games, offered.games), ("bot", self.bots, offered.bots)):
             for cls in classes:
                 if cls.name in taken:
@@ -243,10 +249,21 @@ def load() -> Registry:
     """All installed plugins, ours first, then the others by name."""
     registry = Registry()
     for found in installed_plugins():
-        registry._take(found.offers, found.source, found.version)
+        registry._take(found.offers, found.source, found.version, found.module)
+    if os.environ.get("ARENA_WEBHOOK"):
+        _add_webhook(registry)
     if not registry.games:
         raise PluginError("No game is installed: install arena itself (pip install .), its games come as plugins.")
     return registry
+
+
+def _add_webhook(registry: Registry) -> None:
+    from harness.plugins.webhook import Webhook
+
+    try:
+        registry.listeners.append(ListenerPlugin("webhook", Webhook.from_environment(os.environ)))
+    except UsageError as error:
+        registry.problems.append(str(error))
 
 
 def bot_named(name: str) -> type[Bot]:

@@ -16,6 +16,8 @@ from pathlib import Path
 from stat import S_ISDIR, S_ISLNK, S_ISVTX, S_IWGRP, S_IWOTH
 
 ROOT_USER = ROOT_GROUP = 0
+STRANGER = ".stranger"
+"""How the mark ends that stands beside a copy of a stranger's files."""
 MOST_BESIDE = 20_000
 """Entries of folders beside a bot that are looked at; whoever keeps more there gives his bot a folder of its own."""
 MOST_LINKS = 40
@@ -34,10 +36,26 @@ def stranger_behind(files: Iterable[Path]) -> str:
     judge = cache(_whose)
     for file in files:
         try:
+            if why := _marked(file):
+                return why
             if why := _on_the_way(file, judge):
                 return why
         except OSError as error:
             return f"the owner of {file.name} cannot be told ({error.strerror})"
+    return ""
+
+
+def mark_stranger(folder: Path, why: str) -> None:
+    """Notes beside a folder, which is a copy of one's own, that what is in it was somebody else's."""
+    folder.with_name(folder.name + STRANGER).write_text(why + "\n", encoding="utf-8")
+
+
+def _marked(file: Path) -> str:
+    """What a mark says that stands beside a folder in which the file is."""
+    for folder in Path(Path.cwd(), file).parents:
+        mark = folder.with_name(folder.name + STRANGER) if folder.name else None
+        if mark is not None and mark.is_file():
+            return mark.read_text(encoding="utf-8", errors="replace").strip() or "a mark says so"
     return ""
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from harness.core.format import Plan
+from harness.core.format import SEVERAL, Plan
 from harness.core.types import GameRecord
 from harness.ratings import Leaderboard, RatingSet, by_game, in_schedule_order
 from harness.ratings.anytime import AnytimeClaims
@@ -14,6 +14,7 @@ from harness.ratings.rating_set import STATE, RunningClaims
 from harness.runs.remembered import feed
 from harness.runs.schedule_order import ordered_results
 from harness.runs.store import RunFolder
+from harness.schedule.league_format import LEAGUE
 
 COMPARE = "compare"
 """The format whose runs have a verdict of their own."""
@@ -35,10 +36,18 @@ def boards_of(
     if by is by_game and rating_set.kept and records is None and shares is None and chosen is None:
         feed(run, RatedRun(rating_set))
         return rating_set.boards()
-    ordered = ordered_results(run) if records is None else in_schedule_order(records)
+    ordered = ordered_results(run) if records is None else _in_order(run.info.plan, records)
     for record in ordered if chosen is None else filter(chosen, ordered):
         rating_set.add(record, shares[record.id] if shares else None)
     return rating_set.boards()
+
+
+def _in_order(plan: Plan, records: Iterable[GameRecord]) -> Iterable[GameRecord]:
+    if not plan.before:
+        return in_schedule_order(records)
+    from harness.runs.deal_order import rated_order
+
+    return rated_order(plan, records)
 
 
 class RatedRun:
@@ -57,11 +66,13 @@ def rating_set_of(plan: Plan, by: Callable[[GameRecord], str] = by_game, *, whol
     design = plan.claims_allow_for
     if design != "anytime":
         return RatingSet(by, seated=design == "seated")
-    return RatingSet(by, anytime=_anytime(plan) if whole and by is by_game else {})
+    return RatingSet(by, anytime=_anytime(plan) if whole and by is by_game and plan.format != SEVERAL else {})
 
 
 def _anytime(plan: Plan) -> Mapping[str, RunningClaims]:
-    """What tests the claims of each game while it goes on."""
+    """What tests the claims of each game while it goes on; of the many bots of a league nothing is claimed."""
+    if plan.format == LEAGUE.name:
+        return {}
     if plan.format == COMPARE:
         return {game.name: ComparedPair(replace(plan, games=(game,))) for game in plan.games}
     return {game.name: AnytimeClaims.of(game, plan) for game in plan.games}

@@ -25,9 +25,9 @@ COMMENT = "# Asks for a run. Play it: arena tournament {name}"
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
-def write_event(request: RunRequest, path: Path, force: bool = False) -> None:
-    """Writes the file; refuses to replace one unless told to."""
-    text = event_text(request, path)
+def write_event(request: RunRequest, path: Path, force: bool = False, comment: str = COMMENT) -> None:
+    """Writes the file, with a comment on top; refuses to replace one unless told to."""
+    text = event_text(request, path, comment)
     if path.exists() and not force:
         raise UsageError(
             f"{path} exists already: choose another name, or replace it with --force (from Python: force)."
@@ -41,7 +41,7 @@ def write_event(request: RunRequest, path: Path, force: bool = False) -> None:
     write_whole(path, data)
 
 
-def event_text(request: RunRequest, path: Path) -> str:
+def event_text(request: RunRequest, path: Path, comment: str = COMMENT) -> str:
     """What a file at this place says to ask for the same: all that differs from the defaults, with paths as they are
     seen from its folder."""
     plain, names = RunRequest(), {each.name: each.encode_name for each in fields(RunRequest)}
@@ -62,7 +62,7 @@ def event_text(request: RunRequest, path: Path) -> str:
     blocks = [_table("[[bots]]", entry) for entry in entries if not simple]
     if request.options:
         blocks.append(_table("[options]", {key: seen.file(value) for key, value in request.options.items()}))
-    return "\n\n".join(["\n".join([COMMENT.format(name=path.name), *lines]), *blocks]) + "\n"
+    return "\n\n".join(["\n".join([comment.format(name=path.name), *lines]), *blocks]) + "\n"
 
 
 class _Seen:

@@ -91,7 +91,7 @@ def feed(run: RunFolder, *gatherings: Gathering) -> None:
 def is_long(run: RunFolder) -> bool:
     """Whether what is made of a run is worth remembering."""
     try:
-        return (run.folder / GAMES).stat().st_size >= LEAST
+        return (run.folder / GAMES).stat().st_size >= LEAST and run.ordered() is None
     except OSError:
         return False
 

@@ -28,6 +28,7 @@ it is to have, and one of these; or a BotEntry, with team and author."""
 DEALS = 10
 MOVE_TIME = 10.0
 MEMORY = 4096
+MOST_DEALS = 1_000_000
 MOST_SEED = 2**128 - 1
 """Luck is keyed with sixteen bytes."""
 SAFE_BITS = 48
@@ -176,7 +177,7 @@ _KINDS: Mapping[str, tuple[tuple[type, ...], str]] = {
 }
 """What fields must be that Python callers may get wrong."""
 _RANGES: Mapping[str, tuple[int, int | None]] = {
-    "deals": (1, None),
+    "deals": (1, MOST_DEALS),
     "seed": (0, MOST_SEED),
     "move_time": (0, None),
     "game_time": (0, None),

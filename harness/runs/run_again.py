@@ -16,13 +16,14 @@ from harness.plugins.entrants import BotEntry
 from harness.plugins.registry import Registry
 from harness.ratings.question import value_functions
 from harness.runs.request import MOVE_TIME, RunRequest
-from harness.runs.run_setup import changes_since, isolation_of_run, limits_of_run, prepare
+from harness.runs.run_setup import changes_since, isolation_of_run, limits_of_run, prepare, refuse_era
 from harness.runs.store import RUN, EntrantInfo, RunFolder
 
 
 def fields_of_run(run: RunFolder) -> dict[str, Any]:
     """The fields of a RunRequest that a run was made by, its seed among them. How many processes played it, and where,
     is no part of a run."""
+    refuse_era(run)
     plan, limits = run.info.plan, limits_of_run(run)
     options: dict[str, Value] = {}
     unasked: set[str] = set()
@@ -62,9 +63,12 @@ def request_of_run(run: RunFolder, registry: Registry) -> tuple[RunRequest, list
     asked, plan = setup.plan, run.info.plan
     same = replace(plan, design=asked.design, games=tuple(replace(game, rules="") for game in plan.games))
     if replace(asked, games=tuple(replace(game, rules="") for game in asked.games)) != same or value_functions(plan):
+        how = f"not every {plan.format} can be asked for by one"
+        if plan.before:
+            how = "it was extended, and asked for at once its tables would have other deals"
         raise UsageError(
-            f"{run.folder} cannot be turned back into a file: not every {plan.format} can be asked for by one. What "
-            f"made this one is: {run.info.command}"
+            f"{run.folder} cannot be turned back into a file: {how}. What made this one is: "
+            f"{'; '.join([run.info.command, *run.info.extended])}"
         )
     return request, changes_since(run.info, setup)
 

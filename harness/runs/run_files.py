@@ -56,7 +56,10 @@ def cannot_write(path: Path, error: OSError, more: str = "") -> StoreError:
 
 
 def going_on(folder: Path) -> str:
-    """What whoever plays a run does when it could not be written."""
+    """What whoever plays a run, or a league, does when it could not be written."""
+    for league in (folder, folder.parent.parent):
+        if (league / "journal.jsonl").exists():
+            return f"What was recorded so far is safe; mend that and go on: arena league run --league {league}."
     return f"What was recorded so far is safe; mend that and continue with --resume {folder}."
 
 

@@ -23,12 +23,14 @@ from harness.core.types import GameRecord, Isolation, Value
 from harness.executors.jobs import Roster
 from harness.executors.outside import OutsideProcesses, is_confined
 from harness.plugins.entrants import Entrant, check_distinct, split_options, unknown_games
+from harness.plugins.listeners import ListenerPlugin
 from harness.plugins.loading import shown
 from harness.plugins.registry import Registry, load
 from harness.plugins.trust import stranger_behind
 from harness.runs.request import LIMITS, SAFE_BITS, RunRequest, draw_seed
 from harness.runs.store import RUN, EntrantInfo, RunFolder, RunInfo
 from harness.schedule import Schedule
+from harness.schedule.league_format import LEAGUE
 
 if TYPE_CHECKING:
     from harness.ratings.duel_judge import DuelJudge
@@ -47,6 +49,8 @@ class RunSetup:
     """What whoever asked for it should know."""
     judges: Mapping[str, DuelJudge] = field(default_factory=dict)
     """Game -> who takes its luck out, in a comparison that asks for it."""
+    listeners: Sequence[ListenerPlugin] = ()
+    """Who wants to hear of what happens."""
 
     @property
     def plan(self) -> Plan:
@@ -80,15 +84,7 @@ def prepare(request: RunRequest, registry: Registry) -> RunSetup:
     unknown = unknown_games([(entrant.name, entrant.bot) for entrant in entrants], registry.games)
     if request.strict and (broken or unknown):
         raise UsageError(" ".join([*broken, *unknown]))
-    chosen = {}
-    for number, name in enumerate(request.games or sorted(registry.games)):
-        with _blaming(request, "games", number):
-            chosen[name] = registry.game(name)
-    try:
-        configured = _configure(chosen, request.options)
-    except ArenaError as error:
-        _blame(error, request, "options", *_unfit_option(chosen, request.options))
-        raise
+    configured = configured_games(request, registry)
     plans = []
     for name, game in configured.items():
         field = tuple(entrant.name for entrant in entrants if entrant.plays(name))
@@ -125,7 +121,20 @@ def prepare(request: RunRequest, registry: Registry) -> RunSetup:
     warnings = [*broken, *unknown, *_guessable(request, entrants)]
     if request.file is not None and request.file.left_out and request.isolate == "auto":
         warnings.append(request.file.left_out)
-    return RunSetup(schedule, configured, by_name, warnings)
+    return RunSetup(schedule, configured, by_name, warnings, listeners=registry.listeners)
+
+
+def configured_games(request: RunRequest, registry: Registry) -> dict[str, Game[Any]]:
+    """The games that are asked for, with their options."""
+    chosen = {}
+    for number, name in enumerate(request.games or sorted(registry.games)):
+        with _blaming(request, "games", number):
+            chosen[name] = registry.game(name)
+    try:
+        return _configure(chosen, request.options)
+    except ArenaError as error:
+        _blame(error, request, "options", *_unfit_option(chosen, request.options))
+        raise
 
 
 @contextmanager
@@ -281,32 +290,38 @@ def info_for(setup: RunSetup, command: str, limits: Mapping[str, Value] | None =
     """What run.json will say."""
     files = {digest: text for game in setup.games.values() for digest, text in game.files.items()}
     files |= {digest: text for entrant in setup.entrants.values() for digest, text in entrant.contents.items()}
-    machine = {
+    return RunInfo(
+        arena=VERSION,
+        plan=setup.plan,
+        entrants=tuple(map(entrant_info, setup.entrants.values())),
+        files=files,
+        limits=dict(limits or {}),
+        command=command,
+        machine=this_machine(),
+        started=now(),
+    )
+
+
+def entrant_info(entrant: Entrant) -> EntrantInfo:
+    """What run.json says of an entrant."""
+    return EntrantInfo(
+        name=entrant.name,
+        spec=entrant.spec,
+        source=entrant.source,
+        version=entrant.version,
+        digest=entrant.digest,
+        team=entrant.team,
+        author=entrant.author,
+    )
+
+
+def this_machine() -> dict[str, str]:
+    """What run.json says of where it was begun."""
+    return {
         "python": platform.python_version(),
         "system": platform.system(),
         "processor": platform.machine(),
     }
-    return RunInfo(
-        arena=VERSION,
-        plan=setup.plan,
-        entrants=tuple(
-            EntrantInfo(
-                name=e.name,
-                spec=e.spec,
-                source=e.source,
-                version=e.version,
-                digest=e.digest,
-                team=e.team,
-                author=e.author,
-            )
-            for e in setup.entrants.values()
-        ),
-        files=files,
-        limits=dict(limits or {}),
-        command=command,
-        machine=machine,
-        started=now(),
-    )
 
 
 def now() -> str:
@@ -358,8 +373,9 @@ def kept_otherwise(run: RunFolder, isolate: Isolation, entrants: Iterable[Entran
     )
 
 
-def reopen(run: RunFolder, registry: Registry, force: bool = False) -> RunSetup:
-    """A run to be continued, with its bots and rules as they are installed now; refuses it if they changed."""
+def reopen(run: RunFolder, registry: Registry, force: bool = False, noting: bool = True) -> RunSetup:
+    """A run to be continued, with its bots and rules as they are installed now; refuses it if they changed. That it is
+    continued all the same is noted in its run.json, unless whoever asks does so later (`noting`)."""
     setup = restore(run, registry)
     absent = sorted({name for plan in setup.plan.games for name in plan.entrants} - setup.entrants.keys())
     if absent:
@@ -370,7 +386,8 @@ def reopen(run: RunFolder, registry: Registry, force: bool = False) -> RunSetup:
     changes = changes_since(run.info, setup)
     if changes and not force:
         raise StoreError(f"{run.folder} cannot be continued: {'; '.join(changes)}. Use --force to go on all the same.")
-    run.force(changes)
+    if noting:
+        run.force(changes)
     run.warnings += [f"continued although {change}." for change in changes]
     return setup
 
@@ -379,6 +396,7 @@ def restore(run: RunFolder, registry: Registry) -> RunSetup:
     """The schedule, rules and bots of a run, as installed now."""
     from harness.runs.duel_judges import judged_formats, judges_of
 
+    refuse_era(run)
     for info in run.info.entrants:
         if f"{info.source}::" in info.spec and not Path(info.source).exists():
             raise UsageError(
@@ -388,7 +406,14 @@ def restore(run: RunFolder, registry: Registry) -> RunSetup:
     entrants = {entrant.name: entrant for entrant in enter_again(run, registry, run.info.entrants)}
     games = configure_run(run, registry)
     judges = judges_of(run.info.plan, games)
-    return RunSetup(Schedule(run.info.plan, judged_formats(registry.formats, judges)), games, entrants, judges=judges)
+    schedule = Schedule(run.info.plan, judged_formats(registry.formats, judges))
+    return RunSetup(schedule, games, entrants, judges=judges, listeners=registry.listeners)
+
+
+def refuse_era(run: RunFolder) -> None:
+    """Refuses the era of a league, which is not played by itself."""
+    if run.info.plan.format == LEAGUE.name:
+        raise UsageError(f"{run.folder} is an era of a league: go on with it by arena league run.")
 
 
 def enter_again(run: RunFolder, registry: Registry, entrants: Iterable[EntrantInfo]) -> list[Entrant]:
@@ -408,7 +433,10 @@ def configure_run(run: RunFolder, registry: Registry) -> dict[str, Game[Any]]:
 
 
 def formats_of(run: RunFolder, registry: Registry) -> Mapping[str, Format]:
-    """The formats as this run needs them: a comparison may need who takes its luck out."""
+    """The formats as this run needs them: a comparison may need who takes its luck out, and that of a league's era is
+    in no list."""
+    if run.info.plan.format == LEAGUE.name:
+        return {**registry.formats, LEAGUE.name: LEAGUE}
     from harness.ratings.question import value_functions
     from harness.runs.duel_judges import judged_formats, judges_of
 

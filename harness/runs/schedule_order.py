@@ -39,7 +39,11 @@ def ordered_results(
     run: RunFolder, mark: Mark | None = None, at_end: Callable[[Mark], None] = lambda _mark: None
 ) -> Iterator[MatchResult]:
     """All results of a run as they are rated: in the order of the schedule, not in that in which matches ended; from a
-    mark on, if one is given. `at_end` is called when the file is at its end, before those that wait for nothing."""
+    mark on, if one is given. `at_end` is called when the file is at its end, before those that wait for nothing. Runs
+    that have an order of their own come in that, from their beginning."""
+    if (run.merged or run.info.plan.before) and (own := run.ordered()) is not None:
+        yield from own
+        return
     mark = mark or Mark()
     waiting, due, read, hashed = mark.waiting, mark.due, run.read_result, mark.hashed
     number, size = mark.lines, mark.size

@@ -4,7 +4,7 @@ it, the rest is derived."""
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from os import SEEK_END
 from pathlib import Path
@@ -74,6 +74,8 @@ class RunInfo(msgspec.Struct, frozen=True):
     """The digest of its notes.jsonl then; empty if no bot has noted anything, or if an older arena did not note it."""
     forced: tuple[str, ...] = ()
     """What had changed when the run was continued all the same."""
+    extended: tuple[str, ...] = ()
+    """The commands by which it became larger than it was asked for, first to last."""
     layout: int = LAYOUT
 
 
@@ -102,6 +104,10 @@ class RunFolder:
     def __init__(self, folder: Path, info: RunInfo) -> None:
         self.folder, self.info = folder, info
         self.warnings: list[str] = []
+        self.title = folder.name
+        """What pages call it."""
+        self.merged = self.several = False
+        """Whether several folders are read together, and whether these are not parts of one run."""
         self.fresh = False
         """Whether it was made by whoever holds this, and has not been played in."""
         self._records: RecordFile | None = None
@@ -173,6 +179,28 @@ class RunFolder:
         """The same without the actions."""
         return self._decoded(_result_decoder, damaged, digest)
 
+    def ordered(self) -> Iterator[MatchResult] | None:
+        """All results as they are rated, where that is not the order of the schedule; None where it is."""
+        if not self.info.plan.before:
+            return None
+        from harness.runs.deal_order import deals_come_again, lines_by_deal
+
+        if not deals_come_again(self.info.plan):
+            return None
+        return (self.read_result(number, line) for _, number, line in lines_by_deal([self]))
+
+    def split(self, records: Iterable[GameRecord]) -> list[tuple[RunFolder, list[GameRecord]]]:
+        """These records by the runs that they are of."""
+        return [(self, list(records))]
+
+    def parts(self) -> Sequence[RunInfo]:
+        """What run.json says of each run that is read here."""
+        return [self.info]
+
+    def size(self) -> int:
+        """Bytes of all records."""
+        return (self.folder / GAMES).stat().st_size
+
     def digest(self) -> str:
         """The digest of all records as they are now."""
         digest = RecordDigest()
@@ -234,7 +262,7 @@ class RunFolder:
         if there or self.info.layout > UNSUMMED:
             what = "is not as it was written: its checksum does not fit" if there else "has no checksum"
             where = f"{self.folder / GAMES}, line {number},"
-            raise StoreError(f"{where} {what}. Take that line out, and --resume plays its match again.")
+            raise StoreError(f"{where} {what}. Take that line out, and its match is played again when the run goes on.")
 
     def lines(self, after: int = 0, size: int = 0) -> Iterator[tuple[int, bytes]]:
         """The whole lines of games.jsonl, without their ends, numbered from 1; those `after` so many, which take up so
@@ -368,10 +396,22 @@ class RunFolder:
         """Notes that the schedule is complete, and with which records."""
         self._rewrite_info(finished=when, records=self.digest(), notes=digest_of_file(self.folder / NOTES))
 
-    def extend(self, plan: Plan) -> None:
-        """Lets the run go on by a plan that begins with what it has."""
+    def extend(self, plan: Plan, **more: object) -> None:
+        """Lets the run go on by a plan that begins with what it has; `more` is what else run.json says of it then."""
         with lock(self.folder):
-            self.go_on(plan)
+            if RunFolder.open(self.folder).info != self.info:
+                raise StoreError(f"{self.folder / RUN} was changed by another process just now; try again.")
+            if self.info.records and self.info.records != self.digest():
+                raise StoreError(
+                    f"{self.folder / GAMES}: these are not the records that the run was finished with, so it is not "
+                    f"extended; arena verify {self.folder} says more."
+                )
+            self._rewrite_info(plan=plan, finished="", records="", notes="", **more)
+
+    def admit(self, plan: Plan, entrants: tuple[EntrantInfo, ...], files: dict[str, str]) -> None:
+        """Lets more bots play in the era of a league."""
+        if (plan, entrants, files) != (self.info.plan, self.info.entrants, self.info.files):
+            self._rewrite_info(plan=plan, entrants=entrants, files=files)
 
     def go_on(self, plan: Plan) -> None:
         """The same for whoever is writing to it already."""

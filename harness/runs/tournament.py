@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack, suppress
+from functools import partial
 from typing import Any
 
 from harness.core.errors import PluginError, StoreError, UsageError
 from harness.core.types import Fault, GameRecord, MatchSpec
 from harness.executors.jobs import HERE, ClusterChoice, Executor, Job, choose_executor
 from harness.plugins.identity import file_digest
+from harness.plugins.listeners import Listeners
 from harness.runs.live_matches import LiveMatches, play_live
 from harness.runs.match_result import RecordDigest
 from harness.runs.roll_call import RollCall
 from harness.runs.run_setup import RunSetup, now
+from harness.runs.run_teller import RunTeller
 from harness.runs.store import GAMES, LOGS, RunFolder
 
 TOLD = 10
@@ -32,14 +35,19 @@ def play_run(
     disqualified: Callable[[str, str], None] = lambda _bot, _why: None,
     cluster: ClusterChoice = HERE,
     playing: Callable[[Executor], None] = lambda _executor: None,
+    listeners: Listeners | None = None,
 ) -> bool:
     """Plays what is missing of a run under these limits; whether it is complete now. What went wrong with workers
     is added to the run's warnings. `seen` is shown every record, those of before first; `begins` is called after these.
     `disqualified` is told which bot is out and why, as soon as it is, and again when the run is continued. `playing` is
-    shown the executor before it begins.
+    shown the executor before it begins. Plugins that listen are told what happens, or those `listeners` that somebody
+    else will close.
     """
-    tournament = Tournament(run, setup, limits["max_faults"], seen, begins, disqualified)
     with ExitStack() as stack:
+        if listeners is None and setup.listeners:
+            listeners = Listeners(setup.listeners)
+            stack.push(partial(_close, listeners, run))
+        tournament = Tournament(run, setup, limits["max_faults"], seen, begins, disqualified, listeners)
         try:
             executor = choose_executor(setup.roster, limits, workers, should_stop, run.folder / LOGS, cluster)
             playing(executor)
@@ -56,6 +64,12 @@ def play_run(
         listed = ", ".join(executor.given_up[:TOLD])
         run.warnings.append(f"could not be played, through no fault of a bot that could be told: {listed}.")
     return complete
+
+
+def _close(listeners: Listeners, run: RunFolder, raised: type[BaseException] | None, *_error: object) -> None:
+    """Lets listeners catch up, unless somebody wants to leave at once."""
+    in_haste = raised is not None and issubclass(raised, KeyboardInterrupt)
+    run.warnings += listeners.close(grace=0.0) if in_haste else listeners.close()
 
 
 def _changed_meanwhile(setup: RunSetup) -> Iterator[str]:
@@ -79,20 +93,29 @@ class Tournament:
         seen: Callable[[GameRecord], None] = lambda _record: None,
         begins: Callable[[], None] = lambda: None,
         disqualified: Callable[[str, str], None] = lambda _bot, _why: None,
+        listeners: Listeners | None = None,
     ) -> None:
         """`max_faults` disqualifies a bot after so many (0: never)."""
         self.run, self.schedule, self.max_faults, self.seen, self.begins = run, setup.schedule, max_faults, seen, begins
         self.disqualified = disqualified
+        self.teller = RunTeller(listeners, run, setup.schedule.count()) if listeners else None
         self.faults: Counter[str] = Counter()
         self.out: dict[str, str] = {}
         """Why a bot is disqualified, by its name."""
-        self.appended = 0
-        """Records of this time."""
+        self.earlier, self.appended = 0, 0
+        """Records that were there, and those of this time."""
         self.before: RecordDigest | None = None
         """Of those that were there, if the run was finished with them."""
 
     def play(self, executor: Executor) -> bool:
         """Plays what is missing of the plan; whether the plan is complete now."""
+        try:
+            return self._play(executor)
+        finally:
+            if self.teller:
+                self.teller.over(self.earlier + self.appended)
+
+    def _play(self, executor: Executor) -> bool:
         run = self.run
         with run.writing():
             complete = self._adaptive(executor) if self.schedule.adaptive else self._static(executor)
@@ -150,15 +173,20 @@ class Tournament:
         self.before = RecordDigest() if run.info.records else None
         reads_actions = self.schedule.format.reads_actions
         for record in run.records(digest=self.before) if reads_actions else run.results(digest=self.before):
+            self.earlier += 1
             self._count(record)
             yield record
         self.begins()
+        if self.teller and not run.info.finished:
+            self.teller.started(self.earlier)
 
     def _played(self, executor: Executor, specs: Iterable[MatchSpec]) -> Iterator[GameRecord]:
         jobs = map(self._job, specs)  # which, unlike a generator, asks again after an end
         for record, *_ in executor.run(jobs, self.run.append_all):
             self.appended += 1
             self._count(record)
+            if self.teller:
+                self.teller.match(self.earlier + self.appended, record)
             yield record
 
     def _count(self, record: GameRecord) -> None:

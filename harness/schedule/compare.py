@@ -111,6 +111,13 @@ def check(game: GamePlan, plan: Plan) -> None:
         raise UsageError("A deal that is played twice takes 2 matches: --most (of a tournament --deals) must be 2.")
 
 
+def extend(plan: Plan, asked: Plan) -> Plan:
+    """More matches."""
+    from harness.schedule.longer_runs import longer_comparison  # few runs are extended
+
+    return longer_comparison(plan, asked)
+
+
 COMPARE = Format(
     "compare",
     "two candidates at one table, until it is known whether one is better: what 'arena compare' plays",
@@ -141,6 +148,7 @@ COMPARE = Format(
     ),
     candidates=True,
     anytime=True,
+    extend=extend,
 )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from harness.core.chance import Chance
 from harness.core.errors import UsageError
 from harness.core.format import DuplicateSet, Format, GamePlan, Outcome, Plan, Rounds
@@ -15,17 +17,48 @@ PLACE = "\0"
 
 
 def rounds(game: GamePlan, plan: Plan, luck: Chance) -> Rounds:
-    """A deal at a time; results are not looked at."""
+    """A deal at a time; results are not looked at. Of a plan that was extended, the deals since."""
     field, candidates = sides(game, plan)
-    choice = tables_by_deal(field, game.players - 1, plan.whole("tables"), plan.deals, luck.rng("tables", game.name))
-    for deal, tables in enumerate(choice, 1):
+    first, rng = plan.deals_before, luck.rng("tables", game.name, *([len(plan.before)] if plan.before else []))
+    choice = tables_by_deal(field, game.players - 1, plan.whole("tables"), plan.deals - first, rng)
+    for deal, tables in enumerate(choice, first + 1):
         played: list[DuplicateSet] = []
         for number, table in enumerate(tables, 1):
-            seating = game.seating([PLACE, *table], luck, deal, number)
-            for candidate in candidates:
-                bots = tuple(candidate if name == PLACE else name for name in seating)
-                played.append(DuplicateSet(deal, len(played) + 1, (deal, number), bots))
+            _seat(played, game, luck, (deal, number), table, candidates)
         yield played
+    return Outcome()
+
+
+def _seat(
+    played: list[DuplicateSet],
+    game: GamePlan,
+    luck: Chance,
+    place: tuple[int, int],
+    table: Sequence[str],
+    candidates: Sequence[str],
+    before: int = 0,
+) -> None:
+    """Adds the sets of these candidates at one table, its place being its deal and its number there."""
+    seating = game.seating([PLACE, *table], luck, *place)
+    for candidate in candidates:
+        bots = tuple(candidate if name == PLACE else name for name in seating)
+        played.append(DuplicateSet(place[0], before + len(played) + 1, place, bots))
+
+
+def late(game: GamePlan, plan: Plan, luck: Chance) -> Rounds:
+    """Late candidates at the tables of each of the deals before, and all candidates at those of late bots."""
+    from harness.schedule.growing_tables import GrowingTables  # few runs are extended
+
+    tables, candidates = GrowingTables(game, plan, game.players - 1, _field), sides(game, plan)[1]
+    came = [name for name in candidates if name in plan.candidates[plan.before[-1].candidates :]]
+    if tables.newcomers or came:
+        there = len(candidates) - len(came)
+        for deal, (old, new) in enumerate(tables.late(luck), 1):
+            played: list[DuplicateSet] = []
+            for number, table in enumerate([*old, *new], 1):
+                who = came if number <= len(old) else candidates
+                _seat(played, game, luck, (deal, number), table, who, len(old) * there)
+            yield played
     return Outcome()
 
 
@@ -33,9 +66,8 @@ class GauntletTracker:
     """Compares the candidates deal by deal, as far as all of them have played the same deals."""
 
     def __init__(self, game: GamePlan, plan: Plan) -> None:
-        field, candidates = sides(game, plan)
-        self._results = PairedResults(candidates, game.players)
-        self._sets = plan.deals * tables_per_deal(len(field), game.players - 1, plan.whole("tables"), plan.deals)
+        self._results = PairedResults(sides(game, plan)[1], game.players)
+        self._sets = _tables(game, plan)
 
     def add(self, record: GameRecord) -> None:
         """Takes in a match."""
@@ -54,9 +86,28 @@ def sides(game: GamePlan, plan: Plan) -> tuple[list[str], list[str]]:
 
 def count(game: GamePlan, plan: Plan) -> int:
     """Every candidate plays each deal at every table of the field in all rotations."""
-    field, candidates = sides(game, plan)
-    tables = tables_per_deal(len(field), game.players - 1, plan.whole("tables"), plan.deals)
-    return plan.deals * len(candidates) * tables * game.players
+    return len(sides(game, plan)[1]) * _tables(game, plan) * game.players
+
+
+def _tables(game: GamePlan, plan: Plan) -> int:
+    """The tables of all deals together."""
+    if plan.before:
+        from harness.schedule.growing_tables import GrowingTables
+
+        return GrowingTables(game, plan, game.players - 1, _field).count()
+    bots = len(_field(game, plan))
+    return plan.deals * tables_per_deal(bots, game.players - 1, plan.whole("tables"), plan.deals)
+
+
+def extend(plan: Plan, asked: Plan) -> Plan:
+    """More deals, late bots of the field, and late candidates."""
+    from harness.schedule.growing_tables import grown
+
+    return grown(plan, asked, _field, 1)
+
+
+def _field(game: GamePlan, plan: Plan) -> list[str]:
+    return sides(game, plan)[0]
 
 
 def check(game: GamePlan, plan: Plan) -> None:
@@ -84,4 +135,6 @@ GAUNTLET = Format(
     options=(TABLES,),
     candidates=True,
     track=GauntletTracker,
+    extend=extend,
+    late=late,
 )

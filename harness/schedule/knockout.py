@@ -157,6 +157,13 @@ def sizes(game: GamePlan, plan: Plan) -> Iterator[int]:
         yield from sizes_of_round(tables, game, plan)
 
 
+def extend(plan: Plan, asked: Plan) -> Plan:
+    """Says why not."""
+    from harness.schedule.longer_runs import no_longer_knockout  # few runs are extended
+
+    return no_longer_knockout(plan, asked)
+
+
 KNOCKOUT = Format(
     "knockout",
     "tables of which the best half goes on, down to a final",
@@ -166,4 +173,5 @@ KNOCKOUT = Format(
     track=KnockoutTracker,
     stages=stages,
     sizes=sizes,
+    extend=extend,
 )

@@ -248,6 +248,13 @@ def check(game: GamePlan, plan: Plan) -> None:
         )
 
 
+def extend(plan: Plan, asked: Plan) -> Plan:
+    """More deals, which are more rounds."""
+    from harness.schedule.longer_runs import longer_ladder  # few runs are extended
+
+    return longer_ladder(plan, asked, sizes)
+
+
 LADDER = Format(
     "ladder",
     "the tables that tell most, by the results so far, about the best bot, the order, or a newcomer's place",
@@ -279,4 +286,5 @@ LADDER = Format(
     candidates=True,
     track=LadderTracker,
     sizes=sizes,
+    extend=extend,
 )

@@ -30,23 +30,56 @@ LAST_EFFORT = 300_000
 
 
 def rounds(game: GamePlan, plan: Plan, luck: Chance) -> Rounds:
-    """A deal at a time; results are not looked at."""
-    choice = tables_by_deal(
-        game.entrants, game.players, plan.whole("tables"), plan.deals, luck.rng("tables", game.name)
-    )
-    for deal, tables in enumerate(choice, 1):
-        yield [
-            DuplicateSet(deal, number, (deal, number), game.seating(table, luck, deal, number))
-            for number, table in enumerate(tables, 1)
-        ]
+    """A deal at a time; results are not looked at. Of a plan that was extended, the deals since."""
+    first = plan.before[-1].deals if plan.before else 0
+    rng = luck.rng("tables", game.name, *([len(plan.before)] if plan.before else []))
+    choice = tables_by_deal(game.entrants, game.players, plan.whole("tables"), plan.deals - first, rng)
+    for deal, tables in enumerate(choice, first + 1):
+        yield sets_of_deal(game, luck, deal, tables)
+    return Outcome()
+
+
+def sets_of_deal(
+    game: GamePlan, luck: Chance, deal: int, tables: Sequence[Sequence[str]], before: int = 0
+) -> list[DuplicateSet]:
+    """A set for each of these tables, the deal having so many `before` them."""
+    return [
+        DuplicateSet(deal, number, (deal, number), game.seating(table, luck, deal, number))
+        for number, table in enumerate(tables, before + 1)
+    ]
+
+
+def late(game: GamePlan, plan: Plan, luck: Chance) -> Rounds:
+    """The tables of those who came late, in each of the deals before."""
+    from harness.schedule.growing_tables import GrowingTables  # few runs are extended
+
+    tables = GrowingTables(game, plan, game.players, _field)
+    if tables.newcomers:
+        for deal, (old, new) in enumerate(tables.late(luck), 1):
+            yield sets_of_deal(game, luck, deal, new, len(old))
     return Outcome()
 
 
 def count(game: GamePlan, plan: Plan) -> int:
     """Every table plays each deal in all rotations."""
+    if plan.before:
+        from harness.schedule.growing_tables import GrowingTables
+
+        return GrowingTables(game, plan, game.players, _field).count() * game.players
     return (
         plan.deals * tables_per_deal(len(game.entrants), game.players, plan.whole("tables"), plan.deals) * game.players
     )
+
+
+def extend(plan: Plan, asked: Plan) -> Plan:
+    """More deals, and late bots."""
+    from harness.schedule.growing_tables import grown
+
+    return grown(plan, asked, _field, 0)
+
+
+def _field(game: GamePlan, _plan: Plan) -> Sequence[str]:
+    return game.entrants
 
 
 def check(game: GamePlan, _plan: Plan) -> None:
@@ -102,4 +135,6 @@ ROUND_ROBIN = Format(
     adaptive=False,
     check=check,
     options=(TABLES,),
+    extend=extend,
+    late=late,
 )

@@ -79,20 +79,34 @@ class Schedule:
 
     def _flat(self) -> Iterator[MatchSpec]:
         luck, index = Chance(self.plan.seed), count()
-        running = self._started(luck)
-        for _ in range(self.plan.deals):
-            for rounds in running:
+        for plan in self.plan.stages() if self.plan.before else (self.plan,):
+            if plan.before and self.format.late:
+                yield from self._late(plan, luck, index)
+            running = self._started(luck, plan)
+            for _ in range(plan.deals - plan.deals_before if plan.before else plan.deals):
+                for rounds in running:
+                    sets = rounds.ask()
+                    if not isinstance(sets, list):
+                        raise rounds.broken("it ends before its deals do")
+                    yield from rounds.matches(sets, index)
+
+    def _late(self, plan: Plan, luck: Chance, index: Iterator[int]) -> Iterator[MatchSpec]:
+        """What those who came with this extension of the run have to play of the deals before."""
+        running = [CheckedRounds(game, plan, self.format, luck, late=True) for game in plan.games]
+        while running:
+            for rounds in list(running):
                 sets = rounds.ask()
-                if not isinstance(sets, list):
-                    raise rounds.broken("it ends before its deals do")
-                yield from rounds.matches(sets, index)
+                if isinstance(sets, list):
+                    yield from rounds.matches(sets, index)
+                else:
+                    running.remove(rounds)
 
     def course(self) -> Course:
         """The matches of any plan, as results lead to them: what is played by, and all else here that needs results."""
-        return Course(self.plan, self.format, self._started(Chance(self.plan.seed)))
+        return Course(self.plan, self.format, self._started(Chance(self.plan.seed), self.plan))
 
-    def _started(self, luck: Chance) -> list[CheckedRounds]:
-        return [CheckedRounds(game, self.plan, self.format, luck) for game in self.plan.games]
+    def _started(self, luck: Chance, plan: Plan) -> list[CheckedRounds]:
+        return [CheckedRounds(game, plan, self.format, luck) for game in plan.games]
 
     def follow(self, results: Results) -> Generator[list[MatchSpec], None, dict[str, Outcome]]:
         """The matches of any plan, round by round; `results` is asked for the records of each round after it is given.
@@ -163,10 +177,11 @@ class Schedule:
 class CheckedRounds:
     """The rounds of one game, as its format yields them, and the matches that they are."""
 
-    def __init__(self, game: GamePlan, plan: Plan, form: Format, luck: Chance) -> None:
+    def __init__(self, game: GamePlan, plan: Plan, form: Format, luck: Chance, late: bool = False) -> None:
+        """`late`: those of bots that came with the last extension of a run, in the deals before it."""
         self.game = game
         self._format, self._luck, self._entered = form, luck, frozenset(game.entrants)
-        self._rounds: Any = form.rounds(game, plan, luck)
+        self._rounds: Any = form.late(game, plan, luck) if late and form.late else form.rounds(game, plan, luck)
         if not isinstance(self._rounds, Generator):
             raise self.broken(f"its rounds are {self._rounds!r}, not a generator")
         self._last = NO_SET

@@ -148,6 +148,13 @@ def sizes(game: GamePlan, plan: Plan) -> Iterator[int]:
         yield from sizes_of_round(len(game.entrants) // game.players, game, plan)
 
 
+def extend(plan: Plan, asked: Plan) -> Plan:
+    """More rounds."""
+    from harness.schedule.longer_runs import longer_swiss  # few runs are extended
+
+    return longer_swiss(plan, asked, sizes)
+
+
 SWISS = Format(
     "swiss",
     "rounds in which those who stand level meet, without avoidable repeats",
@@ -158,4 +165,5 @@ SWISS = Format(
     sizes=sizes,
     options=(Option("rounds", 0, "rounds; 0 is as many as halve the field down to one", kind="int", minimum=0),),
     track=SwissTracker,
+    extend=extend,
 )

@@ -247,9 +247,9 @@ def test_leaderboards_are_fitted_once(monkeypatch):
 
 def test_a_run_is_continued_as_it_was_asked_for():
     harness.tournament("el-paso", FIELD, deals=1, seed=1, workers=0, name="here")
-    with pytest.raises(harness.UsageError, match="leave out deals, seed"):
+    with pytest.raises(harness.UsageError, match="leave out seed"):
         harness.tournament(resume="here", deals=5, seed=3)
-    with pytest.raises(harness.UsageError, match="leave out request, 'outlaw'"):
+    with pytest.raises(harness.UsageError, match="leave out request"):
         harness.tournament(bots=["outlaw"], resume="here", request=harness.RunRequest(deals=9))
 
 

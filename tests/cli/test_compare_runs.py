@@ -114,7 +114,8 @@ def test_house_bots_fill_only_what_is_lacking():
 
 def test_ctrl_c_loses_nothing_and_says_how_to_go_on():
     Path("slow.py").write_text(SLOW)
-    asked = ("slow.py", "random", "--game", "el-paso", "--seed", "1", "--margin", "0", "--name", "a", "--workers", "1")
+    asked = ("slow.py", "random", "--game", "el-paso", "--seed", "1", "--margin", "0", "--name", "a", "--workers", "1",
+             "--most", "400")  # fmt: skip
     process = subprocess.Popen(
         [sys.executable, "-m", "harness", "compare", *asked],
         stdout=subprocess.PIPE,

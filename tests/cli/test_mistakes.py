@@ -42,7 +42,7 @@ BASE = ("tournament", "--game", "el-paso", "--deals", 1)
         (("tournament", "--name", "../up"), "cannot be the name of a folder"),
         (("tournament", "-f", "papyrus"), "Unknown table format 'papyrus'"),
         (("tournament", "--resume", "nowhere"), "There is no run 'nowhere'."),
-        (("tournament", "--resume", "nowhere", "--bot", "random"), "leave out --bot."),
+        (("tournament", "--resume", "nowhere", "--seed", 3), "leave out --seed."),
         (("leaderboard", "nowhere"), "There is no run 'nowhere'."),
         (("verify", "nowhere"), "There is no run 'nowhere'."),
         (("replay", "nowhere", "1"), "There is no run 'nowhere'."),

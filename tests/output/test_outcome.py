@@ -22,7 +22,7 @@ from harness.output import FORMATS
 from harness.output.bracket_text import bracket_text, is_tree
 from harness.output.outcome_text import NOT_DRAWN, FormatResults
 from harness.output.pages import format_results
-from harness.output.pages.markup import _environment
+from harness.output.pages.markup import page_environment
 from harness.output.pages.outcome_part import outcome_parts
 from harness.plugins.registry import load
 from harness.runs.store import RunFolder
@@ -272,7 +272,7 @@ def test_records_of_other_tables_are_told_and_harm_no_other_page():
 
 
 def part_of_page(form: str, told: dict[str, Outcome]) -> str:
-    module = _environment().get_template("outcome.html").module
+    module = page_environment().get_template("outcome.html").module
     return "".join(module.format_result(part, form, {}) for part in outcome_parts(told).values())  # type: ignore[attr-defined]
 
 

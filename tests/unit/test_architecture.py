@@ -24,8 +24,9 @@ RANKS = (
     ("ratings",),
     ("schedule",),  # a ladder seats tables by what the ratings say
     ("runs",),
+    ("league",),
     ("bench", "conformance", "output", "play"),
-    ("api",),
+    ("api", "serve"),
     ("cli",),
 )
 """The packages of harness, low to high; those on one line know nothing of each other."""

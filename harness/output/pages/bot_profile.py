@@ -22,7 +22,8 @@ class Published(Struct, frozen=True):
     name: str
     arena: str
     command: str
-    seed: int
+    seed: int | None
+    """None as long as the run goes on."""
     started: str
     finished: str
     matches: int
@@ -35,6 +36,12 @@ class Published(Struct, frozen=True):
     """What each leaderboard says, in sentences; "overall" over several games."""
     overall: list[Row] = []
     """A line for each bot over several games."""
+    without: list[str] = []
+    """Bots whose matches are left out."""
+    updated: str = ""
+    """When what is told of it changed; sites of older arenas do not know."""
+    parts: list[str] = []
+    """Of several runs that were rated together: when each was started."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +101,10 @@ def _in_game(bot: str, game: str, runs: Sequence[Published]) -> InGame | None:
 def _opponents(bot: str, game: str, runs: Sequence[Published]) -> list[Opponent]:
     """Those it met, the one it finishes ahead of most often first."""
     sums: dict[str, list[float]] = {}
+    alone = {run.started for run in runs if not run.parts}
     for run in runs:
+        if not alone.isdisjoint(run.parts):
+            continue  # its matches are counted where they were played
         for row in run.pairs.get(game, ()):
             if row["bot"] == bot:
                 both = sums.setdefault(row["against"], [0.0, 0.0])

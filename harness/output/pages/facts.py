@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
 from harness.core.format import Plan
 from harness.core.types import GameRecord
+from harness.output.pages.left_out import without_bots
 from harness.output.pages.picks import Picks
 from harness.output.pages.samples import Curve, Histogram
 from harness.ratings import Ratings, RatingSet
@@ -51,6 +52,8 @@ class Facts:
     matches: int = 0
     failed: int = 0
     """Matches in which a bot failed, or was disqualified before."""
+    left_out: int = 0
+    """Matches of bots that are left out."""
 
     def add(self, record: GameRecord) -> None:
         """Takes in one match, in the order of the schedule, and rates it."""
@@ -128,10 +131,22 @@ class GatheredRun:
         self.add, self.state, self.restore = facts.add, facts.state, facts.restore
 
 
-def facts_of(run: RunFolder) -> Facts:
-    """The facts of a run."""
+def facts_of(run: RunFolder, without: Sequence[str] = ()) -> Facts:
+    """The facts of a run, `without` the matches of these bots."""
+    if without:
+        return _some_facts(run, without)
     facts = Facts(rating_set_of(run.info.plan))
     if not facts.rating_set.kept:
         return gather(ordered_results(run), run.info.plan)
     feed(run, RatedRun(facts.rating_set, rate=False), GatheredRun(facts))
+    return facts
+
+
+def _some_facts(run: RunFolder, without: Sequence[str]) -> Facts:
+    facts, chosen = Facts(rating_set_of(run.info.plan, whole=False)), without_bots(without)
+    for record in ordered_results(run):
+        if chosen(record):
+            facts.add(record)
+        else:
+            facts.left_out += 1
     return facts

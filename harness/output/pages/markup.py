@@ -8,7 +8,7 @@ from functools import cache
 from hashlib import sha256
 from importlib import resources
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from harness._version import VERSION
@@ -46,9 +46,10 @@ def _trusted(text: str) -> Markup:
 
 
 @cache
-def _environment() -> Environment:
+def page_environment(*packages: str) -> Environment:
+    """What fills in our templates; also those that other `packages` have among their assets."""
     environment = Environment(
-        loader=PackageLoader("harness.output.pages", "assets"),
+        loader=ChoiceLoader([PackageLoader(name, "assets") for name in (*packages, "harness.output.pages")]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -61,6 +62,6 @@ def _environment() -> Environment:
 
 def fill(template: str, page_script: Script, **values: object) -> str:
     """The page that a template makes of these values."""
-    page = _environment().get_template(template)
+    page = page_environment().get_template(template)
     style = asset("style.css") + asset("outcome.css")
     return page.render(style=_trusted(style), script=page_script, version=VERSION, **values)

@@ -3,117 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from harness.core.errors import UnknownName
-from harness.core.format import Outcome
+from harness.core.errors import UnknownName, UsageError
+from harness.core.format import Format, Outcome
 from harness.core.game import Game
 from harness.core.types import GameRecord
-from harness.output.columns import COLUMNS, NOTHING, ScoreText
-from harness.output.data_table import DataTable
 from harness.output.display_names import short
 from harness.output.overall_table import overall_tables
+from harness.output.pages.board_part import BoardPart, board_part, table_part
 from harness.output.pages.charts import charts
 from harness.output.pages.facts import Facts, facts_of
-from harness.output.pages.figure import Chart
+from harness.output.pages.left_out import left_out_sentence, without_bots
 from harness.output.pages.markup import Script, asset, fill, script
 from harness.output.pages.outcome_part import outcome_parts
 from harness.output.pages.scenes import ASKED, Scene, scenes
-from harness.output.tables import leaderboard_table
+from harness.output.pages.withheld import shown_command, shown_seed, shown_warnings, still_open
 from harness.ratings import Leaderboard
-from harness.runs.store import EntrantInfo, RunFolder
+from harness.runs.store import RunFolder
 
 Games = Mapping[str, Game[Any]]
-QUIET = ("0", "", NOTHING)
-"""What an alarm says when nothing is wrong."""
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """One cell of a leaderboard: what is read, what it is sorted by, and its CSS classes."""
-
-    text: str
-    key: str
-    kind: str
-    link: bool = False
-    """Whether it names the bot."""
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One line of a leaderboard."""
-
-    bot: str
-    cells: list[Cell]
-
-
-@dataclass(frozen=True, slots=True)
-class BoardPart:
-    """One leaderboard's part of the page."""
-
-    title: str
-    headers: Sequence[tuple[str, str]]
-    """With their CSS classes."""
-    lines: list[Entry]
-    summary: Sequence[str]
-    notes: Sequence[str]
-    charts: Sequence[Chart] = ()
-
-
-def board_part(
-    board: Leaderboard,
-    drawn: Sequence[Chart] = (),
-    score_text: ScoreText | None = None,
-    entrants: Sequence[EntrantInfo] = (),
-) -> BoardPart:
-    """A leaderboard for a page."""
-    keys = {column.name: column.sort_by or column.name for column in COLUMNS}
-    return table_part(leaderboard_table(board, score_text=score_text, entrants=entrants), keys, drawn)
-
-
-def table_part(table: DataTable, keys: Mapping[str, str], drawn: Sequence[Chart] = ()) -> BoardPart:
-    """A table for a page; `keys` has the fields that columns are sorted by. Alarms are there if something is wrong."""
-    shown = [
-        place
-        for place, header in enumerate(table.headers)
-        if header not in table.alarms or any(row[place] not in QUIET for row in table.cells)
-    ]
-
-    def kind(header: str, text: str = "") -> str:
-        alarm = header in table.alarms and text not in QUIET
-        classes = (
-            ("word", header in table.words),
-            ("bot", header == "bot"),
-            ("group", header == "group"),
-            ("alarm", alarm),
-        )
-        return " ".join(name for name, fits in classes if fits)
-
-    lines = [
-        Entry(
-            str(row["bot"]),
-            [
-                Cell(
-                    cells[place],
-                    _key(row.get(keys.get(header := table.headers[place], header), cells[place])),
-                    kind(header, cells[place]),
-                    header == "bot",
-                )
-                for place in shown
-            ],
-        )
-        for row, cells in zip(table.rows, table.cells, strict=True)
-    ]
-    headers = [table.headers[place] for place in shown]
-    told = [text for header, text in table.legends.items() if header in headers]
-    legend = " ".join([*told, table.legend]).strip()
-    titles = [(header.upper() if header in table.alarms else header, kind(header)) for header in headers]
-    return BoardPart(table.title, titles, lines, table.summary, [*table.notes, legend], drawn)
-
-
-def _key(value: object) -> str:
-    return "" if value is None else str(value)
 
 
 def report(
@@ -122,11 +31,24 @@ def report(
     asked: Sequence[str] = (),
     most: int | None = None,
     outcomes: Mapping[str, Outcome] | None = None,
+    without: Sequence[str] = (),
+    formats: Mapping[str, Format] | None = None,
 ) -> str:
-    """The page of a run with the matches `asked` for and at most `most` others (all chosen ones if None)."""
-    facts = facts_of(run)
-    shown = watched(run, games, facts, asked, most)
-    return render(run, games, facts, facts.rating_set.boards(), shown, outcomes=outcomes)
+    """The page of a run with the matches `asked` for and at most `most` others (all chosen ones if None), `without` the
+    matches of these bots; `formats` know what is still to be played."""
+    _check_asked(run, asked, without)
+    facts = facts_of(run, without)
+    shown = watched(run, games, facts, asked, most, formats)
+    boards = facts.rating_set.boards()
+    return render(run, games, facts, boards, shown, outcomes=outcomes, without=without, formats=formats)
+
+
+def _check_asked(run: RunFolder, asked: Sequence[str], without: Sequence[str]) -> None:
+    """Raises UsageError for a match that is asked for and left out."""
+    chosen = without_bots(without)
+    for record in run.chosen(asked).values() if asked and without else ():
+        if not chosen(record):
+            raise UsageError(f"{record.id} is a match of a bot that is left out: leave out --match, or --without.")
 
 
 def render(
@@ -138,23 +60,33 @@ def render(
     home: str = "",
     links: Mapping[str, str] | None = None,
     outcomes: Mapping[str, Outcome] | None = None,
+    without: Sequence[str] = (),
+    formats: Mapping[str, Format] | None = None,
 ) -> str:
     """The page of gathered facts; `links` leads from bots to their pages, `home` to the page above, `outcomes` are what
-    the format says of each game."""
+    the format says of each game, `without` are bots whose matches were left out."""
     return fill(
         "report.html",
         _viewer(games, shown),
         run=_about(run, facts),
-        warnings=[*_remarks(run, facts), *run.warnings],
+        warnings=[*_remarks(run, facts, without), *shown_warnings(run)],
         boards=[*_board_parts(run, boards, facts, games), *(table_part(one, {}) for one in overall_tables(boards))],
         outcomes=outcome_parts(outcomes or {}),
         scenes=[_Listed(scene, games.get(scene.record.game)) for scene in shown],
         shown={scene.record.id for scene in shown},
         faults=facts.faults.groups(),
         fault_counts=facts.faults,
+        untold=_untold(run, facts, formats),
         home=home,
         links=links or {},
     )
+
+
+def _untold(run: RunFolder, facts: Facts, formats: Mapping[str, Format] | None) -> set[str]:
+    """Matches of which it is not told what a bot said that failed: it may have said what it had in its hand."""
+    if run.info.finished:
+        return set()
+    return still_open(run, formats or {}, run.chosen({group.first.match for group in facts.faults.groups()}).values())
 
 
 def _board_parts(run: RunFolder, boards: Sequence[Leaderboard], facts: Facts, games: Games) -> Iterator[BoardPart]:
@@ -163,8 +95,16 @@ def _board_parts(run: RunFolder, boards: Sequence[Leaderboard], facts: Facts, ga
         yield board_part(board, list(charts(board, facts)), game.score_text if game else None, run.info.entrants)
 
 
-def watched(run: RunFolder, games: Games, facts: Facts, asked: Sequence[str], most: int | None = None) -> list[Scene]:
-    """The matches of the replay viewer: those asked for, then those worth looking at."""
+def watched(
+    run: RunFolder,
+    games: Games,
+    facts: Facts,
+    asked: Sequence[str],
+    most: int | None = None,
+    formats: Mapping[str, Format] | None = None,
+) -> list[Scene]:
+    """The matches of the replay viewer: those asked for, then those worth looking at; but none whose deal is still
+    being played."""
     picks = [pick for pick in facts.picks.chosen() if pick.match not in asked][:most]
     reasons = {**dict.fromkeys(asked, ASKED), **{pick.match: pick.reason for pick in picks}}
     if not reasons:
@@ -173,7 +113,8 @@ def watched(run: RunFolder, games: Games, facts: Facts, asked: Sequence[str], mo
     for match in asked:
         if match not in found:
             raise UnknownName(f"match of {run.folder.name}", match, [pick.match for pick in facts.picks.chosen()])
-    return scenes(games, [(found[match], reason) for match, reason in reasons.items()])
+    withheld = still_open(run, formats or {}, found.values())
+    return scenes(games, [(found[match], reason) for match, reason in reasons.items()], withheld)
 
 
 class _Listed:
@@ -202,12 +143,12 @@ def _viewer(games: Games, shown: Sequence[Scene]) -> Script:
 def _about(run: RunFolder, facts: Facts) -> dict[str, object]:
     info = run.info
     return {
-        "name": run.folder.name,
+        "name": run.title,
         "matches": facts.matches,
         "bots": len({bot for ratings in facts.rated().values() for bot in ratings.lines}),
         "when": info.started.replace("T", " ")[:16],
-        "command": info.command,
-        "seed": info.plan.seed,
+        "command": shown_command(info),
+        "seed": "one for each" if run.several else shown_seed(info),
         "format": f"{info.plan.format}, {info.plan.deals} deals",
         "format_name": info.plan.format,
         "arena": info.arena,
@@ -220,9 +161,9 @@ def _about(run: RunFolder, facts: Facts) -> dict[str, object]:
     }
 
 
-def _remarks(run: RunFolder, facts: Facts) -> list[str]:
+def _remarks(run: RunFolder, facts: Facts, without: Sequence[str]) -> list[str]:
     """What a reader should know first."""
-    remarks = []
+    remarks = [left_out_sentence(without, facts.matches, facts.left_out)] if without else []
     if not facts.matches:
         remarks.append("No match has been played yet: there is nothing to rate.")
     elif facts.failed == facts.matches:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,7 @@ from harness.core.errors import ArenaError
 from harness.core.game import Game
 from harness.core.types import Event, GameRecord
 from harness.match.replay import Replay, stream
+from harness.output.pages.withheld import STILL_OPEN
 
 ROOM = 1_500_000
 """Characters of a page that chosen matches may take up; those that were asked for by name come on top."""
@@ -33,11 +34,17 @@ class Scene:
     """Why it cannot be shown."""
 
 
-def scenes(games: Mapping[str, Game[Any]], chosen: Iterable[tuple[GameRecord, str]]) -> list[Scene]:
-    """The matches, packed; the last ones are left out when they would make the page too large."""
+def scenes(
+    games: Mapping[str, Game[Any]], chosen: Iterable[tuple[GameRecord, str]], withheld: Collection[str] = ()
+) -> list[Scene]:
+    """The matches, packed; the last ones are left out when they would make the page too large, and those that are
+    `withheld` if nobody asked for them by name."""
     packed: list[Scene] = []
     room = ROOM
     for record, reason in chosen:
+        if record.id in withheld:
+            packed += [Scene(record, reason, "", STILL_OPEN)] if reason == ASKED else []
+            continue
         scene = _scene(games, record, reason)
         if reason != ASKED:
             room -= len(scene.packed)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import harness
+from tests.league.support import write_bot
 
 GAMES = ["el-paso", "gnadenlos", "x-pasch"]
 FORMATS = {
@@ -28,6 +29,20 @@ def test_every_format_has_the_records_of_one_core(cluster, kind):
     assert there.complete
     assert plain(there) == plain(here)
     assert there.table() == here.table()
+
+
+def test_a_league_has_the_records_of_one_core(cluster):
+    def played(name, **where):
+        league = harness.new_league(name, games=("el-paso", "x-pasch"), players=3, seed=5, move_time=60)
+        league.add("outlaw", "diehard", "random", "tycoon", "founder")
+        league.run(matches=30, quiet=True, **where)
+        league.add(str(write_bot("late")))
+        league.run(matches=20, quiet=True, **where)
+        return plain(harness.open_run(f"{name}/eras/1"))
+
+    there = played("there", cluster=cluster.address)
+    assert len(there) == 50
+    assert there == played("here", workers=0)
 
 
 def test_a_comparison_has_the_records_of_one_core(cluster):

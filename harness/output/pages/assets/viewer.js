@@ -10,6 +10,7 @@
   };
 
   const unpack = async (packed) => {
+    if (packed.startsWith("{")) return JSON.parse(packed); // from a live page, which asks for one match at a time
     if (typeof DecompressionStream === "undefined") throw new Error("This browser is too old to unpack replays.");
     const bytes = Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0));
     const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));

@@ -1,0 +1,226 @@
+"""A listener that posts events as JSON to a web address of one's own. It sends no seed, no deal and no moves.
+
+It is called in the thread of a listener, so all waiting happens there: the run knows nothing of it.
+"""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from http.client import HTTPException
+from ipaddress import ip_address
+from time import sleep
+from typing import Any
+from urllib.error import HTTPError, URLError
+from urllib.parse import urlsplit
+from urllib.request import HTTPRedirectHandler, OpenerDirector, ProxyHandler, Request, build_opener
+from uuid import uuid4
+
+import msgspec
+
+from harness._version import VERSION
+from harness.core.errors import UnknownName, UsageError
+from harness.core.types import Fault, GameRecord
+from harness.plugins.hooks import hookimpl
+from harness.plugins.run_events import LeagueChange, LeagueStatus, RunStatus
+
+ADDRESS, SECRET, EVENTS = "ARENA_WEBHOOK", "ARENA_WEBHOOK_SECRET", "ARENA_WEBHOOK_EVENTS"
+"""The environment variables."""
+KNOWN = ("run-started", "match-finished", "fault", "run-finished", "league-changed")
+BY_DEFAULT = ("run-started", "fault", "run-finished", "league-changed")
+TIMEOUT = 3.0
+"""Seconds for an answer."""
+WAITS = (0.5, 1.5)
+"""Seconds before each further try."""
+TRY_AGAIN = (408, 425, 429)
+"""Refusals that may pass, beside what goes wrong at the other end (500 and more)."""
+LONGEST = 500
+"""Characters of what a bot said."""
+
+LONGEST_REASON = 100
+"""Characters of what a server says that are told."""
+
+
+class Webhook:
+    """Posts what happens. A message that fails for now is tried again a little later; one that is refused is not. After
+    one was given up the next ones have one try each, until one gets through."""
+
+    def __init__(
+        self,
+        address: str,
+        secret: str = "",
+        events: Sequence[str] = BY_DEFAULT,
+        timeout: float = TIMEOUT,
+        waits: Sequence[float] = WAITS,
+    ) -> None:
+        self._address, self._secret, self._events = address, secret.encode(), tuple(events)
+        self._timeout, self._waits, self._opener = timeout, waits, _opener(address)
+        self._sent = self._failed = 0
+        self._reason = ""
+        self._down = False
+
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str]) -> Webhook:
+        """The one that environment variables ask for; raises UsageError for what cannot be."""
+        address = environment[ADDRESS].strip()
+        _check_address(address)
+        asked = [word for word in environment.get(EVENTS, "").replace(",", " ").split() if word]
+        for word in asked:
+            if word not in KNOWN:
+                raise UnknownName(f"event in {EVENTS}:", word, KNOWN)
+        return cls(address, environment.get(SECRET, ""), asked or BY_DEFAULT)
+
+    def __dir__(self) -> list[str]:
+        """The hooks of the events that are wanted: a plugin is asked for its hooks in this way, and of what it has no
+        hook for it is not told."""
+        return [f"arena_{event.replace('-', '_')}" for event in self._events] + ["arena_events_ended"]
+
+    @hookimpl
+    def arena_run_started(self, run: RunStatus) -> None:
+        """Posts that a run begins."""
+        self._post("run-started", run=_run(run))
+
+    @hookimpl
+    def arena_match_finished(self, run: RunStatus, record: GameRecord) -> None:
+        """Posts how a match ended."""
+        self._post("match-finished", run=_run(run), match=_match(record))
+
+    @hookimpl
+    def arena_fault(self, run: RunStatus, record: GameRecord, fault: Fault) -> None:
+        """Posts that a bot failed."""
+        self._post("fault", run=_run(run), match=_match(record), fault=_fault(record, fault))
+
+    @hookimpl
+    def arena_run_finished(self, run: RunStatus) -> None:
+        """Posts that a run is over."""
+        self._post("run-finished", run=_run(run))
+
+    @hookimpl
+    def arena_league_changed(self, league: LeagueStatus, change: LeagueChange) -> None:
+        """Posts that something changed in a league."""
+        told = {name: value for name, value in msgspec.structs.asdict(league).items() if name != "folder"}
+        self._post("league-changed", league=told, change=msgspec.structs.asdict(change))
+
+    @hookimpl
+    def arena_events_ended(self) -> str | None:
+        """What could not be delivered, in a sentence."""
+        if not self._failed:
+            return None
+        total = self._sent + self._failed
+        what = f"{self._failed:,} of {total:,} message{'' if total == 1 else 's'}"
+        return f"{what} could not be delivered to {_place(self._address)} ({ADDRESS}): {self._reason}."
+
+    def _post(self, event: str, **told: Any) -> None:
+        at = datetime.now(UTC).isoformat(timespec="seconds")
+        message = {"event": event, "id": uuid4().hex, "at": at, **told}
+        request = self._request(event, msgspec.json.encode(message))
+        waits = () if self._down else self._waits
+        for wait in (*waits, None):
+            self._reason, again = self._try(request)
+            if not self._reason:
+                self._sent += 1
+                self._down = False
+                return
+            if not again or wait is None:
+                break
+            sleep(wait)
+        self._failed += 1
+        self._down = True
+
+    def _request(self, event: str, body: bytes) -> Request:
+        headers = {"Content-Type": "application/json", "User-Agent": f"arena/{VERSION}", "X-Arena-Event": event}
+        if self._secret:
+            headers["X-Arena-Signature"] = f"sha256={hmac.new(self._secret, body, 'sha256').hexdigest()}"
+        return Request(self._address, body, headers)  # noqa: S310 - only http and https get here
+
+    def _try(self, request: Request) -> tuple[str, bool]:
+        """Why the message was not delivered, empty if it was; and whether it may be another time."""
+        try:
+            with self._opener.open(request, timeout=self._timeout):
+                return "", False
+        except HTTPError as error:
+            error.close()
+            return f"it answered {error.code} {_plain(error.reason)}", error.code >= 500 or error.code in TRY_AGAIN
+        except URLError as error:
+            return _cause(error.reason), True
+        except (OSError, HTTPException, ValueError) as error:
+            return _cause(error), True
+
+
+class _NoRedirects(HTTPRedirectHandler):
+    """A message that is sent on would lose what is in it."""
+
+    def redirect_request(self, *_redirect: Any) -> None:
+        """Takes the answer for what it is: not delivered."""
+
+
+def _opener(address: str) -> OpenerDirector:
+    """What sends messages: by way of a proxy if the environment has one, but not to this machine."""
+    return build_opener(_NoRedirects, *([ProxyHandler({})] if _is_here(address) else []))
+
+
+def _is_here(address: str) -> bool:
+    host = urlsplit(address).hostname or ""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _check_address(address: str) -> None:
+    try:
+        parts = urlsplit(address)
+        fits = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
+    except ValueError:
+        fits = False
+    if not fits or not address.isascii() or not address.isprintable() or " " in address:
+        raise UsageError(f"{ADDRESS} is no web address: write it like https://example.org/arena.")
+    if parts.username is not None:
+        raise UsageError(f"{ADDRESS} has a name or a password in it, which is not sent: sign with {SECRET} instead.")
+
+
+def _place(address: str) -> str:
+    """An address without what may be a secret: who knows the path of a webhook can post to it."""
+    parts = urlsplit(address)
+    return f"{parts.scheme}://{parts.netloc}"
+
+
+def _plain(text: object) -> str:
+    """What a server says, for a terminal: short, and nothing that it would act upon."""
+    return "".join(letter if letter.isprintable() else "?" for letter in str(text)[:LONGEST_REASON])
+
+
+def _cause(error: object) -> str:
+    if isinstance(error, TimeoutError):
+        return "it did not answer in time"
+    text = (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__
+    return text.strip().rstrip(".")
+
+
+def _run(run: RunStatus) -> dict[str, object]:
+    return {name: value for name, value in msgspec.structs.asdict(run).items() if name != "folder"}
+
+
+def _match(record: GameRecord) -> dict[str, object]:
+    """A record without what its deal could be known by."""
+    return {
+        "id": record.id,
+        "game": record.game,
+        "rules": record.rules,
+        "bots": record.seats,
+        "scores": record.scores,
+        "ranks": record.ranks,
+        "ending": record.ending,
+    }
+
+
+def _fault(record: GameRecord, fault: Fault) -> dict[str, object]:
+    return {
+        "bot": record.seats[fault.seat],
+        "seat": fault.seat,
+        "kind": fault.kind,
+        "decision": fault.decision,
+        "phase": fault.phase,
+        "said": fault.detail.strip().rpartition("\n")[2][:LONGEST],
+    }

@@ -1,0 +1,218 @@
+"""More of a run: more deals, more rounds, bots that come late; what stays as it was, and what is refused."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from html import unescape
+from pathlib import Path
+
+import pytest
+
+import harness
+from harness.runs.store import RunFolder
+from harness.schedule import FORMATS
+from tests.support.cli import arena
+from tests.support.forgery import edit_info, records_of, write_records
+from tests.support.run_folders import records, table
+
+BOTS = ("--bot", "random", "--bot", "skittish", "--bot", "diehard")
+FIELD = ("tournament", "--game", "el-paso", "--seed", 7, "--workers", 0, "--quiet")
+LATE = """
+from harness import Bot
+
+class Late(Bot):
+    name = "late"
+
+    def choose(self, view, actions):
+        return actions[{place}]
+"""
+
+
+def play(name, *asked, bots=BOTS):
+    return arena(*FIELD, *bots, *asked, "--name", name)
+
+
+def extend(name, *asked, code=0):
+    return arena("tournament", "--resume", name, "--workers", 0, *asked, code=code)
+
+
+def late_file(name="late.py", place=-1):
+    Path(name).write_text(LATE.format(place=place))
+    return name
+
+
+def matches_played(name):
+    """Everything about the matches but what they are called and where they stand."""
+    return sorted((one.seed, one.seats, one.scores, one.actions) for one in records(name).values())
+
+
+def rows(*args):
+    found = json.loads(arena("leaderboard", *args, "-f", "json").stdout)
+    return {row["bot"]: row for row in next(iter(found.values()))}
+
+
+def test_more_deals_give_the_run_that_was_asked_for_at_once():
+    both = ("--game", "x-pasch", "--bot", "founder", "--bot", "raider", "--players", 3)
+    play("a", *both, "--deals", 2)
+    play("b", *both, "--deals", 5)
+    said = extend("a", "--deals", 5).stderr
+    assert "The run is extended (5 deals instead of 2): 30 matches instead of 12." in said
+    assert records("a") == records("b")
+    assert table("a") == table("b")
+    assert "equals results/b" in arena("verify", "b", "a").stdout
+    assert arena("verify", "a").exit_code == 0
+    assert harness.open_run("a").request() == harness.open_run("b").request()
+
+
+def test_a_late_bot_plays_all_deals_with_everybody_and_the_old_records_stay():
+    play("a", "--players", 2, "--deals", 2)
+    before = records("a")
+    said = extend("a", "--bot", late_file(), "--deals", 3).stderr
+    assert "(3 deals instead of 2; late joined): 36 matches instead of 12." in said
+    assert {name: one for name, one in records("a").items() if name in before} == before
+    assert {row["matches"] for row in rows("a").values()} == {18}  # three deals with three others, twice each
+    assert arena("verify", "a").exit_code == 0
+    again = extend("a", "--bot", "late.py", "--deals", 3).stderr  # as somebody types who was interrupted
+    assert "late is in this run already." in again
+    assert len(records("a")) == 36
+    extend("a", "--deals", 4)
+    assert len(records("a")) == 48
+    arena("verify", "a")
+
+
+def test_a_late_candidate_of_a_gauntlet_ends_as_if_it_had_been_there():
+    # Bots that draw no lots: theirs are those of the match, by its name.
+    bots = [part for place in range(3) for part in ("--bot", f"bot{place}={late_file(f'bot{place}.py', place - 1)}")]
+    late_file(place="len(actions) // 2")
+    asked = ("--format", "gauntlet", "--candidate", "bot1", "--players", 2, "--deals", 4)
+    play("a", *asked, bots=bots)
+    extend("a", "--bot", "late.py", "--candidate", "late.py")
+    assert "late is in this run already." in extend("a", "--bot", "late.py", "--candidate", "late.py").stderr
+    play("b", *asked, "--candidate", "late", bots=(*bots, "--bot", "late.py"))
+    assert matches_played("a") == matches_played("b")
+    assert records("a") != records("b")  # they have other names
+    assert table("a") == table("b")  # deals that were played at different times are rated together
+    assert Path("results/a/outcome.md").read_text() == Path("results/b/outcome.md").read_text()
+    arena("verify", "a")
+
+
+def test_a_run_in_the_middle_is_extended_and_goes_on():
+    play("a", "--deals", 4)
+    play("b", "--deals", 6)
+    folder = Path("results/a")
+    write_records(folder, records_of(folder)[:5], sealed=False)
+    edit_info(folder, lambda raw: raw | {"finished": "", "records": ""})
+    extend("a", "--deals", 6)
+    assert records("a") == records("b")
+
+
+def test_a_swiss_gets_rounds_and_a_comparison_matches():
+    play("a", "--format", "swiss:rounds=2", "--players", 2, "--deals", 1)
+    play("b", "--format", "swiss:rounds=4", "--players", 2, "--deals", 1)
+    said = extend("a", "--format", "swiss:rounds=4").stderr
+    assert "The run is extended (rounds=4): 8 matches instead of 4." in said
+    assert records("a") == records("b")
+    arena("compare", "skittish", "skittish:stars=3", "--game", "el-paso", "--most", 8, "--seed", 3, "--workers", 0,
+          "--name", "c", "--thorough")  # fmt: skip
+    extend("c", "--deals", 12)
+    assert len(records("c")) == 12
+    arena("verify", "a")
+    arena("verify", "c")
+
+
+def test_the_signature_of_what_a_run_was_does_not_fit_any_more(monkeypatch):
+    pytest.importorskip("cryptography")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(Path("config").resolve()))
+    arena("sign", "--new-key")
+    play("a", "--deals", 1)
+    arena("sign", "a")
+    said = extend("a", "--deals", 2).stderr
+    assert "Its signature was for what it was before and does not fit any more: arena sign results/a" in said
+    assert "BAD" in arena("verify", "a", code=1).stdout
+    arena("sign", "a")
+    arena("verify", "a")
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (("--deals", 1), "results/a has 2 deals; it can get more, not 1."),
+        (("--bot", "founder"), "founder cannot play el-paso."),
+        (("--bot", "diehard=skittish"), "There is a diehard in results/a already, and it is another bot"),
+        (("--bot", "v2=skittish", "--bot", "v2=diehard"), "v2 is entered twice"),
+        (("--bot", "skittish:stars=3", "--candidate", "skittish:stars=3"), "Candidates are for gauntlet"),
+        (("--candidate", "skittish"), "skittish cannot become a candidate"),
+        (("--format", "swiss"), "is a round-robin, and stays one"),
+        (("--format", "round-robin:tables=2", "--deals", 4), "they stay as they are"),
+        (("--deals", 4, "--seed", 2), "leave out --seed."),
+    ],
+    ids=lambda value: " ".join(map(str, value)) if isinstance(value, tuple) else "",
+)
+def test_what_cannot_be_is_refused_and_nothing_is_changed(asked, said):
+    play("a", "--deals", 2)
+    before = Path("results/a/run.json").read_bytes()
+    assert said in " ".join(extend("a", *asked, code=2).stderr.split())
+    assert Path("results/a/run.json").read_bytes() == before
+
+
+def test_a_knockout_cannot_be_extended():
+    play("a", "--format", "knockout", "--players", 2, "--deals", 1)
+    assert "A knockout cannot be extended" in extend("a", "--deals", 2, code=2).stderr
+
+
+def test_a_format_that_does_not_say_how_has_runs_that_stay_as_they_are(monkeypatch):
+    silent = dataclasses.replace(FORMATS["round-robin"], extend=None)
+    monkeypatch.setitem(FORMATS, "round-robin", silent)
+    play("a", "--deals", 1)
+    assert "does not say how its runs could be extended" in extend("a", "--deals", 2, code=2).stderr
+    assert "as large as that already" in extend("a", "--deals", 1).stderr
+
+
+def test_records_that_somebody_has_bent_are_not_sealed_by_an_extension():
+    play("a", "--deals", 2)
+    folder = Path("results/a")
+    write_records(folder, records_of(folder)[:-1], sealed=False)
+    assert "not the records that the run was finished with" in extend("a", "--deals", 3, code=2).stderr
+
+
+def test_a_bot_that_has_changed_is_still_refused():
+    late_file()
+    play("a", "--deals", 1, bots=(*BOTS, "--bot", "late.py"))
+    late_file(place=0)
+    assert "cannot be continued: the bot late is version" in extend("a", "--deals", 2, code=2).stderr
+
+
+def test_an_extension_that_somebody_else_made_meanwhile_is_not_overwritten():
+    play("a", "--deals", 1)
+    mine, theirs = RunFolder.open(Path("results/a")), RunFolder.open(Path("results/a"))
+    theirs.extend(theirs.info.plan, extended=("theirs",))
+    with pytest.raises(harness.ArenaError, match="changed by another process"):
+        mine.extend(mine.info.plan)
+
+
+def test_the_report_says_how_the_run_came_about():
+    play("a", "--deals", 1)
+    harness.tournament(resume="a", deals=2, workers=0, quiet=True)
+    arena("report", "a")
+    said = unescape(Path("results/a/report.html").read_text())
+    assert "\nharness.tournament(resume='a', deals=2, workers=0)</pre>" in said
+
+
+def test_from_python_a_class_comes_late_and_is_given_again():
+    class Last(harness.Bot):
+        def choose(self, view, actions):
+            return actions[-1]
+
+    class First(harness.Bot):
+        def choose(self, view, actions):
+            return actions[0]
+
+    harness.tournament("el-paso", ["random", First], deals=1, workers=0, name="a", players=2)
+    run = harness.tournament(bots=[First, Last, "skittish"], deals=2, resume="a", workers=0, quiet=True)
+    assert [entrant.name for entrant in run.info.entrants] == ["random", "first", "last", "skittish"]
+    assert run.complete
+    assert len(run) == 2 * 6 * 2
+    assert run.verify().fine
+    with pytest.raises(harness.UsageError, match="it can get more, not 1"):
+        harness.tournament(bots=[First, Last], resume="a", deals=1)

@@ -1,0 +1,141 @@
+"""How often the table of a league is right: leagues with a known truth, seated and rated as real ones are."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from random import Random
+
+from harness.league.matchmaking import seat_tables
+from harness.ratings.strengths import Strength, chance_better
+from tests.league.worlds import Bots, League, Seater, neighbours
+
+FIRST = 1_000_000
+"""Seeds of the published figures start here; settings were found with others."""
+
+
+@dataclass
+class Row:
+    """A kind of league."""
+
+    name: str
+    bots: int
+    seats: int
+    matches: int
+    """Of each bot, on average."""
+    spread: float
+    """Of skills, in units of the luck of one match."""
+    runs: int = 40
+    luck: tuple[str, ...] = ()
+    """The kinds of luck of the first bots; all others have normal luck, or the last kind if there are as many."""
+    late: int = 0
+    """Bots that join when the others have had their matches."""
+    old: int = 0
+    """Bots that are kept as opponents."""
+    ties: float = 0.0
+    seater: Seater = seat_tables
+    wide: bool = False
+    """Whether its intervals hold more often than in 98 of 100 cases, because the field tells that all are equal."""
+
+
+@dataclass
+class Held:
+    """How often the claims of some leagues held."""
+
+    lines: int = 0
+    ahead: int = 0
+    late: int = 0
+    late_lines: int = 0
+    odd: int = 0
+    odd_lines: int = 0
+    """Of bots with other luck than normal."""
+    width: float = 0.0
+    sure: dict[int, list[float]] = field(default_factory=dict)
+    """For each tenth of `chance_better`: how many pairs, the sum of it, how many were right."""
+
+    def add(self, bots: Bots, table: dict[str, Strength], late: set[str], rng: Random) -> None:
+        names = sorted(table)
+        for name in names:
+            one = table[name]
+            holds = one.low <= bots.ahead(name, names) <= one.high
+            self.lines += 1
+            self.ahead += holds
+            self.width += one.high - one.low
+            if name in late:
+                self.late_lines += 1
+                self.late += holds
+            if bots.kind(name) != "normal":
+                self.odd_lines += 1
+                self.odd += holds
+        for _ in range(3 * len(names)):
+            better, worse = rng.sample(names, 2)
+            chance = chance_better(table[better], table[worse])
+            if chance < 0.5:
+                better, worse, chance = worse, better, 1 - chance
+            sums = self.sure.setdefault(min(9, int(10 * chance)), [0, 0.0, 0.0])
+            gap = bots.skills[better] - bots.skills[worse]
+            sums[0] += 1
+            sums[1] += chance
+            sums[2] += 0.5 if not gap else gap > 0
+
+
+def league(row: Row, seed: int) -> tuple[Bots, League, list[str]]:
+    """A league of this kind, played; and its bots, those that joined late at the end."""
+    rng = Random(seed)
+    names = [f"bot{number}" for number in range(row.bots)]
+    old = [f"old{number}" for number in range(row.old)]
+    bots = Bots(
+        {name: rng.gauss(0, row.spread) for name in [*names, *old]}, dict(zip(names, row.luck, strict=False)), row.ties
+    )
+    made = League(bots, row.seats, seed, row.seater)
+    made.play(row.bots * row.matches // row.seats, names[: row.bots - row.late], old)
+    if row.late:
+        # As long as it takes for each of them to have about half of the matches that the others have.
+        made.play(row.late * row.matches // 2, names, old)
+    return bots, made, names
+
+
+def held(row: Row, runs: int, first: int = FIRST) -> Held:
+    """How often the claims of so many leagues of this kind held."""
+    found = Held()
+    for seed in range(first, first + runs):
+        bots, made, names = league(row, seed)
+        found.add(bots, made.strengths.fit(names), set(names[row.bots - row.late :]), Random(seed))
+    return found
+
+
+ROWS = [
+    *(
+        Row(f"20 bots, {seats} seats, {matches} matches each, {name}", 20, seats, matches, spread, wide=not spread)
+        for seats in (2, 3, 4)
+        for matches, spread, name in ((40, 0.0, "equal"), (40, 0.7, "0.7 apart"), (100, 1.5, "1.5 apart"))
+    ),
+    Row("20 bots, 4 seats, 400 matches each, 0.7 apart", 20, 4, 400, 0.7, runs=20),
+    Row("5 bots, 2 seats, 20 matches each, 0.7 apart", 5, 2, 20, 0.7, runs=100),
+    Row("5 bots, 4 seats, 20 matches each, 0.7 apart", 5, 4, 20, 0.7, runs=100),
+    Row("20 bots, 2 seats, 3 of them late, 0.7 apart", 20, 2, 60, 0.7, late=3),
+    Row("20 bots, 4 seats, 3 of them late, 0.7 apart", 20, 4, 60, 0.7, late=3),
+    Row("20 bots and 40 old versions, 3 seats, 60 matches each, 0.7 apart", 20, 3, 60, 0.7, runs=20, old=40),
+    Row("100 bots, 4 seats, 10 of them late, 0.7 apart", 100, 4, 40, 0.7, runs=20, late=10),
+    Row("200 bots, 2 seats, 60 matches each, 0.7 apart", 200, 2, 60, 0.7, runs=4),
+    Row("200 bots, 4 seats, 60 matches each, 1.5 apart", 200, 4, 60, 1.5, runs=4),
+    Row("heavy tails (t with 2 degrees of freedom), 20 bots, 3 seats, 0.7 apart", 20, 3, 60, 0.7, luck=("heavy",) * 20),
+    Row("5 of 20 bots with three times the luck, 4 seats, 0.7 apart", 20, 4, 60, 0.7, luck=("triple",) * 5),
+    Row("5 of 20 bots boom-or-bust, 4 seats, 0.7 apart", 20, 4, 60, 0.7, luck=("boom-or-bust",) * 5),
+    Row("half of all pairs tied, 20 bots, 3 seats, 0.7 apart", 20, 3, 60, 0.7, runs=20, ties=3.0),
+]
+
+SELF_MADE = [
+    Row(f"20 bots, {seats} seats, 40 matches each, equal, neighbours meet", 20, seats, 40, 0.0, seater=neighbours)
+    for seats in (2, 4)
+]
+"""What it would be if results alone decided who meets whom: the lucky are taken for strong by the lucky."""
+
+
+def pooled(counts: list[Held]) -> dict[int, list[float]]:
+    """`chance_better` over several kinds of leagues."""
+    found: dict[int, Counter[int]] = {}
+    for one in counts:
+        for tenth, sums in one.sure.items():
+            found.setdefault(tenth, Counter()).update(dict(enumerate(sums)))
+    return {tenth: [sums[0], sums[1], sums[2]] for tenth, sums in sorted(found.items())}

@@ -1,0 +1,255 @@
+"""Leagues at the command line: what people type, and what they are told when something is wrong."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from harness.league.league_folder import LeagueFolder
+from harness.league.members import Membership
+from tests.league.support import recorded, records, started, write_bot
+from tests.support.cli import arena
+from tests.support.waiting import PATIENCE, wait_for
+
+
+@pytest.fixture
+def autumn():
+    arena("league", "init", "autumn", "--game", "el-paso", "--seed", 3)
+    arena("league", "add", "outlaw", "diehard", "skittish", "random", "-L", "autumn")
+    return Path("autumn")
+
+
+def play(folder, matches=12):
+    return arena("league", "run", "--matches", matches, "--workers", 0, "-q", "-L", folder).stdout
+
+
+def standing(folder, *args):
+    return json.loads(arena("league", "show", "-f", "json", *args, "-L", folder).stdout)["el-paso"]
+
+
+def test_a_league_is_begun_joined_played_and_shown(autumn):
+    assert "outlaw@1" in play(autumn)
+    rows = standing(autumn)
+    assert rows[0]["bot"] == "outlaw@1"
+    assert {row["bot"] for row in rows} == {"outlaw@1", "diehard@1", "skittish@1", "random@1"}
+    assert all(row["ahead_low"] <= row["ahead"] <= row["ahead_high"] and row["matches"] == 12 for row in rows)
+    assert json.loads((autumn / "standings.json").read_text())["el-paso"] == standing(autumn, "--all")
+
+
+def test_a_bot_that_is_in_joins_as_its_next_version_and_the_newest_plays_on(autumn):
+    file = write_bot("sprinter", stars=3)
+    arena("league", "add", file, "--team", "red", "-L", autumn)
+    assert "has not changed: sprinter@1 is the same" in arena("league", "add", file, "-L", autumn, code=2).stderr
+    write_bot("sprinter", 2, stars=2)
+    assert "sprinter@2 joins." in arena("league", "add", file, "-L", autumn).stdout
+    file.unlink()  # the league keeps its own copies
+    play(autumn, 60)
+    assert {"sprinter@2"} == {row["bot"] for row in standing(autumn) if "sprinter" in row["bot"]}
+    states = {row["bot"]: row["state"] for row in standing(autumn, "--all")}
+    assert states["sprinter@1"] == "opponent" and states["sprinter@2"] == "plays"
+    told = arena("league", "history", "sprinter", "-L", autumn).stdout
+    assert "sprinter@2 decides otherwise than sprinter@1" in told and "leave instead of stay" in told
+    as_data = json.loads(arena("league", "history", "sprinter", "--json", "-L", autumn).stdout)
+    assert [row["version"] for row in as_data["versions"]["el-paso"]] == ["sprinter@2", "sprinter@1"]
+    [found] = as_data["differences"]
+    differ, total = found["by_phase"]["answer"]
+    assert 0 < differ < total <= found["asked"]
+
+
+def test_who_is_retired_is_seated_no_more_and_counts_and_who_is_banned_does_not_count(autumn):
+    arena("league", "add", write_bot("b1"), write_bot("b2"), "-L", autumn)
+    play(autumn, 25)
+    arena("league", "retire", "b1", "-L", autumn)
+    arena("league", "ban", "b2", "--reason", "peeks", "-L", autumn)
+    play(autumn, 25)  # the round that was being played is finished with those who sat in it
+    played = [record for name, record in records(autumn).items()]
+    late = [record for record in played if record.index >= 32]
+    assert late and not any("b1@1" in record.seats or "b2@1" in record.seats for record in late)
+    rows = {row["bot"]: row for row in standing(autumn, "--all")}
+    assert rows["b1@1"]["state"] == "retired" and rows["b1@1"]["matches"]
+    assert "b2@1" not in rows
+    counted = [record for record in played if "b2@1" not in record.seats]
+    assert rows["b1@1"]["matches"] == sum("b1@1" in record.seats for record in counted)
+    arena("league", "readmit", "b2", "-L", autumn)
+    assert "b2@1" in {row["bot"] for row in standing(autumn)}
+    assert "all as it should be" in arena("league", "verify", "-L", autumn).stdout
+
+
+def test_another_time_control_begins_an_era_with_a_table_of_its_own(autumn):
+    play(autumn)
+    file = autumn / "arena.toml"
+    file.write_text(file.read_text() + "move-time = 2\n")
+    done = arena("league", "run", "--matches", 8, "--workers", 0, "-L", autumn)
+    assert "Era 2 begins: move time is 2 instead of 10." in done.stderr
+    assert (recorded(autumn, 1), recorded(autumn, 2)) == (12, 8)
+    assert {row["matches"] for row in standing(autumn)} == {8}
+    assert {row["matches"] for row in standing(autumn, "--era", 1)} == {12}
+    assert {row["matches"] for row in standing(autumn, "--across")} == {20}
+    file.write_text(file.read_text() + "players = 3\n")
+    arena("league", "run", "--matches", 8, "--workers", 0, "-q", "-L", autumn)
+    assert (
+        "No earlier era was played by the same rules"
+        in arena("league", "show", "--across", "-L", autumn, code=2).stderr
+    )
+    assert "all as it should be" in arena("league", "verify", "-L", autumn).stdout
+
+
+def test_a_snapshot_that_was_edited_rests_until_it_is_put_back(autumn):
+    arena("league", "add", write_bot("b1"), "-L", autumn)
+    play(autumn)
+    [kept] = (autumn / "bots").rglob("b1.py")
+    text = kept.read_text()
+    kept.chmod(0o644)
+    kept.write_text(text.replace("3", "1"))
+    told = arena("league", "run", "--matches", 12, "--workers", 0, "-L", autumn).stderr
+    assert "Warning: b1@1 rests: its files in" in told and "were edited; put them back" in told
+    assert "b1@1 cannot be entered" in arena("league", "verify", "-L", autumn, code=1).stdout
+    kept.write_text(text)
+    play(autumn)
+    assert Membership.after(LeagueFolder.open(autumn).journal.entries).standing("b1@1") == "plays"
+    assert recorded(autumn) == 36
+
+
+def test_a_bot_whose_files_are_gone_rests_with_a_sentence(autumn):
+    arena("league", "add", write_bot("b1"), "-L", autumn)
+    [kept] = (autumn / "bots").iterdir()
+    kept.rename("elsewhere")
+    told = arena("league", "run", "--matches", 8, "--workers", 0, "-L", autumn).stderr
+    assert "b1@1 rests: its files are gone" in told
+    assert recorded(autumn) == 8
+
+
+def test_mistakes_are_sentences_and_lose_nothing(autumn):
+    play(autumn)
+    before = {path: path.read_bytes() for path in autumn.rglob("*") if path.is_file()}
+    file = autumn / "arena.toml"
+    text = file.read_text()
+    for wrong, told in (
+        ("playrs = 3\n", "arena.toml, line 4, column 1: Unknown key 'playrs'. Did you mean 'players'?"),
+        ("players = \n", "arena.toml, line 4, column 11: this is not TOML"),
+        ("deals = 3\n", "line 4, column 1: The file of a league does not say deals"),
+        ("players = 9\n", "El Paso is for 2 to 5 players, not 9"),
+    ):
+        file.write_text(text + wrong)
+        assert told in arena("league", "run", "--matches", 1, "-L", autumn, code=2).stderr
+    file.write_text(text)
+    assert "Unknown bot 'outlw'" in arena("league", "add", "outlw", "-L", autumn, code=2).stderr
+    assert "give it one with --as" in arena("league", "add", "skittish:stars=3", "-L", autumn, code=2).stderr
+    assert "There is no file" in arena("league", "add", "no.py", "-L", autumn, code=2).stderr
+    assert "plays none of the games" in arena("league", "add", "tycoon", "-L", autumn, code=2).stderr
+    assert "Unknown bot of this league 'nobody'" in arena("league", "retire", "nobody", "-L", autumn, code=2).stderr
+    assert "Unknown version of outlaw" in arena("league", "ban", "outlaw@2", "-L", autumn, code=2).stderr
+    assert "neither retired nor banned" in arena("league", "readmit", "outlaw", "-L", autumn, code=2).stderr
+    assert "There is no era 7" in arena("league", "show", "--era", 7, "-L", autumn, code=2).stderr
+    assert "is no league" in arena("league", "show", "-L", ".", code=2).stderr
+    assert "holds a league already" in arena("league", "init", autumn, code=2).stderr
+    assert {path: path.read_bytes() for path in autumn.rglob("*") if path.is_file()} == before
+
+
+def test_a_league_without_enough_bots_says_how_many_it_needs():
+    arena("league", "init", "small", "--game", "el-paso")
+    arena("league", "add", "outlaw", "-L", "small")
+    told = arena("league", "run", "--matches", 4, "--workers", 0, "-L", "small", code=2).stderr
+    assert "el-paso needs 4 bots and has 1" in told
+    assert "Nothing has been played" in arena("league", "show", "-L", "small", code=2).stderr
+
+
+def test_a_journal_that_was_edited_is_refused_with_its_line(autumn):
+    journal = autumn / "journal.jsonl"
+    journal.write_bytes(journal.read_bytes().replace(b"outlaw", b"outlow", 1))
+    told = arena("league", "show", "-L", autumn, code=2).stderr
+    assert "journal.jsonl, line 1, is not as it was written" in told
+
+
+def test_a_record_that_journal_and_records_do_not_lead_to_is_found(autumn):
+    play(autumn)
+    games = autumn / "eras" / "1" / "games.jsonl"
+    lines = games.read_bytes().splitlines(keepends=True)
+    games.write_bytes(b"".join(lines[1:]))
+    told = arena("league", "verify", "-L", autumn, code=1).stdout
+    assert "el-paso-1.1.1 is missing" in told
+
+
+def test_a_league_is_begun_from_the_file_of_a_run():
+    Path("event.toml").write_text(
+        'games = ["el-paso"]\nplayers = 3\nmove-time = 4\ndeals = 9\n[[bots]]\nbot = "outlaw"\nteam = "red"\n'
+        '[[bots]]\nname = "hasty"\nbot = "skittish:stars=2"\n[[bots]]\nbot = "random"\n'
+    )
+    arena("league", "init", "autumn", "--from", "event.toml")
+    play("autumn", 6)
+    assert {row["bot"]: row["team"] for row in standing("autumn")} == {
+        "outlaw@1": "red", "hasty@1": "", "random@1": "",
+    }  # fmt: skip
+
+
+def test_a_program_joins_and_plays(autumn, monkeypatch):
+    Path("bot.py").write_text(PROGRAM)
+    arena("league", "add", f"prog=cmd:{sys.executable} bot.py", "-L", autumn)
+    folder = Path("elsewhere")
+    folder.mkdir()
+    monkeypatch.chdir(folder)  # where it is, is kept
+    play("../autumn", 12)
+    rows = {row["bot"]: row for row in standing("../autumn")}
+    assert rows["prog@1"]["matches"]
+    assert not any(record.faults for record in records(Path("../autumn")).values())
+
+
+PROGRAM = """import json, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["type"] == "hello":
+        print(json.dumps({"type": "hello", "protocol": 1, "name": "prog", "games": ["el-paso"]}), flush=True)
+    elif message["type"] == "choose":
+        print(json.dumps({"type": "choice", "id": message["id"], "code": message["legal"][0]}), flush=True)
+    elif message["type"] != "bye":
+        print(json.dumps({"type": "ready", "id": message["id"]}), flush=True)
+"""
+
+
+def test_two_runners_are_one_too_many_and_others_may_join_meanwhile(autumn):
+    with started(autumn, "--workers", 1) as runner:
+        wait_for(lambda: recorded(autumn) > 3 or runner.poll() is not None, "a league that plays")
+        told = arena("league", "run", "--matches", 4, "--workers", 0, "-L", autumn, code=2).stderr
+        assert "One arena league run at a time" in told
+        arena("league", "add", write_bot("late"), "-L", autumn)
+        wait_for(
+            lambda: b"late@1" in (autumn / "eras/1/games.jsonl").read_bytes() or runner.poll() is not None,
+            "the newcomer",
+        )
+        runner.send_signal(2)
+        _, err = runner.communicate(timeout=PATIENCE)
+    assert runner.returncode == 0, err.decode()
+    assert b"late@1 plays from now on." in err
+    assert "all as it should be" in arena("league", "verify", "-L", autumn).stdout
+
+
+def full_disk(monkeypatch, name):
+    """Nothing more can be written to the file of this name."""
+    write = os.write
+
+    def refused(descriptor, data):
+        if Path(f"/proc/self/fd/{descriptor}").readlink().name == name:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return write(descriptor, data)
+
+    monkeypatch.setattr("harness.runs.run_files.os.write", refused)
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="files cannot be told apart here")
+@pytest.mark.parametrize(("name", "command"), [("journal.jsonl", "add"), ("games.jsonl", "run")])
+def test_a_full_disk_is_a_sentence_and_nothing_is_lost(autumn, monkeypatch, name, command):
+    play(autumn)
+    before = (autumn / "journal.jsonl").read_bytes(), records(autumn)
+    typed = ["add", write_bot("b1")] if command == "add" else ["run", "--matches", 4, "--workers", 0]
+    with monkeypatch.context() as patch:
+        full_disk(patch, name)
+        told = arena("league", *typed, "-L", autumn, code=2).stderr
+    assert "No space left on device" in told
+    assert ((autumn / "journal.jsonl").read_bytes(), records(autumn)) == before
+    arena("league", *typed, "-L", autumn)
+    assert "all as it should be" in arena("league", "verify", "-L", autumn).stdout

@@ -1,0 +1,244 @@
+"""Leagues that somebody has tampered with, and moments at which things go wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+import harness
+from harness.league import runner
+from harness.league.league_folder import LeagueFolder
+from harness.plugins.trust import stranger_behind
+from harness.runs.run_files import with_sum
+from tests.league.support import recorded, records, write_bot
+from tests.support.cli import arena
+
+NOBODY = 65534
+
+
+@pytest.fixture
+def autumn():
+    arena("league", "init", "autumn", "--game", "el-paso", "--seed", 3)
+    arena("league", "add", "outlaw", "diehard", "skittish", "random", "-L", "autumn")
+    play("autumn", 20)
+    return Path("autumn")
+
+
+def play(folder, matches=12):
+    return arena("league", "run", "--matches", matches, "--workers", 0, "-L", folder)
+
+
+def verified(folder, code=0):
+    return arena("league", "verify", "-L", folder, code=code).stdout
+
+
+def games(folder, era=1):
+    return folder / "eras" / str(era) / "games.jsonl"
+
+
+def entries(folder, what):
+    return [entry for entry in LeagueFolder.open(folder).journal.entries if entry.what == what]
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives files away")
+def test_a_strangers_bot_stays_one_wherever_its_copy_is_named(autumn):
+    Path("theirs").mkdir()
+    file = write_bot("theirs/evil")
+    text = file.read_text().replace('"theirs/evil"', '"evil"')
+    pwned = Path("pwned").absolute()
+    file.write_text(
+        f"from pathlib import Path\ntry:\n    Path({str(pwned)!r}).touch()\nexcept OSError:\n    pass\n" + text
+    )
+    for place in (Path("theirs"), file):
+        os.chown(place, NOBODY, NOBODY)
+    arena("league", "add", file, "-L", autumn)
+    [copy] = (autumn / "bots").rglob("evil.py")
+    assert stranger_behind([copy])
+    play(autumn, 8)
+    arena("check", copy)
+    assert "is an era of a league" in arena("tournament", "--resume", autumn / "eras" / "1", code=2).stderr
+    assert "is an era of a league" in arena("tournament", autumn / "eras" / "1", code=2).stderr
+    assert not pwned.exists()
+
+
+def test_who_joins_while_others_are_entered_is_entered_too(autumn, monkeypatch):
+    late, again = write_bot("late"), runner.entered_again
+    write_bot("first")
+    arena("league", "add", "first.py", "-L", autumn)
+
+    def slowly(folder, member, registry):
+        if member.entry.bot == "first" and late.exists():
+            LeagueFolder.open(folder).add([str(late)], registry)
+            late.unlink()
+        return again(folder, member, registry)
+
+    monkeypatch.setattr(runner, "entered_again", slowly)
+    play(autumn, 30)
+    assert not entries(autumn, "void")
+    assert any("late@1" in record.seats for record in records(autumn).values())
+
+
+def test_what_cannot_be_read_again_is_not_written(autumn):
+    before = (autumn / "journal.jsonl").read_bytes()
+    with pytest.raises(harness.UsageError, match="cannot stand in a journal"):
+        harness.open_league(autumn).ban("outlaw@1", reason=None)
+    with pytest.raises(harness.UsageError, match="is no bot"):
+        harness.open_league(autumn).add(3)
+    for wrong in ({"matches": -3}, {"matches": "3"}, {"seconds": 0}):
+        with pytest.raises(harness.UsageError, match="number above 0"):
+            harness.open_league(autumn).run(**wrong)
+    with pytest.raises(harness.UsageError, match="at least 1"):
+        harness.open_league(autumn).verify(0)
+    assert (autumn / "journal.jsonl").read_bytes() == before
+
+
+def test_an_era_whose_beginning_was_killed_leaves_the_last_one_open(autumn, monkeypatch):
+    settings = autumn / "arena.toml"
+    text = settings.read_text()
+    settings.write_text(text + "move-time = 2\n")
+
+    def killed(*_args):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(runner, "begin_era", killed)
+        arena("league", "run", "--matches", 4, "--workers", 0, "-L", autumn, code=1)
+    settings.write_text(text)
+    play(autumn, 6)
+    infos = [harness.open_run(autumn / "eras" / str(era)).info for era in (1, 3)]
+    assert infos[0].finished and not infos[1].finished
+    assert "all as it should be" in verified(autumn)
+
+
+def test_a_program_that_was_changed_rests_and_everybody_else_plays_on(autumn, monkeypatch):
+    Path("prog.py").write_text(PROGRAM)
+    arena("league", "add", f"prog=cmd:{sys.executable} prog.py", "-L", autumn)
+    again, changed = runner.choose_executor, []
+
+    def choose(*args):
+        if not changed:
+            changed.append(Path("prog.py").write_text(PROGRAM + "# changed\n"))
+        return again(*args)
+
+    monkeypatch.setattr(runner, "choose_executor", choose)
+    told = play(autumn, 8).stderr
+    assert "prog@1 rests" in told
+    assert recorded(autumn) == 28
+
+
+PROGRAM = """import json, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["type"] == "hello":
+        print(json.dumps({"type": "hello", "protocol": 1, "name": "prog", "games": ["el-paso"]}), flush=True)
+    elif message["type"] == "choose":
+        print(json.dumps({"type": "choice", "id": message["id"], "code": message["legal"][0]}), flush=True)
+    elif message["type"] != "bye":
+        print(json.dumps({"type": "ready", "id": message["id"]}), flush=True)
+"""
+
+
+def test_a_game_that_comes_later_is_played_by_those_who_play_it():
+    arena("league", "init", "autumn", "--game", "el-paso", "--players", 3)
+    arena("league", "add", "outlaw", "random", "flat-mc", "-L", "autumn")
+    settings = Path("autumn/arena.toml")
+    settings.write_text(settings.read_text().replace('["el-paso"]', '["el-paso", "gnadenlos"]'))
+    arena("league", "add", "broker", "-L", "autumn")
+    membership = LeagueFolder.open(Path("autumn")).membership
+    assert set(membership.seekers("gnadenlos")) == {"random@1", "flat-mc@1", "broker@1"}
+
+
+def test_a_record_that_was_taken_out_is_played_again_to_the_same_end(autumn):
+    whole = records(autumn)
+    lines = games(autumn).read_bytes().splitlines(keepends=True)
+    games(autumn).write_bytes(b"".join(lines[:2] + lines[5:]))
+    assert "is missing" in verified(autumn, code=1)
+    play(autumn, 3)
+    assert records(autumn) == whole
+    assert "all as it should be" in verified(autumn)
+
+
+def test_records_that_are_there_twice_are_found(autumn):
+    first = games(autumn).read_bytes().splitlines(keepends=True)[0]
+    copied = json.loads(first) | {"index": 20}
+    copied.pop("sum")
+    with games(autumn).open("ab") as file:
+        file.write(with_sum(json.dumps(copied, separators=(",", ":")).encode()) + b"\n")
+    assert "el-paso-1.1.1 is there 2 times." in verified(autumn, code=1)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda info: info["limits"].update(move_time=3.0), "has other limits than the journal"),
+        (lambda info: info["plan"]["games"][0].update(players=3), "has other games, rules, options or seats"),
+        (lambda info: info["entrants"][0].update(digest="sha256:0"), "says of outlaw@1 what the journal does not"),
+        (lambda info: info.update(finished="2026-01-01"), "says that the era is finished"),
+    ],
+)
+def test_a_run_file_that_is_not_as_the_journal_says_is_found(autumn, change, told):
+    path = autumn / "eras" / "1" / "run.json"
+    info = json.loads(path.read_text())
+    change(info)
+    path.write_text(json.dumps(info))
+    assert told in verified(autumn, code=1)
+
+
+def test_an_era_that_was_cut_short_or_that_nobody_knows_is_found(autumn):
+    (autumn / "arena.toml").write_text('games = ["el-paso"]\nmove-time = 2\nseed = 3\n')
+    play(autumn, 4)
+    lines = games(autumn).read_bytes().splitlines(keepends=True)
+    games(autumn).write_bytes(b"".join(lines[:-4]))
+    (autumn / "eras" / "9").mkdir()
+    told = verified(autumn, code=1)
+    assert "does not hold the records that its era ended with" in told
+    assert "is of an era that the journal does not know" in told
+
+
+def test_who_is_retired_between_two_runs_plays_its_open_matches(autumn):
+    arena("league", "add", write_bot("xx"), "-L", autumn)
+    play(autumn, 3)
+    arena("league", "retire", "xx", "-L", autumn)
+    play(autumn, 12)
+    assert not entries(autumn, "void")
+
+
+def test_a_file_that_was_put_into_a_copy_is_noticed_and_add_puts_it_right(autumn):
+    file = write_bot("b1")
+    arena("league", "add", file, "-L", autumn)
+    [copy] = (autumn / "bots").iterdir()
+    copy.chmod(0o755)
+    (copy / "more.py").write_text("")
+    assert "b1@1 rests" in play(autumn, 4).stderr
+    assert "b1@1 is whole again." in arena("league", "add", file, "-L", autumn).stdout
+    assert not (copy / "more.py").exists()
+    play(autumn, 20)
+    assert any("b1@1" in record.seats for record in records(autumn).values())
+
+
+def test_a_league_from_a_file_with_an_unknown_bot_is_not_begun():
+    Path("event.toml").write_text('games = ["el-paso"]\nbots = ["outlw"]\n')
+    assert "outlw" in arena("league", "init", "autumn", "--from", "event.toml", code=2).stderr
+    assert not Path("autumn").exists()
+
+
+def test_everybody_may_leave_while_it_is_played_and_the_table_is_written(autumn, monkeypatch):
+    counted = []
+
+    def leave(record):
+        counted.append(record)
+        if len(counted) == 3:
+            for bot in ("outlaw", "diehard", "skittish", "random"):
+                LeagueFolder.open(autumn).change("retired", bot)
+
+    seen = runner.LeagueCourse.take
+    monkeypatch.setattr(runner.LeagueCourse, "take", lambda self, record: (leave(record), seen(self, record))[1])
+    told = arena("league", "run", "--matches", 60, "--workers", 0, "-L", autumn).stderr
+    assert "Too few bots: el-paso needs 4 bots and has 0." in told
+    rows = json.loads((autumn / "standings.json").read_text())["el-paso"]
+    assert {row["state"] for row in rows} == {"retired"}
+    assert rows[0]["matches"] == recorded(autumn)

@@ -1,0 +1,270 @@
+"""Who sits with whom: where most is learned, nobody starves, and what is claimed of such a league holds."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import combinations
+from random import Random
+from statistics import mean, median
+
+import msgspec
+import pytest
+
+from harness.league.matchmaking import Beliefs, Seeking, is_settled, seat_tables
+from harness.ratings.skill_update import MU, SIGMA
+from tests.league.claims import FIRST, ROWS, SELF_MADE, Row, held, pooled
+from tests.league.newcomers import arrival, cost_of_tables, settled
+from tests.league.worlds import Bots, League, by_lot
+
+
+def named(count: int, what: str = "bot") -> list[str]:
+    return [f"{what}{number}" for number in range(count)]
+
+
+def world(names: list[str], spread: float = 0.8, seed: int = 1) -> Bots:
+    rng = Random(seed)
+    return Bots({name: rng.gauss(0, spread) for name in names})
+
+
+def test_beliefs_begin_with_trueskill_s_and_move_with_results():
+    beliefs = Beliefs()
+    assert (beliefs.mean("a"), beliefs.spread("a"), beliefs.matches("a")) == (MU, SIGMA, 0)
+    beliefs.add(("a", "b", "c"), (1, 2, 3))
+    assert beliefs.mean("a") > beliefs.mean("b") > beliefs.mean("c")
+    assert beliefs.spread("a") < SIGMA
+    assert [beliefs.matches(name) for name in "abcd"] == [1, 1, 1, 0]
+    beliefs.add(("b", "c"), (1, 1))
+    assert [beliefs.waited(name) for name in "abcd"] == [1, 0, 0, 2]
+
+
+def test_a_bot_that_meets_itself_is_known_no_better():
+    beliefs = Beliefs()
+    beliefs.add(("a", "a"), (1, 2))
+    assert beliefs.spread("a") == SIGMA
+
+
+def test_beliefs_that_were_kept_go_on_as_if_nothing_had_happened():
+    names = named(9)
+    league = League(world(names), 3, 5)
+    league.play(60, names)
+    again = Beliefs()
+    again.restore(msgspec.msgpack.decode(msgspec.msgpack.encode(league.beliefs.state())))
+    assert again.state() == league.beliefs.state()
+    assert seat_tables(again, names, [], 3, 9, Random(3)) == seat_tables(league.beliefs, names, [], 3, 9, Random(3))
+
+
+def test_the_same_arguments_seat_the_same_tables_in_whatever_order_bots_are_told():
+    names, old = named(30), named(20, "old")
+    league = League(world([*names, *old]), 4, 2)
+    league.play(200, names, old)
+    first = seat_tables(league.beliefs, names, old, 4, 12, Random(8))
+    assert seat_tables(league.beliefs, names[::-1], old[::-1], 4, 12, Random(8)) == first
+    assert seat_tables(league.beliefs, names, old, 4, 12, Random(9)) != first
+
+
+@pytest.mark.parametrize("seats", [2, 3, 4, 6])
+def test_tables_are_full_and_nobody_sits_twice(seats):
+    names, old = named(7), named(5, "old")
+    for tables in (
+        seat_tables(Beliefs(), names, old, seats, 11, Random(1)),
+        seat_tables(Beliefs(), names, [], seats, 11, Random(1)),
+        seat_tables(Beliefs(), names[:1], old, seats, 11, Random(1)),
+        seat_tables(Beliefs(), names[:seats], [], seats, 11, Random(1)),
+    ):
+        assert len(tables) == 11
+        for table in tables:
+            assert len(set(table)) == len(table) == seats
+            assert set(table) & set(names), "somebody who wants to be known sits at every table"
+
+
+def test_there_are_no_tables_without_bots():
+    assert seat_tables(Beliefs(), [], named(5), 2, 4, Random(1)) == []
+    assert seat_tables(Beliefs(), named(2), named(1, "old"), 4, 4, Random(1)) == []
+
+
+def test_two_bots_change_seats_by_lot():
+    tables = Counter(seat_tables(Beliefs(), ["a", "b"], [], 2, 200, Random(1)))
+    assert set(tables) == {("a", "b"), ("b", "a")}
+    assert min(tables.values()) > 60
+
+
+@pytest.mark.parametrize("seats", [2, 3, 4])
+def test_in_a_new_league_everybody_plays_and_all_are_connected(seats):
+    names = named(40)
+    league = League(world(names), seats, 3)
+    league.play(4 * 40 // seats, names)
+    counts = [league.strengths.fit()[name].matches for name in names]
+    assert min(counts) >= 1
+    assert max(counts) <= 12
+    part = {name: name for name in names}
+    for pair in league.strengths._slots:
+        one, other = (league.strengths._names[number] for number in divmod(pair, 1 << 20))
+        low, high = sorted((part[one], part[other]))
+        part = {name: low if its == high else its for name, its in part.items()}
+    assert len(set(part.values())) == 1
+
+
+def gaps(league: League, rounds: int, playing: list[str], old: list[str]) -> int:
+    """The most rounds that anybody who plays has waited for a seat."""
+    last, longest = dict.fromkeys(playing, 0), 0
+    for number, tables in enumerate(league.rounds(playing, old), 1):
+        for table in tables:
+            for name in table:
+                if name in last:
+                    longest = max(longest, number - last[name])
+                    last[name] = number
+        if number == rounds:
+            return max(longest, *[number - seen for seen in last.values()])
+    raise AssertionError("rounds do not end")
+
+
+@pytest.mark.parametrize(
+    ("bots", "seats", "late", "old", "rounds"),
+    [(20, 4, 0, 0, 200), (20, 2, 4, 0, 200), (30, 3, 10, 100, 100), (100, 4, 20, 0, 100), (6, 2, 1, 300, 100)],
+)
+def test_nobody_starves_not_even_the_far_best_and_the_far_worst(bots, seats, late, old, rounds):
+    """Where everybody could sit in every round, nobody waits for more than ten; newcomers come in the middle."""
+    names, kept = named(bots), named(old, "old")
+    made = world([*names, *kept])
+    made.skills |= {"bot0": 9.0, "bot1": -9.0}
+    league = League(made, seats, 4)
+    assert gaps(league, rounds, names[: bots - late], kept) <= 10
+    assert gaps(league, rounds, names, kept) <= 10
+
+
+@pytest.mark.slow
+def test_nobody_starves_among_a_thousand():
+    names = named(1000)
+    league = League(world(names), 4, 4)
+    # A round has seats for a quarter of them.
+    assert gaps(league, 60, names[:800], []) <= 20
+    assert gaps(league, 60, names, []) <= 20
+
+
+def test_a_newcomer_sits_at_many_tables_and_then_no_longer():
+    names = named(40)
+    league = settled(41, 4, 3)
+    share = []
+    for number, tables in enumerate(league.rounds([*names, "new"])):
+        share.append(sum("new" in table for table in tables) / len(tables))
+        if number == 60:
+            break
+    assert mean(share[4:12]) > 0.3
+    assert mean(share[-10:]) < 0.2
+
+
+def test_a_newcomer_meets_its_equals_and_not_always_the_same():
+    names = named(60)
+    made = Bots({**{name: (number - 30) / 10 for number, name in enumerate(names)}, "new": 2.0})
+    league = League(made, 3, 2)
+    league.play(1500, names)
+    met: list[str] = []
+    for number, tables in enumerate(league.rounds([*names, "new"])):
+        met += [name for table in tables if "new" in table for name in table if name != "new"]
+        if number == 12:
+            break
+    later = met[len(met) // 3 :]
+    assert (
+        median(abs(made.skills[name] - 2.0) for name in later)
+        < 1.0
+        < median(abs(one - 2) for one in made.skills.values())
+    )
+    assert len(set(later)) > 12
+    assert max(Counter(later).values()) < len(later) / 6
+
+
+def test_a_league_is_settled_when_everybody_is_known():
+    names = named(8)
+    league = League(world(names), 4, 1)
+    assert not is_settled(league.beliefs, names)
+    for number, _ in enumerate(league.rounds(names)):
+        if is_settled(league.beliefs, names):
+            break
+        assert number < 400
+    assert all(league.beliefs.spread(name) <= Seeking().spread for name in names)
+    assert not is_settled(league.beliefs, [*names, "new"])
+    assert not is_settled(Beliefs(), ["alone"])
+
+
+def test_a_bot_that_nobody_can_beat_does_not_keep_a_league_from_settling():
+    names = named(8)
+    made = world(names)
+    made.skills["bot3"] = 30.0
+    league = League(made, 2, 1)
+    for number, _ in enumerate(league.rounds(names)):
+        if is_settled(league.beliefs, names):
+            break
+        assert number < 2000
+    assert league.beliefs.matches("bot3") <= 600
+
+
+def test_how_well_is_well_enough_can_be_said():
+    names, beliefs = named(4), Beliefs(Seeking(spread=3.0))
+    rng, made = Random(1), world(named(4))
+    while not is_settled(beliefs, names):
+        beliefs.add(names, made.play(names, rng))
+    assert 3 < beliefs.matches("bot0") < 40
+
+
+def test_a_newcomer_is_known_after_fewer_matches_than_by_lot():
+    ours, lots = ([arrival(settled(20, 4, seed), 20, how) for seed in range(4)] for how in (seat_tables, by_lot))
+    assert mean(one.own for one in ours) < 1.3 * mean(one.veterans for one in ours)
+    assert mean(one.all for one in ours) < 0.5 * mean(one.all for one in lots)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("entrants", [100, 1000])
+def test_the_more_entrants_the_more_it_saves(entrants):
+    league = settled(entrants, 4, 1)
+    ours, lots = (arrival(league, entrants, how) for how in (seat_tables, by_lot))
+    assert ours.own < 1.5 * ours.veterans
+    assert ours.all < 0.25 * lots.all
+
+
+@pytest.mark.parametrize("entrants", [20, 1000])
+def test_a_table_is_seated_in_less_than_a_millisecond(entrants):
+    count = max(4, min(64, entrants // 4))
+    assert min(cost_of_tables(entrants, 4, count, 0.05) for _ in range(3)) < 1
+
+
+def check(row: Row, runs: int) -> None:
+    found = held(row, runs)
+    # Lines of one league are not independent, and there are few of newcomers.
+    slack = 3 * (0.05 * 0.95 / (runs * row.bots / 4)) ** 0.5
+    assert found.ahead / found.lines >= 0.95 - slack
+    if not row.wide:
+        assert found.ahead / found.lines <= 0.98 + slack
+    if found.late_lines:
+        assert found.late / found.late_lines >= 0.95 - 4 * (0.05 * 0.95 / found.late_lines) ** 0.5
+
+
+@pytest.mark.parametrize("row", [pytest.param(row, id=row.name) for row in ROWS if row.runs >= 40])
+def test_intervals_hold_in_short(row):
+    check(row, 3)
+
+
+def test_if_only_neighbours_met_the_lucky_would_be_taken_for_strong():
+    """Why every other table is one by lot."""
+    found = held(SELF_MADE[0], 6)
+    assert found.ahead / found.lines < 0.85
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("row", [pytest.param(row, id=row.name) for row in ROWS])
+def test_intervals_hold(row):
+    check(row, row.runs)
+
+
+@pytest.mark.parametrize("runs", [pytest.param(3, id="short"), pytest.param(40, id="full", marks=pytest.mark.slow)])
+def test_chance_better_is_right_as_often_as_it_says(runs):
+    rows = [Row("", 20, seats, 40, spread) for seats in (2, 4) for spread in (0.3, 0.7, 1.2)]
+    for tenth, (count, said, right) in pooled([held(row, runs, FIRST) for row in rows]).items():
+        slack = 0.05 + 4 * (said / count * (1 - said / count) / count) ** 0.5
+        assert right / count == pytest.approx(said / count, abs=slack), tenth
+
+
+def test_all_pairs_of_a_small_league_meet():
+    names = named(6)
+    league = League(world(names), 2, 1)
+    league.play(120, names)
+    assert len(league.strengths._slots) == len(list(combinations(names, 2)))

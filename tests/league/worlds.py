@@ -1,0 +1,123 @@
+"""Leagues with a known truth: bots that are made up play at the tables that the matchmaking seats."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from random import Random
+
+import numpy as np
+
+from harness.core.types import ranks_of
+from harness.league.matchmaking import Beliefs, seat_tables
+from harness.ratings.strengths import Strengths
+from tests.ratings.simulate_runs import LUCK, SAMPLES
+
+LEAST_TABLES, MOST_TABLES = 4, 64
+Seater = Callable[..., list[tuple[str, ...]]]
+
+
+@lru_cache(maxsize=64)
+def differences(one: str, other: str) -> np.ndarray:
+    """By how much luck of two kinds may differ, in order."""
+    rng = np.random.default_rng(7)
+    return np.sort(LUCK[one][1](rng) - LUCK[other][1](rng))
+
+
+@dataclass
+class Bots:
+    """Bots whose strength is known: a performance is skill and luck; `ties`: performances are rounded to this."""
+
+    skills: dict[str, float]
+    kinds: dict[str, str] = field(default_factory=dict)
+    ties: float = 0.0
+
+    def kind(self, bot: str) -> str:
+        return self.kinds.get(bot, "normal")
+
+    def play(self, seats: Sequence[str], rng: Random) -> tuple[int, ...]:
+        """The ranks of one match."""
+        values = [self.skills[bot] + LUCK[self.kind(bot)][0](rng) for bot in seats]
+        if self.ties:
+            values = [round(value / self.ties) for value in values]
+        return ranks_of(values)
+
+    def ahead(self, bot: str, field: Sequence[str]) -> float:
+        """The truth: the share of a field that it finishes ahead of, everybody met equally often."""
+        others = [other for other in field if other != bot]
+        return sum(self.chance(bot, other) for other in others) / len(others)
+
+    def chance(self, one: str, other: str) -> float:
+        """How often one finishes ahead of another."""
+        gap = self.skills[one] - self.skills[other]
+        if self.ties:
+            a, b = (performances(self.kind(bot), self.skills[bot], self.ties, bot == one) for bot in (one, other))
+            return float((a > b).mean() + 0.5 * (a == b).mean())
+        return 1 - float(np.searchsorted(differences(self.kind(one), self.kind(other)), -gap)) / SAMPLES
+
+
+@lru_cache(maxsize=64)
+def performances(kind: str, skill: float, ties: float, first: bool) -> np.ndarray:
+    return np.round((LUCK[kind][1](np.random.default_rng(11 + first)) + skill) / ties)
+
+
+class League:
+    """Bots that are being matched and rated, round by round; results come one round late."""
+
+    def __init__(self, bots: Bots, seats: int, seed: int, seater: Seater = seat_tables) -> None:
+        self.bots, self.seats, self.seater = bots, seats, seater
+        self.luck, self.rng = Random(seed), Random(-seed - 1)
+        self.beliefs, self.strengths = Beliefs(), Strengths()
+        self.late: list[tuple[tuple[str, ...], tuple[int, ...]]] = []
+        self.matches = 0
+
+    def rounds(self, playing: Sequence[str], opponents: Sequence[str] = ()) -> Iterator[list[tuple[str, ...]]]:
+        """Plays on; yields the tables of each round once their results are known to the ratings."""
+        while True:
+            active = len(playing) + len(opponents)
+            count = max(LEAST_TABLES, min(MOST_TABLES, active // self.seats))
+            tables = self.seater(self.beliefs, playing, opponents, self.seats, count, self.luck)
+            for seats, ranks in self.late:
+                self.beliefs.add(seats, ranks)
+            self.late = []
+            for seats in tables:
+                ranks = self.bots.play(seats, self.rng)
+                self.strengths.add(seats, ranks)
+                self.late.append((seats, ranks))
+                self.matches += 1
+            yield tables
+
+    def copy(self, seater: Seater) -> League:
+        """The same league, to be seated in this way from here on."""
+        made = League(self.bots, self.seats, self.luck.getrandbits(32), seater)
+        made.beliefs.restore(self.beliefs.state())
+        made.strengths.restore(self.strengths.state())
+        made.late, made.matches = list(self.late), self.matches
+        return made
+
+    def play(self, matches: int, playing: Sequence[str], opponents: Sequence[str] = ()) -> None:
+        """Plays so many matches more, or a few more than that."""
+        until = self.matches + matches
+        for _ in self.rounds(playing, opponents):
+            if self.matches >= until:
+                break
+
+
+def by_lot(
+    beliefs: Beliefs, playing: Sequence[str], opponents: Sequence[str], seats: int, count: int, luck: Random
+) -> list[tuple[str, ...]]:
+    """Tables of anybody with anybody."""
+    return [tuple(luck.sample([*playing, *opponents], seats)) for _ in range(count)]
+
+
+def neighbours(
+    beliefs: Beliefs, playing: Sequence[str], opponents: Sequence[str], seats: int, count: int, luck: Random
+) -> list[tuple[str, ...]]:
+    """Tables of those who are next to each other, as results say: what one might think is the best."""
+    names = luck.sample([*playing, *opponents], len(playing) + len(opponents))
+    found = []
+    for _ in range(count):
+        host = beliefs.mean(luck.choice(names))
+        found.append(tuple(luck.sample(sorted(names, key=lambda name: abs(beliefs.mean(name) - host))[:seats], seats)))
+    return found

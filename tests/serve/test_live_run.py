@@ -1,0 +1,293 @@
+"""A run is followed while it is written: what is told is what the other commands tell of the same records."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from harness.output.data_table import DataTable
+from harness.output.outcome_files import results_of
+from harness.output.tables import leaderboard_table
+from harness.runs.boards import boards_of
+from harness.runs.run_setup import formats_of
+from harness.runs.store import GAMES, RunFolder
+from harness.serve import live_ratings, live_run, record_tail
+from harness.serve.live_run import LiveRun
+from harness.serve.run_places import place_of, places_in
+from tests.output.support import play, rename
+from tests.serve.support import GrowingRun, followed, look
+from tests.support.forgery import edit_info
+from tests.support.games import REGISTRY
+
+
+@pytest.fixture
+def growing(played, tmp_path):
+    return GrowingRun(played.folder, tmp_path / "results" / "live")
+
+
+def tables(folder):
+    """What `arena leaderboard` says of the records as they are."""
+    run = RunFolder.open(folder)
+    return {board.title: leaderboard_table(board, entrants=run.info.entrants).rows for board in boards_of(run)}
+
+
+def said_by_format(folder):
+    run = RunFolder.open(folder)
+    return json.loads(results_of(run, formats_of(run, REGISTRY)).text("json"))
+
+
+def test_standings_are_those_of_the_leaderboard_at_any_moment(growing):
+    live = followed(growing.folder)
+    assert look(live)["data"]["games"] == {}
+    order = [*range(0, len(growing), 2), *range(1, len(growing), 2)]  # matches end in any order
+    for first in range(0, len(order), 40):
+        growing.add(*order[first : first + 40])
+        assert look(live)["data"]["games"] == tables(growing.folder)
+
+
+@pytest.mark.parametrize("form", ["swiss:rounds=3", "knockout", "ladder:max-matches=40"])
+def test_what_the_format_says_is_followed_too(form, tmp_path):
+    bots = [arg for name in "abcde" for arg in ("--bot", f"{name}=random")]
+    made = play(tmp_path / "played", "--game", "el-paso", "--players", 2, "--deals", 2, "--format", form, *bots)
+    growing = GrowingRun(made.folder, tmp_path / "live")
+    live = followed(growing.folder)
+    for first in range(0, len(growing), 7):
+        later = [*range(first, min(first + 7, len(growing)))]
+        growing.add(*reversed(later))
+        told = look(live)
+        assert told["data"]["games"] == tables(growing.folder)
+        assert told["data"]["format"] == said_by_format(growing.folder)
+        assert "What the" in told["standings"]["html"]
+
+
+def test_nothing_is_told_twice(growing):
+    live = followed(growing.folder)
+    growing.add(0, 1, 2)
+    assert {"results", "standings", "progress"} <= set(look(live))
+    assert look(live) == {}
+    growing.add(3)
+    assert {"results", "standings", "progress"} <= set(look(live))
+
+
+def test_progress_knows_how_many_there_will_be_and_when_it_is_over(growing):
+    live = followed(growing.folder)
+    growing.add(*range(10))
+    told = look(live)["progress"]
+    assert (told["matches"], told["total"], told["state"]) == (10, len(growing), "stopped")
+    (growing.folder / "lock").touch()
+    assert look(live)["progress"]["state"] == "playing"
+    growing.add(*range(10, len(growing)))
+    assert look(live)["progress"]["matches"] == len(growing)
+    (growing.folder / "lock").unlink()
+    growing.finish()
+    told = look(live)["progress"]
+    assert (told["state"], told["left"]) == ("finished", "")
+
+
+def test_a_run_that_was_killed_is_not_being_played(growing):
+    live = followed(growing.folder)
+    lock = growing.folder / "lock"
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    lock.write_text(str(ended.pid))  # as a process that was killed leaves it
+    growing.add(0)
+    assert look(live)["progress"]["state"] == "stopped"
+    lock.write_text(str(os.getpid()))
+    assert look(live)["progress"]["state"] == "playing"
+    lock.write_text(str(ended.pid))  # on another machine, where this number means somebody else
+    growing.add(1)
+    assert look(live)["progress"]["state"] == "playing"  # for results come
+
+
+def test_time_left_comes_of_what_comes_while_it_watches(growing, monkeypatch):
+    clock = [100.0]
+    monkeypatch.setattr(live_run, "monotonic", lambda: clock[0])
+    (growing.folder / "lock").touch()
+    half = len(growing) // 2
+    growing.add(*range(half))
+    live = followed(growing.folder)
+    assert look(live)["progress"]["left"] == ""  # what was there says nothing about the pace
+    for number in range(half, half + 20):
+        clock[0] += 3.0
+        growing.add(number)
+        told = look(live)
+    assert told["progress"]["left"].startswith("about ")
+    assert told["progress"]["rate"] == "20 a minute"
+    clock[0] += 1000.0
+    told = look(live)
+    assert (told["progress"]["left"], told["progress"]["rate"]) == ("", "")  # nobody knows
+
+
+def test_a_torn_line_waits_and_one_that_was_dropped_is_forgotten(growing):
+    live = followed(growing.folder)
+    growing.add(0)
+    growing.write(growing.line(1)[:50])
+    assert look(live)["progress"]["matches"] == 1
+    growing.write(growing.line(1)[50:])
+    assert look(live)["progress"]["matches"] == 2
+    growing.write(growing.line(2)[:80])
+    assert look(live) == {}
+    path = growing.folder / GAMES
+    path.write_bytes(path.read_bytes()[:-80])  # as whoever resumes it does
+    growing.add(3, 2)
+    assert look(live)["progress"]["matches"] == 4
+    assert look(live) == {}
+
+
+def test_records_that_were_taken_away_are_forgotten(growing):
+    live = followed(growing.folder)
+    growing.add(*range(12))
+    look(live)
+    (growing.folder / GAMES).write_bytes(b"".join(growing.line(number) for number in range(5)))
+    told = look(live)
+    assert told["progress"]["matches"] == 5
+    assert told["data"]["games"] == tables(growing.folder)
+    assert live.match(json.loads(growing.line(7))["id"]) is None
+
+
+def test_damaged_records_are_counted_and_left_out(growing):
+    live = followed(growing.folder)
+    growing.write(growing.line(0).replace(b'"ending":"', b'"ending":"un', 1))
+    growing.write(b"{}\n")
+    growing.add(1, 2, 2)
+    told = look(live)["progress"]
+    assert told["matches"] == 2
+    assert told["notes"] == ["3 damaged records are left out: 'arena verify' says which."]
+
+
+def test_a_long_file_is_read_in_pieces_and_told_once(growing, monkeypatch):
+    monkeypatch.setattr(record_tail, "AT_ONCE", 20_000)
+    growing.add(*range(len(growing)))
+    live = followed(growing.folder)
+    looks = 0
+    while not live.caught_up:
+        news = live.look()
+        looks += 1
+        assert live.caught_up or set(news) == {"progress"}
+        assert live.caught_up or json.loads(news["progress"])["state"] == "reading"
+    assert looks > 3
+    assert json.loads(news["data"])["games"] == tables(growing.folder)
+
+
+def test_run_json_may_be_written_anew(growing, monkeypatch):
+    live = followed(growing.folder)
+    growing.add(*range(20))
+    look(live)
+    entrants = json.loads((growing.folder / "run.json").read_bytes())["entrants"]
+    joined = [{**entrants[0], "team": "the others"}, *entrants[1:], {**entrants[0], "name": "newcomer"}]
+    edit_info(growing.folder, lambda raw: raw | {"entrants": joined})
+    told = look(live)
+    assert told["progress"]["bots"] == len(entrants) + 1
+    assert "the others" in told["standings"]["html"]
+    monkeypatch.setattr(record_tail, "AT_ONCE", 5_000)  # all is read again, in pieces, and nobody is told of them
+    edit_info(growing.folder, lambda raw: raw | {"plan": raw["plan"] | {"deals": 5}})
+    assert live.look() == {}
+    told = look(live)
+    assert told["progress"]["total"] == len(growing) // 2 * 5
+    assert told["progress"]["matches"] == 20
+
+
+def test_of_an_unfinished_set_no_match_can_be_watched(growing):
+    live = followed(growing.folder)
+    growing.add(0, 1)
+    look(live)
+    first = json.loads(growing.line(0))["id"]
+    told = json.loads(live.match(first))
+    assert (told["replay"], told["scene"]) == (False, None)
+    assert "its deal" in told["why"]
+    growing.add(2)  # the third rotation of three
+    news = look(live)
+    assert [line["replay"] for line in news["results"]["matches"]] == [True, True, True]
+    told = json.loads(live.match(first))
+    assert told["replay"]
+    assert told["scene"]["id"] == first
+    growing.add(3)
+    assert [line["replay"] for line in look(live)["results"]["matches"]] == [False, True, True, True]
+
+
+def test_a_run_that_goes_away_says_so_and_names_no_folder(growing, tmp_path):
+    live = followed(growing.folder)
+    growing.add(0)
+    look(live)
+    shutil.rmtree(growing.folder)
+    told = look(live)["progress"]
+    assert told["notes"] == ["The records cannot be read: No such file or directory."]
+    assert str(tmp_path) not in json.dumps(told)
+
+
+def test_a_league_is_its_newest_era(played, tmp_path):
+    league = tmp_path / "results" / "weekly"
+    (league / "eras").mkdir(parents=True)
+    (league / "arena.toml").write_text("")
+    hill = DataTable("the hill", [{"bot": "king"}], ["bot"], [["king"]])
+    place = place_of(league, lambda folder: [hill] if folder == league else [])
+    live = LiveRun(place, REGISTRY)
+    before = look(live)["progress"]
+    assert before["notes"] == ["The league weekly has not begun to play."]
+    assert "EventSource" in live.script
+    GrowingRun(played.folder, league / "eras" / "9").add(*range(12))
+    told = look(live)
+    assert told["progress"]["run"] == "weekly, era 9"
+    assert told["progress"]["script"] != before["script"]  # by which an open page knows that it needs another one
+    assert 'arena.board("el-paso"' in live.script
+    assert told["progress"]["matches"] == 12
+    assert told["data"]["own"] == {"the hill": [{"bot": "king"}]}
+    assert "the hill" in told["standings"]["html"]
+    GrowingRun(played.folder, league / "eras" / "10").add(*range(3))
+    told = look(live)
+    assert (told["progress"]["run"], told["progress"]["matches"]) == ("weekly, era 10", 3)
+    assert list(places_in(tmp_path / "results")) == ["weekly"]
+
+
+def test_a_format_that_is_not_installed_leaves_the_standings(growing):
+    edit_info(growing.folder, lambda raw: raw | {"plan": raw["plan"] | {"format": "king-of-the-hill"}})
+    growing.add(*range(6))
+    told = look(followed(growing.folder))
+    assert told["data"]["games"] == tables(growing.folder)
+    assert told["progress"]["total"] is None
+    [note] = told["progress"]["notes"]
+    assert "Unknown format 'king-of-the-hill'" in note
+
+
+def test_a_format_that_fails_leaves_the_standings(tmp_path):
+    bots = [arg for name in "abcd" for arg in ("--bot", f"{name}=random")]
+    made = play(tmp_path / "played", "--game", "el-paso", "--players", 2, "--deals", 1, "--format", "knockout", *bots)
+    growing = GrowingRun(rename(made, {"a": "nobody entered me"}).folder, tmp_path / "live")
+    growing.add(*range(len(growing)))
+    told = look(followed(growing.folder))
+    assert told["data"]["games"] == tables(growing.folder)
+    assert told["data"]["format"] == {}
+    [note] = told["progress"]["notes"]
+    assert "records of others than those who should play" in note
+
+
+def test_a_place_that_stays_empty_holds_nothing_up(growing, monkeypatch):
+    monkeypatch.setattr(live_ratings, "MOST_WAITING", 12)
+    monkeypatch.setattr(live_ratings, "LEFT_WAITING", 4)
+    live = followed(growing.folder)
+    for first in range(0, 60, 10):
+        growing.add(*(number for number in range(first, first + 10) if number != 5))
+        assert look(live)["data"]["games"] == tables(growing.folder)
+    assert len(live._ratings._waiting) <= 12
+    growing.add(7)  # twice
+    assert look(live)["progress"]["notes"] == ["1 damaged record is left out: 'arena verify' says which."]
+
+
+def test_a_match_that_comes_very_late_is_put_in_its_place_in_the_end(growing, monkeypatch):
+    monkeypatch.setattr(live_ratings, "MOST_WAITING", 12)
+    monkeypatch.setattr(live_ratings, "LEFT_WAITING", 4)
+    live = followed(growing.folder)
+    growing.add(*(number for number in range(len(growing)) if number != 5))
+    look(live)
+    growing.add(5)
+    assert look(live)["progress"]["matches"] == len(growing)
+    growing.finish()
+    look(live)
+    assert json.loads(live.told["data"])["games"] == tables(growing.folder)
+    assert look(live) == {}
+    assert not live._ratings.late

@@ -1,0 +1,78 @@
+"""A file is followed as it grows, and read once."""
+
+from __future__ import annotations
+
+from harness.serve import record_tail
+from harness.serve.record_tail import RecordTail
+
+
+def append(path, data):
+    with path.open("ab") as file:
+        file.write(data)
+
+
+def new(tail):
+    return [line for _, line in tail.new_lines()]
+
+
+def test_only_what_has_come_since_is_read(tmp_path):
+    path = tmp_path / "games.jsonl"
+    append(path, b"one\ntwo\n")
+    tail = RecordTail(path)
+    assert list(tail.new_lines()) == [(1, b"one"), (2, b"two")]
+    assert new(tail) == []
+    append(path, b"three\n")
+    assert not tail.is_another()
+    assert list(tail.new_lines()) == [(3, b"three")]
+    assert tail.line(2) == b"two"
+
+
+def test_a_torn_line_waits_for_the_rest_of_it(tmp_path):
+    path = tmp_path / "games.jsonl"
+    append(path, b"one\ntw")
+    tail = RecordTail(path)
+    assert new(tail) == [b"one"]
+    assert tail.at_end
+    assert new(tail) == []
+    append(path, b"o\n")
+    assert new(tail) == [b"two"]
+
+
+def test_a_torn_line_that_is_cut_off_leaves_no_trace(tmp_path):
+    path = tmp_path / "games.jsonl"
+    append(path, b"one\ntw")
+    tail = RecordTail(path)
+    assert new(tail) == [b"one"]
+    path.write_bytes(b"one\n")
+    assert not tail.is_another()
+    append(path, b"other\n")
+    assert not tail.is_another()
+    assert new(tail) == [b"other"]
+
+
+def test_a_file_that_is_cut_short_or_exchanged_is_read_anew(tmp_path):
+    path = tmp_path / "games.jsonl"
+    append(path, b"one\ntwo\n")
+    tail = RecordTail(path)
+    assert len(new(tail)) == 2
+    path.write_bytes(b"one\n")
+    assert tail.is_another()
+    assert new(tail) == [b"one"]
+    path.write_bytes(b"eno\nmore\n")  # as long as before at least, and other letters
+    assert tail.is_another()
+    assert new(tail) == [b"eno", b"more"]
+    (tmp_path / "part").write_bytes(b"eno\nmore\n")
+    (tmp_path / "part").replace(path)
+    assert tail.is_another()
+
+
+def test_a_long_file_is_read_in_pieces(tmp_path, monkeypatch):
+    monkeypatch.setattr(record_tail, "AT_ONCE", 30)
+    path = tmp_path / "games.jsonl"
+    append(path, b"0123456789\n" * 10)
+    tail, looks = RecordTail(path), 0
+    while not tail.at_end:
+        assert len(new(tail)) <= 3
+        looks += 1
+    assert looks >= 4
+    assert len(tail) == 10

@@ -1,0 +1,59 @@
+"""`arena serve` at a terminal."""
+
+from __future__ import annotations
+
+import http.client
+import signal
+import socket
+import sys
+
+import pytest
+
+from tests.serve.support import GrowingRun, Server
+from tests.support.cli import arena
+
+
+@pytest.mark.parametrize("library", ["starlette", "uvicorn", "jinja2"])
+def test_a_missing_library_is_named_with_what_to_install(played, monkeypatch, library):
+    for name in ("serve.web_app", "serve.web_server", "serve.live_run", "serve.live_parts", "output.pages.markup"):
+        monkeypatch.delitem(sys.modules, f"harness.{name}", raising=False)
+    for name in [name for name in sys.modules if name.startswith(f"{library}.")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, library, None)
+    said = arena("serve", played.folder, "--port", 0, code=2).stderr
+    assert f"The live page is served with {library}" in said
+    assert "pip install 'arena-harness[serve]'" in said
+
+
+def test_a_run_that_is_not_there_is_refused_before_anything_is_served(played):
+    assert "There is no run 'nope'. Runs in" in arena("serve", "nope", "--results", played.folder.parent, code=2).stderr
+    assert "Cannot read results: No such file or directory." in arena("serve", code=2).stderr
+
+
+def test_a_port_that_is_taken_is_told_with_what_to_do(played):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        said = arena("serve", played.folder, "--port", port, code=2).stderr
+    assert f"Cannot serve at 127.0.0.1, port {port}: Address already in use." in said
+    assert "--port (0 is any that is free)" in said
+    assert (
+        "Cannot serve at no.such.host.invalid"
+        in arena("serve", played.folder, "--host", "no.such.host.invalid", code=2).stderr
+    )
+
+
+def test_it_ends_cleanly_at_ctrl_c_also_while_somebody_listens(played, tmp_path):
+    GrowingRun(played.folder, tmp_path / "results" / "live").add(0, 1, 2)
+    with Server("live", "--port", 0) as server:
+        assert server.said == f"Serving live at http://127.0.0.1:{server.port} (Ctrl-C ends it)\n"
+        listener = http.client.HTTPConnection("127.0.0.1", server.port)
+        listener.request("GET", "/events")
+        news = listener.getresponse()
+        assert news.getheader("content-type") == "text/event-stream; charset=utf-8"
+        while b"event: progress" not in news.readline():
+            pass
+        server.process.send_signal(signal.SIGINT)
+        news.read()  # to the end
+        assert server.process.wait() == 0
+        assert server.process.stderr.read() == ""
+        listener.close()

@@ -1,0 +1,241 @@
+"""What the live page answers, to whom, and what it never says."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+
+import pytest
+
+from harness.serve import bulletins, web_app
+from harness.serve.bulletins import Bulletins
+from harness.serve.live_run import LiveRun
+from harness.serve.run_places import place_of, places_in
+from harness.serve.web_app import MOST_FOLLOWED
+from tests.output.support import HOSTILE, NASTY, recorded
+from tests.ratings.simulate import record
+from tests.serve.conftest import SEED
+from tests.serve.support import GrowingRun, reading
+
+ASKED = ("/", "/events", "/api/standings", "/api/progress", "/api/matches", "/live.js", "/live.css")
+
+
+@pytest.fixture
+def growing(played, tmp_path):
+    made = GrowingRun(played.folder, tmp_path / "results" / "live")
+    made.add(*range(40))
+    return made
+
+
+@pytest.fixture
+def page(growing):
+    with reading({"live": place_of(growing.folder)}, "live") as found:
+        yield found
+
+
+def told(page, path):
+    return page.first_events(path) if path.endswith("/events") else page.get(path).body
+
+
+def test_standings_progress_and_matches_can_be_had_as_data(page, growing):
+    progress, standings = page.get("/api/progress").data, page.get("/api/standings").data
+    assert (progress["matches"], progress["total"]) == (40, len(growing))
+    assert standings["matches"] == 40
+    assert {"place", "bot", "ahead low", "ahead high"} <= set(standings["games"]["el-paso"][0])
+    matches = page.get("/api/matches").data
+    assert [line["number"] for line in matches["matches"]] == list(range(1, 41))
+    assert matches["last"] == 40
+    assert [line["number"] for line in page.get("/api/matches?after=37").data["matches"]] == [38, 39, 40]
+    assert [line["number"] for line in page.get("/api/matches?after=5&limit=2").data["matches"]] == [6, 7]
+    assert page.get("/api/matches?after=40").data["matches"] == []
+    for wrong in ("x", "-1", "9" * 30, "\u0663"):
+        assert page.get(f"/api/matches?after={wrong}").status == 400
+
+
+def test_a_match_is_found_by_its_id_and_no_path_leads_anywhere(page):
+    first = page.get("/api/matches?limit=1").data["matches"][0]
+    told = page.get(f"/api/match/{first['match']}").data
+    assert told.items() >= first.items()
+    assert len(told["scene"]["steps"]) == len(told["scene"]["frames"])
+    for wrong in ("nope", "..", "../../run.json", "%2e%2e%2frun.json", "games.jsonl", "/etc/passwd", "1", "\0"):
+        assert page.get(f"/api/match/{wrong}").status == 404
+    for wrong in ("/run.json", "/games.jsonl", "/live.js/../run.json", "/assets/live.js", "//", "/run/live/"):
+        assert page.get(wrong).status == 404
+
+
+def test_no_seed_no_source_and_no_path_is_ever_sent(page, growing, played, tmp_path):
+    records = list(played.records())
+    secrets = {str(SEED), "nobody-may-read-this", "1 / 0", str(tmp_path), str(played.folder.parent.parent), "--seed"}
+    secrets |= {str(record.seed) for record in records}
+    secrets |= {f"{int(secret):x}" for secret in secrets if secret.isdecimal()}
+    assert len(secrets) > 20
+    paths = [*ASKED, *(f"/api/match/{record.id}" for record in records[::4])]  # some of each game, and of two deals
+    sent = {path: told(page, path) for path in paths}
+    assert b"ZeroDivisionError at failing.py:" in sent["/events"]  # faults are told, without what the bot said
+    assert sum(b'"scene":{' in body for body in sent.values()) > 5
+    growing.add(*range(40, len(growing)))
+    growing.finish()  # nor when it is over
+    while page.get("/api/progress").data["state"] != "finished":
+        page.get("/")
+    sent |= {f"{path} again": told(page, path) for path in (*paths[: len(ASKED)], *paths[-6:])}
+    for path, body in sent.items():
+        assert not [secret for secret in secrets if secret.encode() in body], path
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT", "BREW"])
+def test_it_can_only_be_read(page, method):
+    for path in (*ASKED, "/nowhere"):
+        answer = page.get(path, method)
+        assert (answer.status, answer.headers["allow"]) == (405, "GET, HEAD")
+
+
+def test_heads_come_without_bodies_and_end(page):
+    for path in ASKED:
+        assert page.get(path, "HEAD").status == 200
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "127.0.0.1.evil.example", "evil.example:8420", "", "[::2]", "localhost.x"]
+)
+def test_on_loopback_a_name_from_elsewhere_is_refused(page, host):
+    assert page.get("/api/standings", host=host).status == 400
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.1:8420", "localhost:1", "LOCALHOST", "[::1]:8420"])
+def test_on_loopback_its_own_names_are_answered(page, host):
+    assert page.get("/api/progress", host=host).status == 200
+
+
+def test_elsewhere_it_has_any_name(growing):
+    with reading({"live": place_of(growing.folder)}, "live", host="0.0.0.0") as page:  # noqa: S104 - nobody listens
+        assert page.get("/", host="scores.example").status == 200
+
+
+def test_browsers_are_told_to_run_nothing_but_our_own_files(page):
+    for path in (*ASKED, "/nowhere"):
+        headers = (page.get(path, "HEAD") if path == "/events" else page.get(path)).headers
+        policy = dict(part.strip().split(" ", 1) for part in headers["content-security-policy"].split(";"))
+        assert (policy["default-src"], policy["script-src"], policy["connect-src"]) == ("'none'", "'self'", "'self'")
+        assert policy["frame-ancestors"] == "'none'"
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["cache-control"] == "no-store"
+        assert "access-control-allow-origin" not in headers
+    body = page.get("/").body.decode()
+    assert set(re.findall(r'(?:src|href)="([^"]*)"', body)) == {
+        "data:,", "live.css", "live.js", "#replays", "api/standings", "api/progress", "api/matches"
+    }  # fmt: skip
+    assert "<style" not in body
+
+
+def test_names_are_never_markup(tmp_path):
+    matches = [record(NASTY[:3], [3, 2, 1]), record(NASTY[3:], [3, 2, 1], index=1, seed=2)]
+    run = recorded(tmp_path / HOSTILE.replace("/", "_"), matches)
+    with reading({run.folder.name: place_of(run.folder)}, run.folder.name) as page:
+        html = json.loads(re.search(rb"event: standings\ndata: (.*)\n", page.first_events("/events"))[1])["html"]
+        for text in (html, page.get("/").body.decode()):
+            assert "<script>alert" not in text
+            assert "<img" not in text
+            assert "\u202e" not in text
+        assert "&lt;script&gt;alert(1)" in html
+
+
+def test_the_folder_of_results_is_a_list_of_runs(played, tmp_path):
+    results = tmp_path / "results"
+    GrowingRun(played.folder, results / "monday").add(*range(5))
+    odd = GrowingRun(played.folder, results / "a b&c%2F?#<i>")
+    odd.add(*range(7))
+    (results / "no run").mkdir()
+    with reading(places_in(results)) as page:
+        listed = page.get("/").body.decode()
+        links = re.findall(r'href="(run/[^"]+)"', listed)
+        assert sorted(links) == ["run/a%20b%26c%252F%3F%23%3Ci%3E/", "run/monday/"]
+        assert page.get("/run/monday/api/progress").data["matches"] == 5
+        assert page.get("/run/a%20b%26c%252F%3F%23%3Ci%3E/api/progress").data["matches"] == 7
+        assert b"All runs" in page.get("/run/monday/").body
+        assert page.get("/run/monday").headers["location"] == "/run/monday/"
+        assert page.get("/run/http:%2Fevil").status == 404
+        assert page.get("/run/http:evil").headers["location"] == "/run/http%3Aevil/"
+        for wrong in ("/run/tuesday/", "/run/../", "/run/no run/", "/run/./api/progress"):
+            assert page.get(wrong).status == 404
+
+
+def test_of_many_runs_few_are_followed_at_once(played, tmp_path):
+    names = [f"run{number}" for number in range(MOST_FOLLOWED + 3)]
+    for name in names:
+        GrowingRun(played.folder, tmp_path / name).add(0)
+    with reading(places_in(tmp_path)) as page:
+        for name in names:
+            assert page.get(f"/run/{name}/api/progress").data["matches"] == 1
+        assert len(page.pages._followed) <= MOST_FOLLOWED + 1
+        assert page.get(f"/run/{names[0]}/api/progress").data["matches"] == 1  # and it comes back when it is asked for
+
+
+def test_what_nobody_thought_of_is_said_once_and_passes(page, caplog, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(LiveRun, "look", lambda _self: 1 / 0)
+        patch.setattr(web_app, "POLL", 0.001)
+        assert page.get("/api/progress").status == 503
+        while len([record for record in caplog.records if "could not be looked at" in record.message]) < 1:
+            page.get("/")
+        for _ in range(20):
+            page.get("/live.css")
+        assert len([record for record in caplog.records if "could not be looked at" in record.message]) == 1
+    while page.get("/api/progress").status != 200:
+        page.get("/")
+
+
+def test_a_folder_that_is_gone_is_told_without_its_place(tmp_path):
+    with reading(lambda: places_in(tmp_path / "gone")) as page:
+        answer = page.get("/")
+        assert (answer.status, answer.body) == (503, b"Cannot read gone: No such file or directory.\n")
+
+
+def events(body):
+    return re.findall(rb"id: (\S+)\nevent: (\w+)\ndata: \S", body)
+
+
+def test_news_have_numbers_and_whoever_comes_back_gets_what_it_has_missed(page, growing):
+    page.get("/api/standings")
+    first = events(page.first_events("/events"))
+    assert sorted(kind for _, kind in first) == [b"progress", b"results", b"standings"]
+    last = max(first, key=lambda event: int(event[0].rpartition(b"-")[2]))[0].decode()
+    growing.add(40, 41, 42)
+    while page.get("/api/standings").data["matches"] != 43:
+        page.get("/")
+    again = events(page.first_events("/events", last))
+    assert not {number for number, _ in first} & {number for number, _ in again}
+    other = events(page.first_events("/events", "0123abcd-99"))  # the server was another one then
+    assert sorted(kind for _, kind in other) == [b"progress", b"results", b"standings"]
+
+
+def test_a_slow_reader_gets_the_newest_and_nothing_is_kept_for_it():
+    async def story():
+        told = Bulletins()
+        reader = told.stream()
+        assert (await anext(reader)).startswith(b"retry:")
+        for number in range(1000):
+            told.post({"progress": b"%d" % number, "standings": b"%d" % -number})
+        heard = [await anext(reader), await anext(reader)]
+        assert [one.splitlines()[-2] for one in heard] == [b"data: 999", b"data: -999"]
+        waiting = asyncio.ensure_future(anext(reader))
+        await asyncio.sleep(0)
+        told.post({"results": b"{}"})
+        assert b"event: results" in await waiting
+        assert told.readers == 1
+        told.close()
+        assert [one async for one in reader] == []
+        assert told.readers == 0
+
+    asyncio.run(story())
+
+
+def test_a_silent_reader_is_told_that_we_are_still_here(monkeypatch):
+    monkeypatch.setattr(bulletins, "HEARTBEAT", 0.001)
+
+    async def story():
+        reader = Bulletins().stream()
+        await anext(reader)
+        assert (await anext(reader)).startswith(b":")
+
+    asyncio.run(story())
