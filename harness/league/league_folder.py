@@ -159,8 +159,3 @@ def _check(request: RunRequest) -> None:
             if isinstance(request.file, FilePlaces):
                 request.file.blame(error, request, name)
             raise error
-
-
-def is_league(folder: Path) -> bool:
-    """Whether a folder holds a league."""
-    return (folder / JOURNAL).exists()

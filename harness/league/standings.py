@@ -24,7 +24,6 @@ NOTHING_YET = "Nothing has been played in this league yet: arena league run"
 class LeagueRow:
     """One version of a bot in the table of one game."""
 
-    place: int
     name: str
     strength: Strength
     standing: Standing
@@ -128,26 +127,15 @@ def _chosen(eras: Sequence[JournalEntry], era: int | None, across: bool) -> list
 
 
 def _rows(strengths: Strengths, membership: Membership) -> list[LeagueRow]:
-    """Everybody who has played and is not banned, the best first; equal ones share a place."""
+    """Everybody who has played and is not banned, the best first."""
     fitted = strengths.fit()
-    order = sorted(fitted, key=lambda name: (-fitted[name].ahead, name))
-    rows: list[LeagueRow] = []
-    for number, name in enumerate(order, 1):
-        tied = rows and rows[-1].strength.ahead == fitted[name].ahead
+    rows = []
+    for name in sorted(fitted, key=lambda name: (-fitted[name].ahead, name)):
         if name not in membership.members:
             raise StoreError(f"The records have matches of {name}, which never joined: arena league verify says more.")
         entry = membership.members[name].entry
-        rows.append(
-            LeagueRow(
-                rows[-1].place if tied else number,
-                name,
-                fitted[name],
-                membership.standing(name),
-                entry.team,
-                entry.author,
-                entry.at,
-            )
-        )
+        standing = membership.standing(name)
+        rows.append(LeagueRow(name, fitted[name], standing, entry.team, entry.author, entry.at))
     return rows
 
 

@@ -28,7 +28,7 @@ it is to have, and one of these; or a BotEntry, with team and author."""
 DEALS = 10
 MOVE_TIME = 10.0
 MEMORY = 4096
-MOST_DEALS = 1_000_000
+MOST_DEALS = 10**12
 MOST_SEED = 2**128 - 1
 """Luck is keyed with sixteen bytes."""
 SAFE_BITS = 48

@@ -50,7 +50,7 @@ def test_a_run_that_went_on_with_other_bots_is_told_where_runs_are_read_together
     shutil.copytree("results/a", "results/b")
     Path("bot.py").write_text(Path("bot.py").read_text().replace("[0]", "[-1]"))
     before = Path("results/b/run.json").read_bytes()
-    arena("tournament", "--resume", "b", "--deals", 10**12, "--force", code=2)
+    arena("tournament", "--resume", "b", "--deals", 10**13, "--force", code=2)
     assert Path("results/b/run.json").read_bytes() == before  # what is refused changes nothing
     arena("tournament", "--resume", "b", "--deals", 2, "--force", "--workers", 0, "-q")
     assert "was continued although the" in arena("leaderboard", "a", "b").stderr

@@ -191,7 +191,7 @@ REQUESTS = st.fixed_dictionaries(
             TEXTS, TEXTS | st.integers() | st.booleans() | st.floats(allow_nan=False), max_size=3
         ),
         "players": st.integers(2, 9),
-        "deals": st.integers(1, 10**20),
+        "deals": st.integers(1, 10**12),
         "seed": st.integers(0, 2**128 - 1),
         "format": TEXTS,
         "candidates": st.lists(SPECS, max_size=2),
