@@ -26,6 +26,17 @@ class Leaver(Bot):
             return actions[view.stars >= {stars}]
         return self.rng.choice(actions)
 '''
+PROGRAM = """import json, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["type"] == "hello":
+        print(json.dumps({"type": "hello", "protocol": 1, "name": "prog", "games": ["el-paso"]}), flush=True)
+    elif message["type"] == "choose":
+        print(json.dumps({"type": "choice", "id": message["id"], "code": message["legal"][0]}), flush=True)
+    elif message["type"] != "bye":
+        print(json.dumps({"type": "ready", "id": message["id"]}), flush=True)
+"""
+"""A bot in another process that takes the first action."""
 
 
 def write_bot(name: str, version: int = 1, stars: int = 3) -> Path:

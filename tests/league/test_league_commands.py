@@ -12,7 +12,7 @@ import pytest
 
 from harness.league.league_folder import LeagueFolder
 from harness.league.members import Membership
-from tests.league.support import recorded, records, started, write_bot
+from tests.league.support import PROGRAM, recorded, records, started, write_bot
 from tests.support.cli import arena
 from tests.support.waiting import PATIENCE, wait_for
 
@@ -197,18 +197,6 @@ def test_a_program_joins_and_plays(autumn, monkeypatch):
     rows = {row["bot"]: row for row in standing("../autumn")}
     assert rows["prog@1"]["matches"]
     assert not any(record.faults for record in records(Path("../autumn")).values())
-
-
-PROGRAM = """import json, sys
-for line in sys.stdin:
-    message = json.loads(line)
-    if message["type"] == "hello":
-        print(json.dumps({"type": "hello", "protocol": 1, "name": "prog", "games": ["el-paso"]}), flush=True)
-    elif message["type"] == "choose":
-        print(json.dumps({"type": "choice", "id": message["id"], "code": message["legal"][0]}), flush=True)
-    elif message["type"] != "bye":
-        print(json.dumps({"type": "ready", "id": message["id"]}), flush=True)
-"""
 
 
 def test_two_runners_are_one_too_many_and_others_may_join_meanwhile(autumn):

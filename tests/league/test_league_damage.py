@@ -14,7 +14,7 @@ from harness.league import runner
 from harness.league.league_folder import LeagueFolder
 from harness.plugins.trust import stranger_behind
 from harness.runs.run_files import with_sum
-from tests.league.support import recorded, records, write_bot
+from tests.league.support import PROGRAM, recorded, records, write_bot
 from tests.support.cli import arena
 
 NOBODY = 65534
@@ -128,18 +128,6 @@ def test_a_program_that_was_changed_rests_and_everybody_else_plays_on(autumn, mo
     told = play(autumn, 8).stderr
     assert "prog@1 rests" in told
     assert recorded(autumn) == 28
-
-
-PROGRAM = """import json, sys
-for line in sys.stdin:
-    message = json.loads(line)
-    if message["type"] == "hello":
-        print(json.dumps({"type": "hello", "protocol": 1, "name": "prog", "games": ["el-paso"]}), flush=True)
-    elif message["type"] == "choose":
-        print(json.dumps({"type": "choice", "id": message["id"], "code": message["legal"][0]}), flush=True)
-    elif message["type"] != "bye":
-        print(json.dumps({"type": "ready", "id": message["id"]}), flush=True)
-"""
 
 
 def test_a_game_that_comes_later_is_played_by_those_who_play_it():
