@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -117,6 +118,7 @@ def _tell(league: LeagueFolder, joined: list[JournalEntry], registry: Registry) 
 
 
 def _change(what: Any, name: str, reason: str, league: Path, told: str) -> None:
+    from harness.core.errors import ArenaError
     from harness.league.announce import announce
     from harness.league.league_folder import LeagueFolder
     from harness.output.league_files import write_standings
@@ -124,8 +126,9 @@ def _change(what: Any, name: str, reason: str, league: Path, told: str) -> None:
     opened = LeagueFolder.open(league)
     entry = opened.change(what, name, reason)
     click.echo(f"{entry.name} {told}")
-    if (league / "standings.json").exists():
-        write_standings(opened)
+    if what != "retired":
+        with suppress(ArenaError):  # nothing was played, or it is written just now: the next run writes it
+            write_standings(opened)
     for problem in announce(opened, [entry], load_plugins()):
         note(f"Warning: {problem}")
 

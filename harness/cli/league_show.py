@@ -138,16 +138,16 @@ def publish_command(to: Path, url: str, league: Path) -> None:
 
 @click.command("verify", short_help="Check that all of a league follows from its journal.")
 @click.option(
-    "--sample", type=click.IntRange(min=1), default=1, help="Play one in so many records again.  [default: all]"
+    "--every", type=click.IntRange(min=1), default=1, help="Play one in so many records again.  [default: all]"
 )
 @league_option
-def verify_command(sample: int, league: Path) -> None:
+def verify_command(every: int, league: Path) -> None:
     """Check a league: every match follows from the journal and the records before it, records are played again by the
     rules, and all bots that may play are what they were when they joined.
 
     \b
     arena league verify
-    arena league verify --sample 20
+    arena league verify --every 20
     """
     from harness.league.league_check import check_league
     from harness.league.league_folder import LeagueFolder
@@ -155,7 +155,7 @@ def verify_command(sample: int, league: Path) -> None:
 
     opened = LeagueFolder.open(league)
     with Progress("records") as progress:
-        found = check_league(opened, load_plugins(isolate=opened.request().isolate), sample, progress.step)
+        found = check_league(opened, load_plugins(isolate=opened.request().isolate), every, progress.step)
     for sentence in [*found.notes, *found.problems]:
         click.echo(sentence)
     open_ = f", {found.open:,} matches of the last rounds are open" if found.open else ""

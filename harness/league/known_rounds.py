@@ -57,12 +57,12 @@ class KnownRounds:
         """Takes in one match."""
         round_ = round_of(record)
         if round_ > self.newest:
-            self.newest = round_
             self.take_until(round_ - HELD)
         self.hold(round_, record)
 
     def hold(self, round_: int, record: GameRecord) -> None:
         """Keeps a match until its round is taken in."""
+        self.newest = max(self.newest, round_)
         self.held.setdefault(round_, {})[record.id] = SeatedMatch.of(record)
         self.counts[round_] += 1
         for fault in record.failures if record.faults else ():

@@ -38,7 +38,6 @@ class LeagueCourse:
         self._from_start = bool(short)
         if short:  # somebody took a record out: from there on everything is planned again, to the same end
             past = self.past = read(past.banned, True)
-            past.newest = max(past.counts, default=0)
         self._recorded = {match.id: match for match in past.matches()}
         self._waiting: deque[MatchSpec] = deque()
         self.out: dict[str, MatchSpec] = {}
@@ -145,7 +144,6 @@ class LeagueCourse:
         """Takes in the result of a match that was given out."""
         self.out.pop(record.id, None)
         self.past.hold(round_of(record), record)
-        self.past.newest = max(self.past.newest, round_of(record))
 
     def give_up(self, name: str) -> None:
         """Goes on without a match that nobody survives."""

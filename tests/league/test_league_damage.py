@@ -230,3 +230,17 @@ def test_everybody_may_leave_while_it_is_played_and_the_table_is_written(autumn,
     rows = json.loads((autumn / "standings.json").read_text())["el-paso"]
     assert {row["state"] for row in rows} == {"retired"}
     assert rows[0]["matches"] == recorded(autumn)
+
+
+def test_a_record_that_was_taken_out_before_a_ban_is_played_again_to_the_same_end(autumn):
+    arena("league", "add", write_bot("cheat"), "-L", autumn)
+    play(autumn, 20)
+    arena("league", "ban", "cheat", "-L", autumn)
+    play(autumn, 20)
+    whole = records(autumn)
+    lines = games(autumn).read_bytes().splitlines(keepends=True)
+    games(autumn).write_bytes(b"".join(lines[:9] + lines[12:]))
+    play(autumn, 3)
+    assert records(autumn) == whole
+    play(autumn, 8)
+    assert "all as it should be" in verified(autumn)
