@@ -5,20 +5,20 @@ from __future__ import annotations
 import pytest
 from hypothesis import HealthCheck, settings
 
-from harness.runs import run_setup
+from harness.runs import setup
 
 # How long an example takes says more of what else the machine has to do than of the code.
 settings.register_profile("arena", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("arena")
 
-draw_seed = run_setup.draw_seed
+draw_seed = setup.draw_seed
 """The real one; in tests a run without a seed has seed 1."""
 
 
 @pytest.fixture(autouse=True, scope="session")
 def _same_seed():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(run_setup, "draw_seed", lambda: 1)
+        patch.setattr(setup, "draw_seed", lambda: 1)
         yield
 
 

@@ -1,37 +1,69 @@
-"""One match: play it, read it, step through it."""
+"""Play single matches from Python, and ask bots about decisions of recorded ones."""
 
 from __future__ import annotations
 
 import signal
+import sys
 import threading
 import warnings
 from bdb import BdbQuit
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, redirect_stdout
 from html import escape
 from typing import Any
 
 from tabulate import tabulate
 
-from harness.api.asking import ask_bot
+from harness.core.action import View
+from harness.core.bot import DecisionNotes
 from harness.core.errors import UsageError
 from harness.core.game import Game
-from harness.core.notes import DecisionNotes
-from harness.core.types import Fault, GameRecord, Isolation, MatchSpec, Value
-from harness.core.view import View
-from harness.executors.fairness import play_fairly
-from harness.executors.jobs import Job, Roster, isolated
-from harness.match.asked import Asked, Wanted
-from harness.match.bot_prints import printing_to_stderr
-from harness.match.narration import tell_match
-from harness.match.positions import Position, positions
-from harness.match.replay import stream
-from harness.match.time_limits import Limits
-from harness.output.confinement_text import tell_confinement
-from harness.output.terminal import Debugger
+from harness.core.options import BotLimits
+from harness.core.records import Fault, GameRecord, Isolation, MatchSpec, Value
+from harness.executors.base import Job, Roster, isolated
+from harness.executors.retry import play_with_retry
+from harness.match.ask import Asked, BotDebugger, DecisionQuery, ask_about
+from harness.match.faults import Limits
+from harness.match.replay import Position, narrate_match, positions, stream
+from harness.match.stdio import printing_to_stderr
+from harness.output.progress import Debugger
+from harness.output.text import tell_confinement
 from harness.plugins.registry import Registry
 from harness.runs.request import SAFE_BITS, BotLike, RunRequest, draw_seed
-from harness.runs.run_setup import installed
+from harness.runs.setup import installed
+
+# Asking a bot about a match that was played: the door that scripts and the command line share.
+
+
+def ask_bot(
+    bot: BotLike,
+    game: Game[Any],
+    record: GameRecord,
+    notes: Sequence[DecisionNotes],
+    registry: Registry,
+    wanted: DecisionQuery,
+    *,
+    isolate: Isolation = "auto",
+    move_time: float = 0.0,
+    debugger: BotDebugger | None = None,
+) -> Asked:
+    """Asks a bot, wherever it runs, and ends what it has started."""
+    asked = registry.entrant(bot)
+    tell_confinement({asked.name: asked}, isolate)
+    roster = isolated(Roster({game.name: game}, {asked.name: asked}), BotLimits(move_time, isolate=isolate))
+    [entrant] = roster.entrants.values()
+    if debugger is not None and entrant.isolated:
+        trusted = "; if you trust it, --isolate=off asks it here" if asked.stranger and not asked.isolated else ""
+        raise UsageError(f"{entrant.name} runs in a process of its own, where no debugger can follow it{trusted}.")
+    entrant.warm_up()
+    try:
+        with nullcontext() if debugger else redirect_stdout(sys.stderr):  # what bots print is not our output
+            return ask_about(game, record, notes, entrant, wanted, debugger)
+    finally:
+        roster.close()
+
+
+# One match: play it, read it, step through it.
 
 
 class Match:
@@ -70,7 +102,7 @@ class Match:
     def story(self, seat: int | None = None) -> str:
         """The match in words; with a seat also its table at each of its decisions."""
         self._check_seat(seat)
-        return "\n".join(tell_match(self.game, self.record, seat, self.notes))
+        return "\n".join(narrate_match(self.game, self.record, seat, self.notes))
 
     def replay(self, seat: int | None = None) -> Iterator[dict[str, object]]:
         """Everything that happened, as data: docs/replay.md has the schema; with a seat also its view at each of its
@@ -102,7 +134,7 @@ class Match:
             >>> first.position.decision, str(first.position.chosen), str(first.now)
             (4, 'leave', 'stay')
         """
-        wanted = Wanted(seat, decision, fault, worst)
+        wanted = DecisionQuery(seat, decision, fault, worst)
         registry = installed_here(isolate)
         return ask_bot(bot, self.game, self.record, self.notes, registry, wanted, isolate=isolate)
 
@@ -182,9 +214,8 @@ def play_match(
             raise UsageError(f"{entrant.name} does not play {rules.title}.")
         if by_name[entrant.name].bot is not entrant.bot:
             raise UsageError(f"Two different bots are called {entrant.name}: give one of them another name.")
-    limits = {"move_time": move_time, "game_time": 0.0, "memory": 0, "threads": 1, "isolate": isolate}
     tell_confinement(by_name, isolate)
-    roster = isolated(Roster({game: rules}, by_name), limits)
+    roster = isolated(Roster({game: rules}, by_name), BotLimits(move_time, memory=0, isolate=isolate))
     names = [entrant.name for entrant in entrants]
     spec = MatchSpec.single(
         f"{game}-1.1.1", game, rules.settings, draw_seed(SAFE_BITS) if seed is None else seed, names
@@ -192,7 +223,7 @@ def play_match(
     notes: list[DecisionNotes] = []
     try:
         with Debugger() as debugger, printing_to_stderr(spec) as status, _interruptible() as audit:
-            record = play_fairly(Job(spec), roster, Limits(move_time), status, audit, notes)
+            record = play_with_retry(Job(spec), roster, Limits(move_time), status, audit, notes)
     finally:
         roster.close()
     if debugger.quit:

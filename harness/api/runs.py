@@ -8,48 +8,46 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
 from harness.api.matches import Match, installed_here
 from harness.core.bot import Bot
 from harness.core.errors import UnknownName, UsageError
-from harness.core.types import Fault, FaultKind, GameRecord, Isolation, Value
-from harness.executors.jobs import expect_workers
-from harness.executors.outside import OutsideProcesses
-from harness.match.asked import Asked
-from harness.match.faults import cause_of
-from harness.output import leaderboard_tables
+from harness.core.options import BotLimits, RunOptions, default_results, run_options
+from harness.core.records import Fault, FaultKind, GameRecord, Isolation, Value
+from harness.executors.base import OutsideProcesses, expect_workers
+from harness.match.ask import Asked
+from harness.match.faults import FaultGroups, cause_of
 from harness.output.columns import Fields, ScoreText
-from harness.output.data_table import LeaderboardTables, WideTables, text_of
-from harness.output.derived_check import unfit_tables
-from harness.output.details import pairwise_table, seats_table, surprises_table
-from harness.output.fault_text import calls, fault_lines
-from harness.output.match_table import MatchTable
-from harness.output.outcome_files import results_of, write_outcome
-from harness.output.outcome_text import FormatResults
-from harness.output.overall_table import overall_tables
-from harness.output.pages import installed_games
-from harness.output.progress import Progress
-from harness.output.tables import write_leaderboard
-from harness.output.terminal import at_terminal
-from harness.output.watched_run import play_watched
-from harness.plugins.bot_spec import named
-from harness.plugins.entrants import BotEntry
+from harness.output.matches import MatchTable
+from harness.output.outcome import FormatResults, results_of, unfit_tables, write_outcome
+from harness.output.progress import Progress, at_terminal, play_watched
+from harness.output.tables import (
+    LeaderboardTables,
+    WideTables,
+    leaderboard_tables,
+    overall_tables,
+    pairwise_table,
+    seats_table,
+    surprises_table,
+    text_of,
+    write_leaderboard,
+)
+from harness.output.text import calls, fault_lines
+from harness.plugins.entrants import BotEntry, named
+from harness.plugins.features import LUCK_ADJUSTED_LEADERBOARDS, load_object
 from harness.plugins.registry import Registry
-from harness.ratings import Leaderboard
-from harness.runs.boards import boards_of
-from harness.runs.extend_run import RunExtension, extend_run
-from harness.runs.fault_groups import FaultGroups
-from harness.runs.luck_adjusted import luck_adjusted_leaderboards
-from harness.runs.match_list import MatchQuery, find_matches
-from harness.runs.merged_runs import merge
-from harness.runs.request import BotLike, RunRequest, default_results
-from harness.runs.run_again import request_of_run
-from harness.runs.run_setup import (
+from harness.ratings.leaderboard import Leaderboard
+from harness.runs.extend import RunExtension, extend_run, request_of_run
+from harness.runs.merged import merge
+from harness.runs.queries import MatchQuery, find_matches
+from harness.runs.request import BotLike, RunRequest
+from harness.runs.setup import (
     RunSetup,
     create_run,
     formats_of,
     game_of,
+    installed_games,
     is_weaker,
     isolation_of_run,
     limits_of_run,
@@ -58,6 +56,7 @@ from harness.runs.run_setup import (
     seeded,
 )
 from harness.runs.signing import Signature, SignatureFinding, check_signature, default_key, sign_run, trusted_keys
+from harness.runs.standings import boards_of
 from harness.runs.store import RunFolder, RunInfo, find
 from harness.runs.verify import Findings, check_run
 from harness.runs.verify_bots import check_bots
@@ -139,7 +138,7 @@ class Run:
         boards = self._boards()
         if luck_adjusted:
             with Progress("luck taken out of matches", len(self)) as progress:
-                boards = luck_adjusted_leaderboards(
+                boards = load_object(LUCK_ADJUSTED_LEADERBOARDS)(
                     self._folder, self._registry, list(self), values=[Path(file) for file in values], step=progress.step
                 )
         shown = WideTables if wide or columns else LeaderboardTables
@@ -346,16 +345,16 @@ def tournament(
     fields = {name: value for name, value in given.items() if value is not None}
     fields |= {"games": _several(games)} if games else {}
     fields |= {"bots": _several(bots)} if bots else {}
-    unknown = sorted(set(fields) - set(RunRequest.__struct_fields__))
+    unknown = sorted(fields.keys() - run_options(RunRequest))
     if unknown:
-        raise UnknownName("field of a run", unknown[0], RunRequest.__struct_fields__)
+        raise UnknownName("field of a run", unknown[0], run_options(RunRequest))
     asked = replace(request, **fields) if request else RunRequest(**fields)
     expect_workers(0 if asked.cluster else asked.workers)
     registry = installed_here(asked.isolate, asked.strict)
     if resume is None:
         asked = seeded(asked)
         folder, setup = create_run(asked, registry, called("tournament", asked))
-        limits: Mapping[str, Any] = asked.limits
+        limits = asked.limits
     else:
         fixed = sorted(fields.keys() - MAY_CHANGE - MAY_GROW) + (["request"] if request else [])
         isolate = fields.get("isolate")
@@ -398,9 +397,8 @@ def _several(given: Any) -> tuple[Any, ...]:
 
 def called(function: str, asked: RunRequest, **more: Any) -> str:
     """What was called, for run.json; bots that are classes or functions go by their names."""
-    given = more | {
-        name: value for name, value in asdict(asked).items() if name != "file" and value != getattr(RunRequest(), name)
-    }
+    plain, names = RunRequest(), run_options(RunOptions)
+    given = more | {name: getattr(asked, name) for name in names if getattr(asked, name) != getattr(plain, name)}
     shown = [
         f"{name}=[{', '.join(map(_named, value))}]" if name in ("bots", "candidates") else f"{name}={_named(value)}"
         for name, value in given.items()
@@ -426,7 +424,7 @@ def reopened(
     fixed: Sequence[str],
     isolate: Isolation | None,
     force: bool,
-) -> tuple[RunFolder, dict[str, Any]]:
+) -> tuple[RunFolder, BotLimits]:
     """A run to be continued, and its limits; `bots` are entered again, and whatever else is `fixed` is refused, and so
     is to `isolate` less than the run did."""
     refused = [*fixed, *(repr(bot) for bot in bots if isinstance(bot, str))]
@@ -436,14 +434,14 @@ def reopened(
     for bot in bots:
         registry.enter_as_installed(bot)
     limits = limits_of_run(folder)
-    if isolate is not None and is_weaker(isolate, limits["isolate"]) and not force:
-        raise UsageError(f"The run was begun with isolate={limits['isolate']!r}; leave that as it is, or use force.")
-    limits["isolate"] = isolate or isolation_of_run(folder)
-    registry.outside = OutsideProcesses(limits["isolate"])
+    if isolate is not None and is_weaker(isolate, limits.isolate) and not force:
+        raise UsageError(f"The run was begun with isolate={limits.isolate!r}; leave that as it is, or use force.")
+    limits = replace(limits, isolate=isolate or isolation_of_run(folder))
+    registry.outside = OutsideProcesses(limits.isolate)
     return folder, limits
 
 
-def _play(folder: RunFolder, setup: RunSetup, limits: Mapping[str, Any], request: RunRequest, quiet: bool) -> None:
+def _play(folder: RunFolder, setup: RunSetup, limits: BotLimits, request: RunRequest, quiet: bool) -> None:
     complete, faults = play_watched(folder, setup, limits, request.workers, quiet, request.on_cluster, softly=True)
     write_leaderboard(folder)
     write_outcome(folder, setup.schedule)

@@ -1,15 +1,10 @@
-"""The `arena` command: how it starts. What it can do is in `group`, which loads click; nothing here does."""
+"""The `arena` command: how it starts. What it can do is in `main`, which loads click; nothing here does."""
 
 from __future__ import annotations
 
 import gc
 import os
 import sys
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from harness.cli.group import COMMANDS as COMMANDS
-    from harness.cli.group import main as main
 
 COMPLETE_VARIABLE = "_ARENA_COMPLETE"
 """By this a shell asks for completions, or for the script that does."""
@@ -24,8 +19,8 @@ def run() -> None:
     if os.environ.get("PYTHONHASHSEED", "random") == "random" and PLAYING.intersection(sys.argv[1:2]):
         _restart()
     if COMPLETE_VARIABLE in os.environ:
-        from harness.cli import bash_completion  # noqa: F401 - click knows of it from now on
-    from harness.cli.group import main
+        from harness.cli import completion  # noqa: F401 - click knows of it from now on
+    from harness.cli.main import main
 
     try:
         main()
@@ -42,12 +37,3 @@ def _restart() -> None:
 
         sys.exit(subprocess.run(sys.orig_argv, executable=sys.executable).returncode)  # noqa: S603 - this very program
     os.execv(sys.executable, sys.orig_argv)  # noqa: S606 - likewise
-
-
-def __getattr__(name: str) -> object:
-    """The group and its commands, loaded when somebody asks for them."""
-    if name not in ("COMMANDS", "main"):
-        raise AttributeError(f"module 'harness.cli' has no attribute {name!r}")
-    from harness.cli import group
-
-    return getattr(group, name)

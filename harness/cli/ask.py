@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from harness.cli.parameter_types import BOT, RUN
-from harness.cli.shared import Seconds, isolate_option, load_plugins, note, open_folder, results_option
+from harness.cli.options import BOT, RUN, load_plugins, note, open_folder, results_option, run_option
 
 if TYPE_CHECKING:
     from harness.core.action import Action
     from harness.core.bot import Bot
-    from harness.match.asked import Asked
+    from harness.match.ask import Asked
 
 
 @click.command("ask", short_help="Put a bot before a decision of a match, and see what it does now.")
@@ -34,12 +33,12 @@ if TYPE_CHECKING:
 )
 @click.option("--pdb", "debug", is_flag=True, help="Stop in the debugger where the bot chooses, and where it raises.")
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output (docs/replay.md).")
-@isolate_option(
-    "Ask the bot in a process without rights (on, strict), or not (off). Default: as in a tournament.", "auto"
+@run_option(
+    "isolate",
+    "Ask the bot in a process without rights (on, strict), or not (off). Default: as in a tournament.",
+    default="auto",
 )
-@click.option(
-    "--move-time", type=Seconds(), default=0.0, help="Seconds for an answer; the bot gets a process, as by --isolate."
-)
+@run_option("move_time", "Seconds for an answer; the bot gets a process, as by --isolate.", default=0.0)
 @results_option
 def command(bot: str, run: str, match: str, debug: bool, as_json: bool, results: Path, **asked: Any) -> None:
     """Put a BOT before a decision of a MATCH of a RUN, and see what it does now.
@@ -56,14 +55,14 @@ def command(bot: str, run: str, match: str, debug: bool, as_json: bool, results:
     """
     from bdb import BdbQuit
 
-    from harness.api.asking import ask_bot
-    from harness.match.asked import Wanted
-    from harness.play.console import Console
-    from harness.runs.run_setup import game_of
+    from harness.api.matches import ask_bot
+    from harness.match.ask import DecisionQuery
+    from harness.output.text import Console
+    from harness.runs.setup import game_of
 
     if asked["move_time"] and asked["isolate"] == "auto":
         asked["isolate"] = "on"  # where it can be ended
-    wanted = Wanted(asked["seat"], asked["decision"], asked["fault"], asked["worst"])
+    wanted = DecisionQuery(asked["seat"], asked["decision"], asked["fault"], asked["worst"])
     if debug and as_json:
         raise click.UsageError("--pdb talks to a person, --json to a program: take one of them.")
     opened = open_folder(results, run)
@@ -100,7 +99,7 @@ class PdbDebugger:
         from bdb import BdbQuit
         from pdb import Pdb
 
-        from harness.match.narration import table_with_names
+        from harness.match.replay import table_with_names
 
         class Watching(Pdb):
             left = False

@@ -9,8 +9,7 @@ import click
 from msgspec import to_builtins
 from tabulate import tabulate
 
-from harness.cli.parameter_types import GAME
-from harness.cli.shared import load_plugins, note, strict_option
+from harness.cli.options import GAME, load_plugins, note, strict_option
 from harness.core.errors import PluginError
 from harness.core.options import allowed
 from harness.plugins.entrants import unknown_games

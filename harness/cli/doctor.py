@@ -36,7 +36,7 @@ def command(cluster: str | None, as_json: bool) -> None:
     if cluster:
         return _cluster(cluster, as_json)
     from harness.core.compiled import form, stale
-    from harness.sandbox.doctor import probe
+    from harness.isolation.doctor import probe
 
     found, old = probe(), stale()
     kept = all(guarantee.enforced for guarantee in found)
@@ -71,10 +71,11 @@ def _cluster(named: str, as_json: bool) -> None:
     from msgspec import to_builtins
     from tabulate import tabulate
 
-    from harness.executors.jobs import load_cluster
+    from harness.executors.base import load_cluster
+    from harness.plugins.features import CLUSTER_CHECKUP
 
-    checkup = load_cluster("harness.executors.cluster.checkup")
-    found = checkup.examine(named)
+    checkup = load_cluster(CLUSTER_CHECKUP)
+    found = checkup.diagnose_cluster(named)
     if as_json:
         click.echo(json.dumps([{**to_builtins(one), "same": one.same} for one in found], indent=2))
     else:

@@ -8,7 +8,7 @@ import click
 from msgspec import to_builtins
 from tabulate import tabulate
 
-from harness.cli.shared import load_plugins, strict_option
+from harness.cli.options import load_plugins, strict_option
 from harness.core.options import allowed
 
 

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from harness.cli.parameter_types import ENTRANT, GAME, RUN
-from harness.cli.shared import (
+from harness.cli.options import (
+    ENTRANT,
+    GAME,
+    RUN,
     check_table_options,
     layout,
     load_plugins,
@@ -23,8 +25,8 @@ from harness.cli.shared import (
 from harness.core.errors import UnknownName
 
 if TYPE_CHECKING:
-    from harness.core.types import GameRecord
-    from harness.ratings import Leaderboard
+    from harness.core.records import GameRecord
+    from harness.ratings.leaderboard import Leaderboard
     from harness.runs.store import RunFolder
 
 
@@ -116,9 +118,9 @@ def _check_names(run: RunFolder, asked: dict[str, Any]) -> None:
 
 def _text(run: RunFolder, asked: dict[str, Any]) -> str:
     """What is asked for, in the format that is asked for."""
-    from harness.output import KINDS, leaderboard_tables, text_of
-    from harness.output.bot_summary import bot_summary
-    from harness.runs.schedule_order import ordered_results
+    from harness.output.matches import bot_summary
+    from harness.output.tables import KINDS, leaderboard_tables, text_of
+    from harness.runs.index import ordered_results
 
     game, left_out, table_format = asked["game"], asked["left_out"], asked["table_format"]
     if asked["show"] == "format":
@@ -144,9 +146,9 @@ def _text(run: RunFolder, asked: dict[str, Any]) -> str:
 
 def _boards(run: RunFolder, chosen: Callable[[GameRecord], bool], asked: dict[str, Any]) -> list[Leaderboard]:
     from harness.output.progress import Progress
-    from harness.ratings import by_game, by_option, by_players
-    from harness.runs.boards import boards_of
-    from harness.runs.luck_adjusted import luck_adjusted_leaderboards
+    from harness.plugins.features import LUCK_ADJUSTED_LEADERBOARDS, load_object
+    from harness.ratings.trueskill import by_game, by_option, by_players
+    from harness.runs.standings import boards_of
 
     by = {"game": by_game, "players": by_players, "option": by_option}[asked["by"]]
     if not asked["luck_adjusted"]:
@@ -154,14 +156,15 @@ def _boards(run: RunFolder, chosen: Callable[[GameRecord], bool], asked: dict[st
         return boards_of(run, None, by, chosen=some, whole=not asked["left_out"])
     records = list(filter(chosen, run.records()))
     with Progress("luck taken out of matches", len(records)) as progress:
-        return luck_adjusted_leaderboards(
+        adjusted: list[Leaderboard] = load_object(LUCK_ADJUSTED_LEADERBOARDS)(
             run, load_plugins(), records, by, asked["values"], progress.step, whole=not asked["left_out"]
         )
+    return adjusted
 
 
 def _format_result(run: RunFolder, game: str | None, table_format: str) -> str:
-    from harness.output.outcome_files import results_of
-    from harness.runs.run_setup import formats_of
+    from harness.output.outcome import results_of
+    from harness.runs.setup import formats_of
 
     found = results_of(run, formats_of(run, load_plugins()))
     for warning in run.warnings:

@@ -9,9 +9,8 @@ from typing import Any
 import click
 import msgspec
 
-from harness.cli.parameter_types import ENTRANT, GAME, RUN
-from harness.cli.shared import note, open_folder, results_option, score_texts
-from harness.runs.match_list import SORTS, FoundMatches, MatchQuery, find_matches
+from harness.cli.options import ENTRANT, GAME, RUN, note, open_folder, results_option, score_texts
+from harness.runs.queries import SORTS, FoundMatches, MatchQuery, find_matches
 
 SHOWN = 20
 BATCH = 1000
@@ -56,7 +55,7 @@ def command(run: str, as_json: bool, limit: int | None, sort: str | None, result
     arena matches my-run --game el-paso --sort length --limit 5
     arena matches my-run --bot skittish --won --json | jq -r .match
     """
-    from harness.output.match_table import MatchTable, remark
+    from harness.output.matches import MatchTable, remark
 
     opened = open_folder(results, run)
     most = limit if limit is not None else 0 if as_json else SHOWN

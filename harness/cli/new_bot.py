@@ -1,14 +1,125 @@
-"""arena new-bot."""
+"""arena new-bot: write a plugin package from templates."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import click
+import msgspec
 
-from harness.cli.parameter_types import GAME
-from harness.cli.shared import load_plugins, note
-from harness.plugins.scaffold import LANGUAGES, company, make
+from harness.cli.options import GAME, load_plugins, note
+from harness.core.action import action_fields
+from harness.core.errors import UsageError
+from harness.core.game import Game
+from harness.plugins.registry import Registry
+
+# Makes a new bot: a folder of files from templates, complete and ready to play.
+
+
+LANGUAGES = ("python", "node", "c")
+SUFFIX = ".tmpl"
+"""Templates are no code of arena's: under this name no tool takes them for it."""
+ANY_GAME = "any"
+"""The template of what a bot thinks, for a game that has none of its own."""
+_SUFFIXES = {"python": "py", "node": "js", "c": "c"}
+_COMMENT = {"python": "#   ", "node": "//   ", "c": " *   "}
+_NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+
+
+def make(registry: Registry, name: str, game: str, language: str, into: Path) -> list[Path]:
+    """Writes the files of a new bot for this game into a new folder and returns their paths."""
+    rules = registry.game(game)
+    check_name(registry, name, language)
+    folder = into / name
+    if folder.exists():
+        raise UsageError(f"{folder} exists already: choose another name, or another folder with --into.")
+    written = []
+    for place, text in contents(name, rules, language, company(registry, rules)).items():
+        path = folder / place
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise UsageError(
+                f"Cannot write {path}: {error.strerror or error}; choose another place with --into."
+            ) from error
+        written.append(path)
+    return written
+
+
+def check_name(registry: Registry, name: str, language: str) -> None:
+    """Refuses a name that could not be typed after --bot, is taken, or could not be imported."""
+    if not _NAME.fullmatch(name):
+        raise UsageError(f"A bot cannot be called {name!r}: use small letters, digits and hyphens, like 'night-owl'.")
+    if name in registry.bots:
+        source = registry.bots[name].source
+        raise UsageError(f"{source} has a bot called {name!r} already: choose another name.")
+    if language == "python" and find_spec(_module(name)) is not None:
+        raise UsageError(f"There is a Python module {_module(name)!r} already: choose another name for the bot.")
+
+
+def company(registry: Registry, game: type[Game[Any]]) -> str:
+    """The `--bot` words that fill the smallest table beside a new bot and `random`: the game's own bots come first."""
+    bots = {name: offer.cls.games for name, offer in registry.bots.items() if name != "random"}
+    fitting = [name for name, games in bots.items() if not games or game.name in games]
+    fitting.sort(key=lambda name: (game.name not in bots[name], name))
+    return "".join(f" --bot {name}" for name in fitting[: game.min_players - 2])
+
+
+def contents(name: str, game: type[Game[Any]], language: str, company: str) -> dict[str, str]:
+    """What the files of a new bot hold, by their places in its folder."""
+    words = {
+        "name": name,
+        "module": _module(name),
+        "class": "".join(part.capitalize() for part in name.split("-")),
+        "game": game.name,
+        "title": game.title.replace('"', "'"),  # it goes into strings of several languages
+        "company": company,
+        "examples": _examples(game, language),
+    }
+    template = files("harness.plugins") / "templates" / language
+    special, usual = (template / "games" / f"{each}.{_SUFFIXES[language]}{SUFFIX}" for each in (game.name, ANY_GAME))
+    words["wish"] = _filled(special if special.is_file() else usual, words)
+    made = {}
+    for source in sorted(template.iterdir(), key=lambda item: item.name):
+        if source.name.endswith(SUFFIX):
+            made[_place(source.name.removesuffix(SUFFIX), words)] = _filled(source, words)
+    if language == "python":
+        made[f"{words['module']}.py"] = words["wish"]
+    return made
+
+
+def _examples(game: type[Game[Any]], language: str) -> str:
+    """One action of each kind as the wire sends it, in lines of a comment."""
+    kinds = {action.kind: action for action in reversed(game.configure().actions)}
+    shown = [msgspec.json.encode(action_fields(kinds[kind]), enc_hook=str).decode() for kind in reversed(kinds)]
+    return "\n".join(_COMMENT[language] + line.replace("*/", "* /") for line in shown)
+
+
+def _module(name: str) -> str:
+    """Never the folder's own name: Python would take the folder for the module when it is run from beside it."""
+    return f"{name.replace('-', '_')}_bot"
+
+
+def _place(name: str, words: Mapping[str, str]) -> str:
+    """Where a template's text goes: a program's file gives the bot its name."""
+    if name == "test.py":
+        return f"test_{words['module']}.py"
+    return re.sub(r"^bot\.", f"{words['name']}.", name)
+
+
+def _filled(template: Traversable, words: Mapping[str, str]) -> str:
+    return re.sub(r"\{\{(\w+)\}\}", lambda found: words[found[1]], template.read_text(encoding="utf-8"))
+
+
+# arena new-bot.
+
 
 NEXT = {
     "python": '  pip install -e "{place}[test]"\n  arena tournament --game {game} --bot {name} --bot random{company}',

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import click
 
-from harness.cli.parameter_types import RUN
-from harness.cli.shared import note, open_folder, results_option
+from harness.cli.options import RUN, note, open_folder, results_option
 
 
 @click.command("sign", short_help="Vouch for a run with a key, so that others can check it.")
@@ -34,7 +33,7 @@ def command(run: str | None, key: Path | None, new_key: bool, show_key: bool, as
     arena verify my-run --key ed25519:l3XyR...
     """
     from harness.runs import signing
-    from harness.runs.run_setup import now
+    from harness.runs.setup import now
 
     file = key or signing.default_key()
     if new_key + show_key + (run is not None) != 1:

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from harness.cli.parameter_types import BOT, EVENT, FORMAT, GAME, RUN
-from harness.cli.shared import (
+from harness.cli.options import (
+    EVENT,
+    RUN,
     check_table_options,
     chosen_cluster,
     given,
@@ -20,21 +21,18 @@ from harness.cli.shared import (
     load_plugins,
     make_ready,
     note,
-    options_option,
-    playing_options,
-    results_option,
+    request_options,
     resumed,
-    seed_option,
-    strict_option,
     table_options,
     tell_faults,
 )
 
 if TYPE_CHECKING:
+    from harness.core.options import BotLimits
+    from harness.match.faults import FaultGroups
     from harness.plugins.registry import Registry
-    from harness.runs.fault_groups import FaultGroups
     from harness.runs.request import RunRequest
-    from harness.runs.run_setup import RunSetup
+    from harness.runs.setup import RunSetup
     from harness.runs.store import RunFolder
 
 FIXED = {
@@ -44,45 +42,11 @@ FIXED = {
 """What a run is: a resumed one has it already."""
 MORE = ("deals", "bots", "candidates", "format")
 """What a resumed one can get more of."""
-REQUESTED = (
-    "games", "bots", "options", "players", "deals", "seed", "format", "candidates", "name", "workers",
-    "cluster", "ship", "strict", "move_time", "game_time", "clock", "memory", "threads", "isolate", "keep_processes",
-    "ponder", "max_faults",
-)  # fmt: skip
-"""Options that are fields of a RunRequest."""
 
 
 @click.command("tournament", short_help="Let bots play against each other and rate them.")
 @click.argument("event", type=EVENT, required=False, metavar="[FILE]")
-@click.option("--game", "games", type=GAME, multiple=True, help="A game to play; may be repeated. Default: all.")
-@click.option(
-    "--bot",
-    "bots",
-    type=BOT,
-    multiple=True,
-    metavar="BOT",
-    help="NAME, NAME:key=value, file.py, folder/, '*.py', @list.txt or cmd:COMMAND; a name of your own before it: "
-    "v2=file.py. May be repeated. Default: all quick ones.",
-)
-@options_option
-@click.option("--players", type=int, help="Bots at a table. Default: up to 4, as the game and the field allow.")
-@click.option("--deals", type=int, help="Deals; every table plays each in every seating. Default: 10.")
-@seed_option
-@click.option(
-    "--format",
-    "format",
-    type=FORMAT,
-    metavar="FORMAT",
-    help="Who meets whom, with options: swiss:rounds=5. Default: round-robin; 'arena formats' lists them.",
-)
-@click.option(
-    "--candidate",
-    "candidates",
-    type=BOT,
-    multiple=True,
-    metavar="BOT",
-    help="Whom a gauntlet, compare or a ladder for newcomers is about; may be repeated.",
-)
+@request_options()
 @click.option(
     "--goal",
     metavar="GOAL",
@@ -94,9 +58,6 @@ REQUESTED = (
     metavar="P",
     help="A ladder stops when its goal is reached with this probability, however often one looks.",
 )
-@click.option("--max-faults", type=click.IntRange(min=1), help="Disqualify a bot after so many faults. Default: never.")
-@click.option("--name", help="Name of the run's folder. Default: the time.")
-@click.option("--config", hidden=True)
 @click.option(
     "--save",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -120,12 +81,9 @@ REQUESTED = (
     is_flag=True,
     help="Print the schedule's size and balance, and the time it will take by a few trial matches; record nothing.",
 )
-@playing_options
 @table_options
 @click.option("--json", "as_json", is_flag=True, help="Print leaderboard and outcome as JSON.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress and no notes.")
-@strict_option
-@results_option
 def command(**asked: Any) -> None:
     """Let bots play against each other and rate them.
 
@@ -151,11 +109,9 @@ def command(**asked: Any) -> None:
     arena tournament --resume results/first --deals 40
     arena tournament --resume results/first --bot late.py
     """
-    from harness.output.watched_run import play_watched
-    from harness.runs.run_setup import create_run, seeded
+    from harness.output.progress import play_watched
+    from harness.runs.setup import create_run, seeded
 
-    if asked["config"]:
-        raise click.UsageError(f"--config is gone: name the file itself, as in: arena tournament {asked['config']}")
     check_table_options(asked["table_format"], asked["columns"])
     if asked["resume"]:
         workers, strict, cluster = asked["workers"], asked["strict"], chosen_cluster(asked)
@@ -173,7 +129,7 @@ def command(**asked: Any) -> None:
             if not asked["dry_run"]:
                 return None
         if asked["dry_run"]:
-            from harness.runs.run_setup import prepare
+            from harness.runs.setup import prepare
 
             return _dry_run(prepare(request, registry), request)
         drawn = [] if request.seed is not None else ["--seed", str((request := seeded(request)).seed)]
@@ -193,14 +149,11 @@ def _request(asked: dict[str, Any]) -> RunRequest:
 
     fields: dict[str, Any] = {}
     if asked["event"]:
-        from harness.runs.event_file import asked_in
+        from harness.runs.config_file import asked_in
 
         fields = asked_in(Path(asked["event"]))
-    typed = given(asked, *REQUESTED)
+    typed = given(asked)
     fields |= typed | ({"options": fields.get("options", {}) | typed["options"]} if "options" in typed else {})
-    source = click.get_current_context().get_parameter_source("results")
-    if source is click.core.ParameterSource.COMMANDLINE:
-        fields["results"] = str(asked["results"])
     for option in ("goal", "until_separated"):
         if asked[option] is not None:
             with_options = fields.get("format", "round-robin")
@@ -211,8 +164,8 @@ def _request(asked: dict[str, Any]) -> RunRequest:
 
 def _again(event: Path, request: RunRequest, registry: Registry, asked: dict[str, Any]) -> RunRequest:
     """The request that was made of a run, in few words; refused if that run cannot be asked for."""
-    from harness.runs.event_file import run_at
-    from harness.runs.run_again import request_of_run, without_defaults
+    from harness.runs.config_file import run_at
+    from harness.runs.extend import request_of_run, without_defaults
 
     for change in request_of_run(run_at(event), registry)[1]:
         note(f"Warning: {change}.")
@@ -223,7 +176,7 @@ def _again(event: Path, request: RunRequest, registry: Registry, asked: dict[str
 
 def _save(request: RunRequest, registry: Registry, asked: dict[str, Any]) -> None:
     """Writes the file, once it is known that it can be played."""
-    from harness.runs.run_setup import prepare
+    from harness.runs.setup import prepare
 
     prepare(request, registry)
     request.save(asked["save"], asked["force"])
@@ -231,8 +184,8 @@ def _save(request: RunRequest, registry: Registry, asked: dict[str, Any]) -> Non
         note(f"Written: {asked['save']}. Play it: arena tournament {asked['save']}")
 
 
-def _resume(asked: dict[str, Any]) -> tuple[RunFolder, RunSetup, dict[str, Any]]:
-    from harness.runs.run_setup import reopen
+def _resume(asked: dict[str, Any]) -> tuple[RunFolder, RunSetup, BotLimits]:
+    from harness.runs.setup import reopen
 
     if asked["dry_run"]:
         raise click.UsageError("--dry-run is for a run that has not begun; leave out --resume.")
@@ -243,10 +196,10 @@ def _resume(asked: dict[str, Any]) -> tuple[RunFolder, RunSetup, dict[str, Any]]
             f"--resume continues a run as it was asked for, or with more deals and bots; leave out {', '.join(fixed)}."
         )
     run, limits = resumed(asked)
-    registry = load_plugins(asked["strict"], limits["isolate"])
+    registry = load_plugins(asked["strict"], limits.isolate)
     if not (more := given(asked, *MORE)):
         return run, reopen(run, registry, asked["force"]), limits
-    from harness.runs.extend_run import RunExtension, extend_run
+    from harness.runs.extend import RunExtension, extend_run
 
     setup, told = extend_run(run, registry, RunExtension(**more), join(["arena", *sys.argv[1:]]), asked["force"])
     for sentence in () if asked["quiet"] else told:
@@ -255,11 +208,9 @@ def _resume(asked: dict[str, Any]) -> tuple[RunFolder, RunSetup, dict[str, Any]]
 
 
 def _show(run: RunFolder, setup: RunSetup, complete: bool, faults: FaultGroups, asked: dict[str, Any]) -> None:
-    from harness.output import leaderboard_tables, text_of
-    from harness.output.fault_text import fault_fields
-    from harness.output.outcome_files import write_outcome
-    from harness.output.outcome_text import DATA
-    from harness.output.tables import write_leaderboard
+    from harness.output.outcome import DATA, write_outcome
+    from harness.output.tables import leaderboard_tables, text_of, write_leaderboard
+    from harness.output.text import fault_fields
 
     boards, outcome = write_leaderboard(run), write_outcome(run, setup.schedule)
     table_format = "json" if asked["as_json"] else asked["table_format"]
@@ -289,12 +240,11 @@ def _show(run: RunFolder, setup: RunSetup, complete: bool, faults: FaultGroups, 
 
 
 def _dry_run(setup: RunSetup, request: RunRequest) -> None:
-    from harness.executors.jobs import default_workers, isolated
-    from harness.match.breakpoints import no_breakpoints
-    from harness.output.confinement_text import tell_confinement
-    from harness.output.durations import about, duration
-    from harness.runs.estimate import seconds_per_match
-    from harness.schedule.balance import report, text
+    from harness.executors.base import default_workers, isolated
+    from harness.match.stdio import no_breakpoints
+    from harness.output.columns import about, duration
+    from harness.output.text import tell_confinement
+    from harness.runs.setup import report, seconds_per_match, text
 
     workers = max(1, default_workers() if request.workers is None else request.workers)
     tell_confinement(setup.entrants, request.isolate)

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from harness.cli.parameter_types import RUN
-from harness.cli.shared import load_plugins, make_ready, note, open_folder, results_option
+from harness.cli.options import RUN, load_plugins, make_ready, note, open_folder, results_option
 
 if TYPE_CHECKING:
     from harness.plugins.registry import Registry
@@ -108,9 +107,8 @@ def command(
 def _check(
     run: RunFolder, registry: Registry, sample: int | None, bots: bool, isolate: str, workers: int | None
 ) -> Findings:
-    from harness.output.derived_check import unfit_tables
-    from harness.output.progress import Progress
-    from harness.output.terminal import at_terminal
+    from harness.output.outcome import unfit_tables
+    from harness.output.progress import Progress, at_terminal
     from harness.runs.verify import check_run
 
     with Progress("verify") as progress:

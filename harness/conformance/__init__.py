@@ -10,8 +10,7 @@ A broken law raises ConformanceError with a sentence that says what happened and
 """
 
 from harness.conformance.bot_check import BotReport, check_bot
-from harness.conformance.fingerprint import fingerprint
+from harness.conformance.information import Trial, at_random, check_game, fingerprint
 from harness.conformance.laws import LAWS
-from harness.conformance.trial import Trial, at_random, check_game
 
 __all__ = ["LAWS", "BotReport", "Trial", "at_random", "check_bot", "check_game", "fingerprint"]

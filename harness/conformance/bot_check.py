@@ -1,28 +1,39 @@
-"""Tries a bot at everything it claims to play and says whether it is fit for a tournament.
-
-from harness.conformance import check_bot
-
-def test_my_bot_is_fit():
-    check_bot(Sprinter).demand()
-"""
+"""Try a bot at all its games and report whether it is fit to play."""
 
 from __future__ import annotations
 
+import io
+import os
+import select
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from time import perf_counter
 from typing import Any
 
+import msgspec
 from msgspec import structs
 
 from harness.core.bot import Bot
 from harness.core.errors import ConformanceError
 from harness.core.game import Game
-from harness.core.types import GameRecord, MatchSpec
-from harness.executors import Executor, Job, Roster
-from harness.executors.remote import RemoteEntrant, SessionPool
+from harness.core.records import GameRecord, MatchSpec
+from harness.executors import forkserver
+from harness.executors.base import Executor, Job, Roster
+from harness.executors.payload import RosterPayload, pack_roster, unpack_roster
+from harness.executors.worker import LOAD_TIMEOUT_S
+from harness.isolation.entrants import RemoteEntrant, SessionPool
+from harness.isolation.launch import thread_variables
+from harness.match.faults import Limits
 from harness.match.referee import play
-from harness.match.time_limits import Limits
 from harness.plugins.entrants import Entrant, enter, unknown_games
+
+# Tries a bot at everything it claims to play and says whether it is fit for a tournament.
+#
+# from harness.conformance import check_bot
+#
+# def test_my_bot_is_fit(): check_bot(Sprinter).demand()
+
 
 LIMITS = Limits(move_time=10.0)
 SEEDS = (1, 2)
@@ -189,3 +200,83 @@ def _difference(one: GameRecord, other: GameRecord) -> str:
         if a != b:
             return f"decision {number} was another one the second time, with the same seed."
     return f"the second time it ended otherwise ({len(one.actions)} decisions, then {len(other.actions)})."
+
+
+# What a bot does when it is loaded, tried in a process like those that will load it in a tournament.
+
+
+SLOW_IMPORT = 1.0
+"""Seconds of an import that an author should know of: every worker takes them, and every isolated process."""
+SHOWN = 60
+
+
+class ImportTrial(msgspec.Struct, frozen=True):
+    """What happened when a bot was loaded."""
+
+    seconds: float
+    threads: int
+    """Threads that were there afterwards and not before, native ones counted."""
+    printed: str
+    """What it wrote to stdout, the beginning of it."""
+    printed_in_play: str = ""
+    """And what it wrote in the course of a match."""
+
+    def warnings(self) -> list[str]:
+        """What its author should know."""
+        found = []
+        if self.seconds > SLOW_IMPORT:
+            found.append(
+                f"Loading it takes {self.seconds:.1f} s: every worker, and each of its own processes, begins with that."
+            )
+        if self.threads:
+            threads = "a thread" if self.threads == 1 else f"{self.threads} threads"
+            found.append(
+                f"Loading it starts {threads}: they go on while others think, and share their processor with it."
+            )
+        if self.printed:
+            found.append(f"Loading it prints to stdout ({self.printed!r}), which goes to stderr, once a worker.")
+        if self.printed_in_play:
+            found.append(
+                f"It prints to stdout while it plays ({self.printed_in_play!r}), which goes to stderr and takes time."
+            )
+        return found
+
+
+def try_import(roster: Roster, name: str, threads: int = 1) -> ImportTrial | None:
+    """Loads one entrant of a roster in a fresh process, and lets it play a match; None if that does not end."""
+    ours, theirs = os.pipe()
+    process = forkserver.start_process(_try, [theirs], pack_roster(roster), name, threads)
+    os.close(theirs)
+    with open(ours, "rb") as told:  # noqa: PTH123 - it is a descriptor
+        if select.select([told], [], [], LOAD_TIMEOUT_S)[0]:
+            data = told.read()
+        else:
+            data = b""
+            os.kill(process.pid, 9)
+    process.join()
+    return msgspec.json.decode(data, type=ImportTrial) if data else None
+
+
+def _try(handles: Sequence[int], payload: RosterPayload, name: str, threads: int) -> None:
+    """In the fresh process."""
+    forkserver.die_with_parent()
+    os.environ.update(thread_variables(threads))
+    prints = io.StringIO()
+    sys.stdout = prints
+    before, began = forkserver.count_threads(), perf_counter()
+    roster = unpack_roster(payload, prints)
+    entrant = roster.entrants[name]
+    trial = ImportTrial(perf_counter() - began, max(0, forkserver.count_threads() - before), _beginning(prints))
+    game = next(game for game in roster.games.values() if entrant.plays(game.name))
+    spec = MatchSpec.single("trial", game.name, game.settings, 1, [name] * game.min_players)
+    play(spec, game, [entrant] * game.min_players)
+    trial = msgspec.structs.replace(trial, printed_in_play=_beginning(prints))
+    os.write(handles[0], msgspec.json.encode(trial))
+
+
+def _beginning(prints: io.StringIO) -> str:
+    """The first of what was printed, which is forgotten then."""
+    said = prints.getvalue().strip()[:SHOWN]
+    prints.seek(0)
+    prints.truncate()
+    return said

@@ -12,16 +12,18 @@ from typing import Any
 
 import msgspec
 
-from harness.conformance.fingerprint import fingerprint
-from harness.conformance.knowledge import events_tell_no_more_than_views, imagined_states_fit_what_was_seen
-from harness.conformance.trial import Trial
-from harness.conformance.worlds import NotedLuck
-from harness.core.action import action_fields
-from harness.core.chance import Chance
+from harness.conformance.information import (
+    NotedLuck,
+    Trial,
+    events_tell_no_more_than_views,
+    fingerprint,
+    imagined_states_fit_what_was_seen,
+)
+from harness.core.action import View, action_fields
 from harness.core.errors import ConformanceError, IllegalAction
 from harness.core.game import NOBODY, Game, State
-from harness.core.types import Event
-from harness.core.view import View
+from harness.core.records import Event
+from harness.core.rng import Chance
 
 
 def _hold(sound: object, complaint: str) -> None:

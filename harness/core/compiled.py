@@ -1,15 +1,19 @@
-"""Which modules are compiled where somebody asks for it, and whether what runs here was compiled from what lies here.
-
-`ARENA_COMPILE=1 pip install .` compiles them by mypyc (setup.py). The sources stay beside the compiled modules, which
-Python prefers; without a compiler, or with another Python, the sources run and give the same records.
-"""
+"""Which modules can be compiled, whether they were, and what a compiler must know of classes."""
 
 from __future__ import annotations
 
 import json
 from hashlib import sha256
 from importlib.machinery import EXTENSION_SUFFIXES
+from inspect import isfunction
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+# Which modules are compiled where somebody asks for it, and whether what runs here was compiled from what lies here.
+#
+# `ARENA_COMPILE=1 pip install .` compiles them by mypyc (setup.py). The sources stay beside the compiled modules,
+# which Python prefers; without a compiler, or with another Python, the sources run and give the same records.
+
 
 MODULES = (
     "bots/flat_mc.py",
@@ -59,10 +63,10 @@ MODULES = (
     "engines/x_pasch/state.py",
     "engines/x_pasch/tables.py",
     "engines/x_pasch/uses.py",
-    "harness/core/chance.py",
+    "harness/core/rng.py",
     "harness/core/game.py",
     "harness/match/referee.py",
-    "harness/ratings/tree_sum.py",
+    "harness/core/tree_ensemble.py",
 )
 """The hot ones, by profile: rules, luck, the referee, search, and the experts that guide it. What needs a class that
 Python itself makes (structs of msgspec, dataclasses, named tuples) stays interpreted: mypyc would silently lose what
@@ -126,3 +130,47 @@ def is_compiled_twin(path: Path) -> bool:
 
 def _stem(module: str, ending: str) -> str:
     return module.removesuffix(".py") + ending
+
+
+# What a class needs that may be compiled while others subclass it in plain Python: always interpreted itself.
+
+
+if TYPE_CHECKING:
+    from mypy_extensions import mypyc_attr as mypyc_attr
+else:
+
+    def mypyc_attr(**_attributes):
+        """The class as it is: this tells the compiler something, and means nothing where nothing is compiled."""
+        return lambda cls: cls
+
+
+T = TypeVar("T")
+
+
+def attribute_names(thing: object) -> list[str]:
+    """The attributes that an object has, whether its classes keep them in slots, in a `__dict__` or compiled."""
+    kept = {name for cls in type(thing).__mro__ for name in _kept_by(cls)} | set(getattr(thing, "__dict__", ()))
+    return [name for name in sorted(kept) if hasattr(thing, name)]
+
+
+def _kept_by(cls: type) -> tuple[str, ...]:
+    slots = cls.__dict__.get("__slots__") or cls.__dict__.get("__mypyc_attrs__", ())
+    names = (slots,) if isinstance(slots, str) else tuple(slots)
+    private = f"_{cls.__name__.lstrip('_')}"  # what Python makes of a name that begins with two underscores
+    return tuple(
+        private + name if name.startswith("__") and not name.endswith("__") else name
+        for name in names
+        if name not in ("__dict__", "__weakref__")
+    )
+
+
+def unmade(cls: type[T]) -> T:
+    """An object of this class without any attributes yet: for pickles and copies."""
+    return cls.__new__(cls)
+
+
+def parts_of(thing: object) -> Any:
+    """What a pickle or a copy of an object must hold: what its class says, or all attributes."""
+    if isfunction(type(thing).__getstate__):  # an author's own: those of Python and of the compiler are none
+        return thing.__getstate__()
+    return {name: getattr(thing, name) for name in attribute_names(thing)}

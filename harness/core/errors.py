@@ -1,9 +1,13 @@
-"""Everything arena raises on purpose; catch `ArenaError` to catch all of it."""
+"""Every error that Arena raises on purpose, and how any exception is put in one line."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import traceback
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
+from pathlib import Path
+
+# Everything arena raises on purpose; catch `ArenaError` to catch all of it.
 
 
 class ArenaError(Exception):
@@ -54,3 +58,19 @@ class ReplayError(ArenaError):
 
 class ConformanceError(ArenaError, AssertionError):
     """An engine or a bot breaks a law of the contract."""
+
+
+# Why something of a plugin author's could not be used, in one line.
+
+
+def reason_of(error: BaseException) -> str:
+    """The last line of a traceback, with the place nearest to the plugin author."""
+    if isinstance(error, SyntaxError):
+        return f"syntax error in {Path(error.filename or '?').name}, line {error.lineno}: {error.msg}"
+    frames: Sequence[traceback.FrameSummary] = traceback.extract_tb(error.__traceback__)
+    place = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
+    try:
+        text = str(error)
+    except BaseException:  # what somebody raises may have a text that raises, too
+        text = "it cannot be told what"
+    return f"{type(error).__name__}: {text}{place}"

@@ -9,14 +9,12 @@ from typing import Any, ClassVar, Final, Generic, Self, TypeVar, cast
 
 import msgspec
 
-from harness.core.action import Action
-from harness.core.chance import Chance
+from harness.core.action import Action, View, plain_features
+from harness.core.compiled import mypyc_attr, parts_of, unmade
 from harness.core.errors import IllegalAction
-from harness.core.features import plain_features
-from harness.core.native import mypyc_attr, parts_of, unmade
 from harness.core.options import resolve
-from harness.core.types import Event, Option, Value
-from harness.core.view import View
+from harness.core.records import Event, Option, Value
+from harness.core.rng import Chance
 
 NOBODY: Final = -1
 """The seat to move once a game is over."""

@@ -1,15 +1,25 @@
-"""Reads the options of games, bots and formats: defaults, types, allowed values, files by digest."""
+"""Options: what games, bots and formats declare and how it is read, and the options of a run with their limits."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
+from functools import cache
 from hashlib import sha256
 from math import isfinite
 from pathlib import Path
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
+
+from msgspec import NODEFAULT, Meta, Struct, field
+from msgspec.structs import fields
 
 from harness.core.errors import BadOption, PluginError, UnknownName, UsageError
-from harness.core.plain_files import UnfitFile, read_plain
-from harness.core.types import Option, Value
+from harness.core.files import UnfitFile, read_plain
+from harness.core.records import Clock, Isolation, Option, Value
+
+# Options of games, bots and formats: defaults, types, allowed values, files by digest.
+
 
 DIGEST = "sha256:"
 NO_FILES: Mapping[str, str] = {}
@@ -129,3 +139,225 @@ def _file(owner: str, option: Option, value: str, kept: Mapping[str, str] | None
     digest = digest_of(content)
     files[digest] = content
     return digest
+
+
+# Options of a run. Each is one field, annotated with its type, its help text, and a `Meta` with its range, what its
+# values are called in messages (title) and more for click (extra). Click options, TOML keys and the checks of Python
+# arguments are derived from the fields. They are here, and not with RunRequest, because a shell waits while they load.
+
+
+DEFAULT_DEALS = 10
+DEFAULT_MOVE_TIME_S = 10.0
+DEFAULT_MEMORY_MB = 4096
+MAX_DEALS = 10**12
+MAX_SEED = 2**128 - 1
+"""Luck is keyed with sixteen bytes."""
+MAX_WORKERS = 1024
+RESULTS, RESULTS_VARIABLE = "results", "ARENA_RESULTS"
+"""Default folder that holds runs, and the environment variable that names another one."""
+
+
+def default_results() -> str:
+    """Return the folder that holds runs where none is given."""
+    return os.environ.get(RESULTS_VARIABLE) or RESULTS
+
+
+class RunOption(NamedTuple):
+    """One option of a run, derived from its field."""
+
+    name: str
+    key: str
+    """Its name in a TOML file, and on the command line where it can be given once."""
+    kind: type
+    optional: bool
+    """Whether it may be None."""
+    choices: tuple[str, ...]
+    minimum: int | float | None
+    maximum: int | float | None
+    what: str
+    """What its values are, for messages."""
+    help: str
+    """Empty for a field that Python callers alone can give."""
+    extra: Mapping[str, Any]
+    """More arguments of its click option; `completes` says what its values name."""
+
+    def check(self, value: object, shown: str = "") -> None:
+        """Refuse what it cannot be, whatever the other options are; `shown` is its name where it was given."""
+        if value is None and self.optional:
+            return
+        if self.choices:
+            if value not in self.choices:
+                raise UnknownName(f"value of {shown or self.name}", str(value), self.choices)
+            return
+        kinds = (int, float) if self.kind is float else (self.kind,)
+        if not isinstance(value, kinds) or (isinstance(value, bool) and self.kind is not bool):
+            raise UsageError(f"The field {shown or self.name} of a run is {self.what}, not {value!r}.")
+        if isinstance(value, int | float):
+            self._check_range(value)
+
+    def _check_range(self, value: int | float) -> None:
+        name = self.name.replace("_", " ").capitalize()
+        if (isinstance(value, float) and not isfinite(value)) or (self.minimum is not None and value < self.minimum):
+            raise UsageError(f"{name} must be at least {self.minimum}, not {value}.")
+        if self.maximum is not None and value > self.maximum:
+            raise UsageError(f"{name} can be {self.maximum} at most, not {value}.")
+
+
+_KINDS: Mapping[type, str] = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
+
+
+@cache
+def run_options(cls: type[Struct]) -> Mapping[str, RunOption]:
+    """Return the fields of a class as options, those that it adds before those that it inherits."""
+    by_name = {each.name: each for each in fields(cls)}
+    order = dict.fromkeys(name for each in cls.__mro__ for name in getattr(each, "__annotations__", ()))
+    return {name: _run_option(by_name[name]) for name in order}
+
+
+def _run_option(declared: Any) -> RunOption:
+    hint, optional, text = declared.type, False, ""
+    said: dict[str, Any] = {}
+    while (origin := get_origin(hint)) in (Annotated, Union, UnionType):
+        if origin is Annotated:
+            for meta in reversed(hint.__metadata__):  # the outermost is read first, and counts
+                text = text or (meta if isinstance(meta, str) else "")
+                said = {**_constraints(meta), **said}
+            hint = hint.__origin__
+        else:
+            optional = True
+            [hint] = [each for each in get_args(hint) if each is not NoneType]
+    choices = get_args(hint) if origin is Literal else ()
+    kind = str if choices else origin or hint
+    if text and kind in (int, float, str) and declared.default not in (None, NODEFAULT) and "efault" not in text:
+        text += f" Default: {declared.default}."
+    return RunOption(
+        name=declared.name,
+        key=declared.name.replace("_", "-"),
+        kind=kind,
+        optional=optional,
+        choices=choices,
+        minimum=said.get("ge"),
+        maximum=said.get("le"),
+        what=said.get("title") or _KINDS.get(kind, f"a {kind.__name__}"),
+        help=text,
+        extra=said.get("extra", {}),
+    )
+
+
+def _constraints(meta: object) -> dict[str, Any]:
+    found = {key: getattr(meta, key, None) for key in ("ge", "le", "title", "extra")} if isinstance(meta, Meta) else {}
+    return {key: value for key, value in found.items() if value is not None}
+
+
+Seconds = Annotated[float, Meta(ge=0, title="a number of seconds")]
+Count = Annotated[int, Meta(ge=0)]
+MoveTime = Annotated[
+    Seconds,
+    "Seconds (wall clock) a bot may take for one decision; 0 is no limit. Default: 10, and no limit with --workers 0.",
+]
+Games = Annotated[tuple[str, ...], Meta(title="a list of names", extra={"completes": "game"})]
+Bots = Annotated[tuple[Any, ...], Meta(title="a list of bots", extra={"completes": "bot"})]
+
+
+class CommonLimits(Struct, frozen=True, kw_only=True):
+    """Limits that mean the same in a request and in a run; the time for a move depends on the number of workers."""
+
+    game_time: Annotated[Seconds, "Seconds a bot may take for a whole match. Default: no limit."] = 0.0
+    clock: Annotated[
+        Clock,
+        "fair plays a match again, once, if an answer came late but took little processor time; wall is the hard line.",
+    ] = "fair"
+    memory: Annotated[
+        Count,
+        Meta(title="a whole number of megabytes"),
+        "Megabytes of memory a worker, or an isolated bot, may use; 0 is no limit.",
+    ] = DEFAULT_MEMORY_MB
+    threads: Annotated[
+        Count, "Threads of OpenMP, BLAS or torch in a worker, or in an isolated bot; 0 is as many as they like."
+    ] = 1
+    isolate: Annotated[
+        Isolation,
+        Meta(extra={"is_flag": False, "flag_value": "on"}),  # --isolate may stand alone
+        "Run bots in processes without rights: all (on), none (off), or programs and other people's files (auto, the "
+        "default). strict is on with a new process for each match, and refuses what this machine cannot enforce: see "
+        "arena doctor.",
+    ] = "auto"
+    keep_processes: Annotated[
+        bool,
+        "Let programs that are slow to start play on, in matches of other deals, instead of starting one for each "
+        "match.",
+    ] = False
+    ponder: Annotated[bool, "Let bots in processes of their own think while others are asked."] = False
+    max_faults: Annotated[Count, "Disqualify a bot after this many faults. Default: never."] = 0
+
+    def __post_init__(self) -> None:
+        for option in run_options(type(self)).values():  # msgspec itself checks what it decodes only
+            option.check(getattr(self, option.name))
+
+
+class BotLimits(CommonLimits, frozen=True):
+    """What the bots of a run may use and how they are kept: part of what a run is, and of its run.json."""
+
+    move_time: MoveTime = DEFAULT_MOVE_TIME_S  # not keyword-only, so it comes first, as in run.json
+
+
+class RunOptions(CommonLimits, frozen=True, kw_only=True):
+    """Everything that can be asked of a run; a value that is not allowed is refused with what is allowed."""
+
+    games: Annotated[Games, "A game to play; may be repeated. Default: all."] = ()
+    bots: Annotated[
+        Bots,
+        "NAME, NAME:key=value, file.py, folder/, '*.py', @list.txt or cmd:COMMAND; a name of your own before it: "
+        "v2=file.py. May be repeated. Default: all quick ones.",
+    ] = ()
+    options: Annotated[
+        dict[str, Value],
+        Meta(title="a mapping of names to values", extra={"metavar": "KEY=VALUE"}),
+        "An option of the games, e.g. edition=nl.",
+    ] = {}
+    players: Annotated[int | None, "Bots at a table. Default: up to 4, as the game and the field allow."] = None
+    deals: Annotated[
+        int, Meta(ge=1, le=MAX_DEALS), "Deals; every table plays each in every seating."
+    ] = DEFAULT_DEALS  # fmt: skip
+    seed: Annotated[
+        Annotated[int, Meta(ge=0, le=MAX_SEED)] | None, "The luck of the run. Default: drawn, and kept."
+    ] = None  # fmt: skip
+    format: Annotated[
+        str,
+        Meta(title="a text like 'swiss:rounds=5'", extra={"completes": "format"}),
+        "Who meets whom, with options: swiss:rounds=5. Default: round-robin; 'arena formats' lists them.",
+    ] = "round-robin"
+    candidates: Annotated[
+        Bots, "Whom a gauntlet, compare or a ladder for newcomers is about; may be repeated."
+    ] = ()  # fmt: skip
+    workers: Annotated[
+        Annotated[int, Meta(ge=0, le=MAX_WORKERS)] | None,
+        "Processes that play; 0 plays in this one, where breakpoint() works. Default: ARENA_WORKERS in the "
+        "environment, or one for each core; on a cluster, one for each thread of a node.",
+    ] = None
+    cluster: Annotated[
+        str | None,
+        Meta(title="a text like 'tcp://10.0.0.1:8786' or 'local:4'"),
+        "Play on the nodes of a Dask cluster: a scheduler's address (tcp://10.0.0.1:8786) or file, local:4 for four "
+        "workers on this machine, or module:function, which returns a cluster.",
+    ] = None
+    ship: Annotated[
+        bool,
+        "With --cluster: send arena and the packages of its games and bots along, instead of finding the same ones "
+        "installed on each node.",
+    ] = False
+    name: Annotated[str | None, "Name of the run's folder. Default: the time."] = None
+    results: Annotated[str, Meta(title="a folder"), "The folder that holds runs."] = field(
+        default_factory=default_results
+    )
+    strict: Annotated[
+        bool, "Fail when a plugin is broken or a bot commits a fault, instead of warning."
+    ] = False  # fmt: skip
+    move_time: MoveTime | None = None
+
+    @property
+    def limits(self) -> BotLimits:
+        """What bots may use and how they are kept; by default a bot in this process may take its time."""
+        default = 0.0 if self.workers == 0 else DEFAULT_MOVE_TIME_S
+        common = {name: getattr(self, name) for name in CommonLimits.__struct_fields__}
+        return BotLimits(default if self.move_time is None else self.move_time, **common)

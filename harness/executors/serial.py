@@ -1,4 +1,4 @@
-"""Plays matches one after the other in this process: for debuggers, and as the measure of the others."""
+"""Play matches one after the other in this process: for debuggers, and as the reference for other executors."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import gc
 from collections.abc import Callable, Iterable, Iterator
 from typing import ClassVar, Self
 
-from harness.core.notes import DecisionNotes, encode_notes
-from harness.executors.fairness import play_fairly
-from harness.executors.jobs import ExecutorSettings, Job, Keep, Played, Roster, WorkerLoss, encode, let_go
-from harness.match.bot_prints import printing_to_stderr
-from harness.match.time_limits import NO_LIMITS, Limits
+from harness.core.bot import DecisionNotes, encode_notes
+from harness.executors.base import ExecutorSettings, Job, Keep, Played, Roster, WorkerLoss, encode, let_go
+from harness.executors.retry import play_with_retry
+from harness.match.faults import NO_LIMITS, Limits
+from harness.match.stdio import printing_to_stderr
 
 
 class SerialExecutor:
-    """No workers. A bot that never returns hangs it, and one that kills its process ends it."""
+    """An executor without workers. A bot that never returns hangs it, and one that kills its process ends the run."""
 
     elsewhere: ClassVar[bool] = False
 
@@ -25,7 +25,7 @@ class SerialExecutor:
         should_stop: Callable[[], bool] = lambda: False,
         audit: Callable[[], None] | None = None,
     ) -> None:
-        """`audit` is called after each answer of a bot; what it raises ends the match, and is nobody's fault."""
+        """`audit` is called after each answer of a bot; what it raises ends the match and is not a fault of any bot."""
         self.audit = audit
         self.tell: Callable[[str], None] = lambda _sentence: None
         self.losses: list[WorkerLoss] = []
@@ -34,11 +34,11 @@ class SerialExecutor:
 
     @classmethod
     def open(cls, roster: Roster, settings: ExecutorSettings, should_stop: Callable[[], bool]) -> Self:
-        """The executor that a run asks for when it wants no workers."""
+        """Return the executor for a run without workers."""
         return cls(roster, settings.limits, should_stop, getattr(should_stop, "audit", None))
 
     def status(self) -> str:
-        """Nothing: who plays is known."""
+        """Return an empty string: there is nothing to add."""
         return ""
 
     def __enter__(self) -> Self:
@@ -46,10 +46,10 @@ class SerialExecutor:
 
     def __exit__(self, *_error: object) -> None:
         self.roster.close()
-        gc.collect()  # bots that are parts of a circle have their end: the command line does not look for them any more
+        gc.collect()  # run finalizers of bots in reference cycles: the command line skips this at exit
 
     def run(self, jobs: Iterable[Job], keep: Keep = let_go) -> Iterator[Played]:
-        """Plays these matches in order."""
+        """Play these matches in order."""
         roster, limits = self.roster, self.limits
         for job in jobs:
             if self.should_stop():
@@ -57,9 +57,9 @@ class SerialExecutor:
             spec = job.spec
             notes: list[DecisionNotes] = []
             with printing_to_stderr(spec) as status:
-                record = play_fairly(job, roster, limits, status, self.audit, notes)
+                record = play_with_retry(job, roster, limits, status, self.audit, notes)
             if getattr(self.should_stop, "abandoned", False):
-                return  # somebody left a debugger in the middle of it
+                return  # the user quit a debugger during the match, so its record is worthless
             line, noted = encode(record), encode_notes(spec.id, notes) if notes else b""
             keep([(line, noted)])
             yield Played(record, line, noted)

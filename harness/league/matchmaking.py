@@ -1,56 +1,63 @@
-"""Who sits with whom in a league: every other table is set where most is learned, the ones between by lot.
-
-The host of a telling table is the bot of which the next match tells most, as a rule a newcomer. A point near its
-strength is drawn, and of the few who are nearest to it the most telling one sits down. Points are drawn wide: as wide
-as is not known about the host, and never narrow, since who meets nobody but neighbours is known from next door and not
-from afar.
-
-The host of a table by lot is one that has waited long, so nobody starves. Such tables are there for honesty too: if
-results alone decided who meets whom, the lucky would meet the lucky, would be taken for strong by each other, and
-nothing would ever set it right. (If only neighbours meet, intervals of equal bots hold in 75 of 100 cases, not 95.)
-"""
+"""Matchmaking of a league: tables are seated where a match says most about the bots."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from math import exp, pi, sqrt
 from random import Random
 from typing import Any, NamedTuple
+from zlib import crc32
 
-from harness.ratings.skill_update import BETA, DRAW_PROBABILITY, MU, SIGMA, draw_margin, order, rate
+from harness.core.errors import StoreError
+from harness.core.records import GameRecord, order
+from harness.ratings.trueskill import BETA, DRAW_PROBABILITY, MU, SIGMA, draw_margin, rate
+
+# Seating: every other table is an informative one, those between are random.
+#
+# The host of an informative table is the bot about which the next match says most, usually a newcomer. A point near
+# its strength is drawn, and of the few bots nearest to that point the most informative one sits down. The distribution
+# of points is as wide as the host's uncertainty, and never narrow: a bot that only meets its neighbours is well
+# compared with them, but not with the rest of the field.
+#
+# The host of a random table is one that has waited long, so every bot keeps playing. Random tables also keep the
+# intervals honest: if results alone decided who meets whom, lucky bots would meet lucky bots, rate each other as
+# strong, and nothing would correct it. (If only neighbours meet, 95% intervals of equal bots hold in 75 of 100 cases.)
+
 
 DRAW_PAIRS = 10
-"""The draw probability starts as if it had been seen in this many pairs."""
-WIDTH = 0.7 * BETA
-"""How far from a host's strength opponents are looked for, besides what is not known about it. Who is so far away tells
-nine tenths of what an equal would."""
-NEAREST = 8
-"""Of how many who are near to a point the most telling one is taken."""
-LOTS = 2
-"""Bots that are drawn for a seat at a table by lot."""
-FIRST_SEATS, MORE_SEATS = 2, 4
-"""Seats of a newcomer in a round: so many, and one for each so many matches that are known; then one learns more by
-waiting for their results."""
+"""The draw probability starts as if it had been observed in this many pairs."""
+OPPONENT_DISTANCE = 0.7 * BETA
+"""Standard deviation of the distance between a host and its opponents, besides the host's uncertainty. A match at this
+distance says nine tenths of what one between equals does."""
+NEAREST_BOTS = 8
+"""Of this many bots near a point the most informative one is chosen."""
+RANDOM_CANDIDATES = 2
+"""Bots that are drawn for a seat at a random table."""
+FIRST_ROUND_SEATS, MATCHES_PER_SEAT = 2, 4
+"""Seats of a newcomer in a round: the first number, and one more for each `MATCHES_PER_SEAT` known results. With more,
+its opponents would be chosen before its first results could say who suits."""
 
-_LUCK = 2 * BETA * BETA
-_TELLS, _FALLS = 2 / pi, 1 - 2 / pi
-"""What a match between equals tells, and how fast that falls with the distance, both in units of its luck."""
+_MATCH_VARIANCE = 2 * BETA * BETA
+_INFORMATION, _DECAY = 2 / pi, 1 - 2 / pi
+"""What a match between equals says, and how fast that falls with the distance, both in units of the match variance: an
+approximation of the information in the sign of a normal variable."""
 
 
-class Seeking(NamedTuple):
-    """When a bot is known well enough."""
+class SettledRule(NamedTuple):
+    """When a bot is known well enough: one of these conditions is met."""
 
     spread: float = 0.7
-    """In TrueSkill's points: some 9 points of `ahead` either way."""
+    """Its standard deviation is at most this, in TrueSkill points: about 9 percentage points of `ahead` either way."""
     gain: float = 0.004
-    """Or when one more match would take less than this share off what is not known: nobody near is left to meet."""
+    """One more match would reduce the uncertainty by less than this share: no bot near it is left to meet."""
     matches: int = 500
-    """Or after so many matches: who has beaten everybody that often is not going to be known better."""
+    """It has played this many matches: a bot that beats all others never reaches the other two."""
 
 
-class _Belief:
-    """What is believed of one bot."""
+class _Rating:
+    """The running rating of one bot."""
 
     __slots__ = ("last", "matches", "mean", "spread")
 
@@ -58,27 +65,30 @@ class _Belief:
         self.mean, self.spread, self.matches, self.last = MU, SIGMA, 0, 0
 
 
-class Beliefs:
-    """What is believed of the bots of one game while they are being matched: cheap, match by match in the order of the
-    schedule."""
+class RunningRatings:
+    """TrueSkill ratings of the bots of one game for matchmaking: updated match by match in the order of the schedule.
 
-    def __init__(self, seeking: Seeking | None = None) -> None:
-        self.seeking = seeking or Seeking()
+    They are cheap and depend on that order; the league's table does not use them.
+    """
+
+    def __init__(self, settled_rule: SettledRule | None = None) -> None:
+        self.settled_rule = settled_rule or SettledRule()
         self.played = 0
-        """Matches that have been taken in."""
-        self._bots: dict[str, _Belief] = {}
+        """Matches that were added."""
+        self._bots: dict[str, _Rating] = {}
         self._pairs = self._ties = 0
 
-    def add(self, seats: Sequence[str], ranks: Sequence[int]) -> None:
-        """Takes in one match; one in which a bot meets itself tells nothing."""
+    def add_match(self, seats: Sequence[str], ranks: Sequence[int]) -> None:
+        """Add one match; one in which a bot meets itself changes no rating."""
         self.played += 1
-        bots = [self._bots.get(name) or self._bots.setdefault(name, _Belief()) for name in seats]
+        bots = [self._bots.get(name) or self._bots.setdefault(name, _Rating()) for name in seats]
         for bot in bots:
             bot.matches += 1
             bot.last = self.played
         if len(set(seats)) < len(seats) or len(seats) < 2:
             return
         known = tuple(ranks)
+        # Games differ in how often they are drawn, so the draw probability is estimated along the way.
         draws = (self._ties + DRAW_PAIRS * DRAW_PROBABILITY) / (self._pairs + DRAW_PAIRS)
         rated = rate([(bot.mean, bot.spread) for bot in bots], known, draw_margin(draws))
         for bot, (mean, spread) in zip(bots, rated, strict=True):
@@ -88,74 +98,71 @@ class Beliefs:
         self._ties += sum(ties)
 
     def mean(self, bot: str) -> float:
-        """How strong it probably is, in TrueSkill's points."""
+        """Return the estimated strength, in TrueSkill points."""
         return self._bots[bot].mean if bot in self._bots else MU
 
     def spread(self, bot: str) -> float:
-        """How well that is known: a standard deviation."""
+        """Return the standard deviation of the estimate."""
         return self._bots[bot].spread if bot in self._bots else SIGMA
 
     def matches(self, bot: str) -> int:
-        """How many matches of it are known."""
+        """Return how many matches of a bot were added."""
         return self._bots[bot].matches if bot in self._bots else 0
 
     def waited(self, bot: str) -> int:
-        """How many matches were played since its last one, or since the league began."""
+        """Return how many matches were added since a bot's last one, or since the league began."""
         return self.played - (self._bots[bot].last if bot in self._bots else 0)
 
     def state(self) -> object:
-        """All of it, in lists, numbers and strings."""
+        """Return everything as lists, numbers and strings, for the cache."""
         bots = [[name, one.mean, one.spread, one.matches, one.last] for name, one in self._bots.items()]
         return [self.played, self._pairs, self._ties, bots]
 
     def restore(self, state: Any) -> None:
-        """Puts it back to where `state` was taken."""
+        """Restore what `state()` returned."""
         self.played, self._pairs, self._ties, bots = state
         self._bots = {}
         for name, mean, spread, matches, last in bots:
-            one = self._bots[name] = _Belief()
+            one = self._bots[name] = _Rating()
             one.mean, one.spread, one.matches, one.last = mean, spread, matches, last
 
 
 def seat_tables(
-    beliefs: Beliefs, playing: Sequence[str], opponents: Sequence[str], seats: int, count: int, luck: Random
+    ratings: RunningRatings, playing: Sequence[str], opponents: Sequence[str], seats: int, count: int, luck: Random
 ) -> list[tuple[str, ...]]:
-    """Who sits at the next tables, in the order of seats: `playing` want to be known, `opponents` are there for them.
+    """Return the next tables, each in the order of seats: `playing` are to be rated, `opponents` sit with them.
 
-    The same arguments give the same tables; none if there are fewer bots than seats, or nobody who plays.
+    The same arguments give the same tables; none if there are fewer bots than seats, or no bot is playing.
     """
     if not playing or len(playing) + len(opponents) < seats or seats < 2:
         return []
-    room = _Room(beliefs, playing, opponents, seats, luck)
-    return room.tables(count)
+    return _RoundSeating(ratings, playing, opponents, seats, luck).seat_tables(count)
 
 
-def is_settled(beliefs: Beliefs, playing: Sequence[str]) -> bool:
-    """Whether every bot that plays is known as well as it is going to be worth."""
-    seeking = beliefs.seeking
-    doubtful = [
-        name
-        for name in playing
-        if beliefs.spread(name) > seeking.spread and beliefs.matches(name) < seeking.matches
-    ]  # fmt: skip
-    if not doubtful:
+def is_settled(ratings: RunningRatings, playing: Sequence[str]) -> bool:
+    """Return whether every playing bot is known well enough."""
+    rule = ratings.settled_rule
+    uncertain = [
+        name for name in playing if ratings.spread(name) > rule.spread and ratings.matches(name) < rule.matches
+    ]
+    if not uncertain:
         return True
     if len(playing) < 2:
         return False
-    found = sorted((beliefs.mean(name), beliefs.spread(name) ** 2, name) for name in playing)
+    found = sorted((ratings.mean(name), ratings.spread(name) ** 2, name) for name in playing)
     means, variances = [one[0] for one in found], [one[1] for one in found]
-    gains = dict(zip([one[2] for one in found], _gains(means, variances), strict=True))
-    return all(gains[name] < seeking.gain for name in doubtful)
+    gains = dict(zip([one[2] for one in found], _neighbour_gains(means, variances), strict=True))
+    return all(gains[name] < rule.gain for name in uncertain)
 
 
 def _gain(gap: float, mine: float, its: float) -> float:
-    """Which share of what is not known about one a match with another takes away, by the gap and both variances."""
-    scale = _LUCK + mine + its
-    return mine * _TELLS / scale * exp(-_FALLS * gap * gap / scale)
+    """Return the share of a bot's variance that a match with another removes, by the gap and both variances."""
+    scale = _MATCH_VARIANCE + mine + its
+    return mine * _INFORMATION / scale * exp(-_DECAY * gap * gap / scale)
 
 
-def _gains(means: Sequence[float], variances: Sequence[float]) -> list[float]:
-    """The gain of each bot from a match with its neighbour, by means in order."""
+def _neighbour_gains(means: Sequence[float], variances: Sequence[float]) -> list[float]:
+    """Return the gain of each bot from a match with its better neighbour; means are sorted."""
     last = len(means) - 1
     found = []
     for at, (mean, variance) in enumerate(zip(means, variances, strict=True)):
@@ -165,45 +172,51 @@ def _gains(means: Sequence[float], variances: Sequence[float]) -> list[float]:
     return found
 
 
-class _Room:
-    """The bots of a game in order of strength, while the tables of a round are being set."""
+class _RoundSeating:
+    """The bots of a game in order of strength, while the tables of a round are seated. Bots are numbered by place."""
 
     def __init__(
-        self, beliefs: Beliefs, playing: Sequence[str], opponents: Sequence[str], seats: int, luck: Random
+        self, ratings: RunningRatings, playing: Sequence[str], opponents: Sequence[str], seats: int, luck: Random
     ) -> None:
         plays = set(playing)
+        # Sorted, then shuffled: tables depend on the luck, and not on the order in which the caller lists the bots.
         names = sorted([*playing, *opponents])
-        luck.shuffle(names)  # equals stand in an order of lot
-        names.sort(key=beliefs.mean)
+        luck.shuffle(names)  # equal bots stand in random order
+        names.sort(key=ratings.mean)
         self.names, self.seats, self.luck = names, seats, luck
-        self.means = [beliefs.mean(name) for name in names]
-        self.variances = [beliefs.spread(name) ** 2 for name in names]
-        self.first = list(self.variances)
+        self.means = [ratings.mean(name) for name in names]
+        self.variances = [ratings.spread(name) ** 2 for name in names]
+        """Falls with each seat in this round, as if the results were known."""
+        self.first_variances = list(self.variances)
         self.plays = [name in plays for name in names]
-        self.taken = [0] * len(names)
-        self.most = [FIRST_SEATS + beliefs.matches(name) // MORE_SEATS for name in names]
+        self.seats_taken = [0] * len(names)
+        self.max_seats = [FIRST_ROUND_SEATS + ratings.matches(name) // MATCHES_PER_SEAT for name in names]
         usual = max(1.0, len(names) / seats)
-        self.waits = [beliefs.waited(name) for name in names]
-        # Those who are there for others need not be fed.
-        self.patience = [
+        self.waits = [ratings.waited(name) for name in names]
+        # Older versions are opponents only: they gain no priority by waiting.
+        self.priority = [
             1.0 + min(3.0, wait / usual) if plays else 1.0 for wait, plays in zip(self.waits, self.plays, strict=True)
         ]
-        gains = _gains(self.means, self.variances)
+        gains = _neighbour_gains(self.means, self.variances)
         self.needs = [gain if plays else -1.0 for gain, plays in zip(gains, self.plays, strict=True)]
+        """What a bot would gain from hosting a table; negative: it hosts none."""
 
-    def tables(self, count: int) -> list[tuple[str, ...]]:
-        """So many tables."""
-        waiting = self._longest(count // 2)
+    def seat_tables(self, count: int) -> list[tuple[str, ...]]:
+        """Return `count` tables, informative and random ones by turns."""
+        waiting = self._longest_waiting(count // 2)
         found = []
         for number in range(count):
-            host = next((bot for bot in waiting if not self.taken[bot]), None) if number % 2 else None
-            table = self._table(self._neediest()) if host is None else self._by_lot(host)
+            host = next((bot for bot in waiting if not self.seats_taken[bot]), None) if number % 2 else None
+            table = self._informative_table(self._neediest()) if host is None else self._random_table(host)
             self.luck.shuffle(table)
             found.append(tuple([self.names[bot] for bot in table]))
         return found
 
-    def _longest(self, count: int) -> list[int]:
-        """Of those who have waited longest so many, by lot: who sits at tables that are being played seems to wait."""
+    def _longest_waiting(self, count: int) -> list[int]:
+        """Return `count` of the bots that have waited longest.
+
+        They are drawn from twice as many, since a bot whose matches are in progress also seems to wait.
+        """
         bots = [bot for bot, plays in enumerate(self.plays) if plays]
         bots.sort(key=lambda bot: -self.waits[bot])
         bots = bots[: 2 * count]
@@ -214,42 +227,43 @@ class _Room:
         best = max(range(len(needs)), key=needs.__getitem__)
         if needs[best] >= 0:
             return best
-        # Everybody has as many seats as are worth having; the rest is shared out.
-        return min((bot for bot, plays in enumerate(self.plays) if plays), key=lambda bot: self.taken[bot])
+        # All bots have as many seats as are useful in one round; share out the rest.
+        return min((bot for bot, plays in enumerate(self.plays) if plays), key=lambda bot: self.seats_taken[bot])
 
-    def _table(self, host: int) -> list[int]:
+    def _informative_table(self, host: int) -> list[int]:
         table = [host]
-        width = sqrt(WIDTH * WIDTH + self.first[host])
+        width = sqrt(OPPONENT_DISTANCE * OPPONENT_DISTANCE + self.first_variances[host])
         while len(table) < self.seats:
-            table.append(self._companion(table, self.luck.gauss(self.means[host], width)))
-        self._seat(table)
+            table.append(self._choose_opponent(table, self.luck.gauss(self.means[host], width)))
+        self._take_seats(table)
         return table
 
-    def _by_lot(self, host: int) -> list[int]:
-        """A table of anybody: of a few that are drawn for a seat, the one that has waited longest."""
+    def _random_table(self, host: int) -> list[int]:
+        """Return a table of any bots: of a few that are drawn for a seat, the one with the highest priority sits."""
         table = [host]
         bots = range(len(self.names))
         while len(table) < self.seats:
-            drawn = self.luck.sample(bots, min(len(bots), LOTS + self.seats))
-            free = [bot for bot in drawn if bot not in table][:LOTS]
-            table.append(max(free, key=lambda bot: self.patience[bot] / (1 + self.taken[bot]) ** 2))
-        self._seat(table)
+            drawn = self.luck.sample(bots, min(len(bots), RANDOM_CANDIDATES + self.seats))
+            free = [bot for bot in drawn if bot not in table][:RANDOM_CANDIDATES]
+            table.append(max(free, key=lambda bot: self.priority[bot] / (1 + self.seats_taken[bot]) ** 2))
+        self._take_seats(table)
         return table
 
-    def _companion(self, table: list[int], point: float) -> int:
-        """Of those nearest to a point the one of whom the host learns most, and who learns most itself."""
+    def _choose_opponent(self, table: list[int], point: float) -> int:
+        """Return the bot near a point with which the host gains most, and which gains most itself."""
         host = table[0]
         mean, variance = self.means[host], self.variances[host]
         best, most = -1, -1.0
         for bot in self._nearest(point, table):
             its = self.variances[bot]
             gap = mean - self.means[bot]
-            telling = _gain(gap, variance, its)
+            score = _gain(gap, variance, its)
             if self.plays[bot]:
-                telling += 0.5 * telling * its / variance
-            telling *= self.patience[bot] / (1 + self.taken[bot]) ** 2 * (1 + self.luck.random())
-            if telling > most:
-                best, most = bot, telling
+                score += 0.5 * score * its / variance
+            # The random factor keeps a bot from meeting the same opponents all the time.
+            score *= self.priority[bot] / (1 + self.seats_taken[bot]) ** 2 * (1 + self.luck.random())
+            if score > most:
+                best, most = bot, score
         return best
 
     def _nearest(self, point: float, table: list[int]) -> list[int]:
@@ -257,7 +271,7 @@ class _Room:
         above = bisect_left(means, point)
         below, last = above - 1, len(means) - 1
         found: list[int] = []
-        while len(found) < NEAREST and (below >= 0 or above <= last):
+        while len(found) < NEAREST_BOTS and (below >= 0 or above <= last):
             if above > last or (below >= 0 and point - means[below] < means[above] - point):
                 bot, below = below, below - 1
             else:
@@ -266,18 +280,119 @@ class _Room:
                 found.append(bot)
         return found
 
-    def _seat(self, table: list[int]) -> None:
-        """Notes that these will play: what will be known of them then, nearly."""
+    def _take_seats(self, table: list[int]) -> None:
+        """Update what the other tables of the round depend on: seats, and variances as they will be, approximately."""
         before = [self.variances[bot] for bot in table]
         for bot, mine in zip(table, before, strict=True):
-            told = sum(
-                [
-                    _gain(self.means[bot] - self.means[other], mine, its)
-                    for other, its in zip(table, before, strict=True)
-                    if other != bot
-                ]
-            )
-            self.taken[bot] += 1
-            left = 1 / (1 + told * 2 / self.seats)
+            others = [(self.means[other], its) for other, its in zip(table, before, strict=True) if other != bot]
+            gain = sum([_gain(self.means[bot] - mean, mine, its) for mean, its in others])
+            self.seats_taken[bot] += 1
+            # The pairs of one table are not independent: together they say 2 / seats of what as many matches would.
+            left = 1 / (1 + gain * 2 / self.seats)
             self.variances[bot] = mine * left
-            self.needs[bot] = self.needs[bot] * left if self.taken[bot] < self.most[bot] else -1.0
+            self.needs[bot] = self.needs[bot] * left if self.seats_taken[bot] < self.max_seats[bot] else -1.0
+
+
+# Rounds that were played, as far as planning the next one depends on them
+
+
+HELD_ROUNDS = 3
+"""Rounds that are not rated yet: the last two may be unfinished, and both were planned without the two before them."""
+
+
+class SeatedMatch(NamedTuple):
+    """What matchmaking needs of a record. Its name and fields are those of cached files."""
+
+    place: int
+    id: str
+    game: str
+    seed: int
+    seats: tuple[str, ...]
+    ranks: tuple[int, ...]
+
+    @classmethod
+    def from_record(cls, record: GameRecord) -> SeatedMatch:
+        """Return what matchmaking needs of a record."""
+        return cls(record.index, record.id, record.game, record.seed, tuple(record.seats), tuple(record.ranks))
+
+
+class RoundHistory:
+    """The recorded rounds of an era: earlier ones are rated, the last ones are held back until they are complete."""
+
+    known: Mapping[type, Sequence[str]] = {SeatedMatch: SeatedMatch._fields}
+
+    def __init__(self, banned: Collection[str]) -> None:
+        """Matches of `banned` bots are not rated."""
+        self.banned = frozenset(banned)
+        # The name of the cache entry: ratings without one set of bots are no use with another.
+        self.name = f"league-{crc32(repr(sorted(self.banned)).encode()):08x}"
+        self._ratings: dict[str, RunningRatings] = {}
+        self.newest = 0
+        """The last round with a record."""
+        self.rated = 0
+        """The last round that was rated."""
+        self.held: dict[int, dict[str, SeatedMatch]] = {}
+        """Matches of later rounds, by round and id."""
+        self.counts: Counter[int] = Counter()
+        """Records of each round."""
+        self.faults: Counter[str] = Counter()
+        """Faults of each bot."""
+
+    def add(self, record: GameRecord) -> None:
+        """Add one record; records come in the order of the schedule."""
+        round_ = round_of(record)
+        if round_ > self.newest:
+            self.rate_rounds(round_ - HELD_ROUNDS)
+        self.hold_match(round_, record)
+
+    def hold_match(self, round_: int, record: GameRecord) -> None:
+        """Keep a match until its round is rated."""
+        self.newest = max(self.newest, round_)
+        self.held.setdefault(round_, {})[record.id] = SeatedMatch.from_record(record)
+        self.counts[round_] += 1
+        for fault in record.failures if record.faults else ():
+            self.faults[record.seats[fault.seat]] += 1
+
+    def rate_rounds(self, last: int) -> None:
+        """Rate all rounds up to `last`."""
+        for each in sorted(number for number in self.held if number <= last):
+            # In the order of the schedule: workers finish matches in any order, and ratings depend on it.
+            for match in sorted(self.held.pop(each).values()):
+                if self.banned.isdisjoint(match.seats):
+                    self.ratings(match.game).add_match(match.seats, match.ranks)
+        self.rated = max(self.rated, last)
+
+    def ratings(self, game: str) -> RunningRatings:
+        """Return the ratings of a game."""
+        return self._ratings.setdefault(game, RunningRatings())
+
+    def matches(self) -> Iterator[SeatedMatch]:
+        """Return the matches that are held back."""
+        for matches in self.held.values():
+            yield from matches.values()
+
+    def state(self) -> object:
+        """Return everything, for the cache."""
+        return {
+            "beliefs": {game: each.state() for game, each in self._ratings.items()},
+            "newest": self.newest,
+            "taken": self.rated,
+            "held": self.held,
+            "faults": self.faults,
+            "counts": self.counts,
+        }
+
+    def restore(self, state: Any) -> None:
+        """Restore what `state()` returned."""
+        for game, each in state["beliefs"].items():
+            self.ratings(game).restore(each)
+        self.newest, self.rated, self.held = state["newest"], state["taken"], state["held"]
+        self.faults, self.counts = state["faults"], state["counts"]
+
+
+def round_of(record: GameRecord) -> int:
+    """Return the round of a match: the first number after the game in its id."""
+    number = record.id[len(record.game) + 1 :].partition(".")[0]
+    if not number.isdecimal():
+        raise StoreError(f"The record {record.id} is not one of a league: its id has no round.")
+    return int(number)

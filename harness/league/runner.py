@@ -1,188 +1,347 @@
-"""Plays a league: brings its era up to date, lets in who has joined, and goes on round by round."""
+"""Play a league: the scheduler of its rounds, and the loop that plays them."""
 
 from __future__ import annotations
 
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from time import monotonic
+from typing import Self
 
-from harness.core.chance import Chance
-from harness.core.errors import UsageError
-from harness.core.types import GameRecord, MatchSpec
-from harness.executors.jobs import Executor, Job, Roster, choose_executor
-from harness.league.bot_keeping import entered_again
-from harness.league.eras import EraTerms, begin_era, change_of, era_folder, open_era, tell_entrants
-from harness.league.journal import ABOUT_BOTS, JournalEntry
-from harness.league.known_rounds import KnownRounds, round_of
-from harness.league.league_course import LeagueCourse
-from harness.league.league_folder import LeagueFolder
-from harness.league.members import Membership, split_version
-from harness.league.segments import Segments
+from harness.core.errors import StoreError, UsageError
+from harness.core.plan import Plan
+from harness.core.records import GameRecord, MatchSpec
+from harness.core.rng import Chance
+from harness.executors.base import Executor, Job, Roster, choose_executor
+from harness.league.folder import (
+    LeagueFolder,
+    SeasonConfig,
+    create_era,
+    describe_change,
+    era_folder,
+    open_era,
+    restore_entrant,
+    write_entrants,
+)
+from harness.league.journal import (
+    BotEvent,
+    BotRests,
+    BotRetired,
+    BotReturns,
+    EntriesSeen,
+    EraBegun,
+    MatchVoided,
+    Membership,
+    RosterEpochs,
+    split_version,
+)
+from harness.league.matchmaking import RoundHistory, SeatedMatch, is_settled, round_of, seat_tables
 from harness.plugins.entrants import Entrant
-from harness.plugins.listeners import Listeners
+from harness.plugins.hooks import Listeners
 from harness.plugins.registry import Registry
-from harness.runs.remembered import feed
+from harness.runs.index import feed, ordered_results
 from harness.runs.request import RunRequest
-from harness.runs.run_setup import entrant_info, now
-from harness.runs.run_teller import RunTeller
-from harness.runs.schedule_order import ordered_results
+from harness.runs.runner import RunTeller
+from harness.runs.setup import entrant_info, now
 from harness.runs.store import LOGS, RUN, RunFolder
+
+# Scheduler: the matches of an era follow from its seed, the journal and the records, round by round.
+
+
+class LeagueScheduler:
+    """An iterator over the matches that can be played now. When it stops, results may make it go on.
+
+    A round is planned from the results up to two rounds before it: it can be played while the round before is finished.
+    """
+
+    def __init__(self, plan: Plan, epochs: RosterEpochs, read: Callable[[frozenset[str], bool], RoundHistory]) -> None:
+        """`read` returns the recorded rounds without the matches of banned bots; its second argument says whether no
+        round may be added to the ratings yet."""
+        self.plan, self.epochs, self._read = plan, epochs, read
+        past = self.past = read(epochs.roster_of(epochs.last).membership.banned if epochs else frozenset(), False)
+        self._luck = Chance(plan.seed)
+        self._voids = set(epochs.void_matches)
+        incomplete = self._first_incomplete(past.newest - 2)
+        self._from_start = bool(incomplete)
+        # A record was removed. Later rounds were planned with it, so all rounds from there on are planned again, which
+        # gives the same matches once the missing one is played.
+        if incomplete:
+            past = self.past = read(past.banned, True)
+        self._recorded = {match.id: match for match in past.matches()}
+        self._waiting: deque[MatchSpec] = deque()
+        self.in_flight: dict[str, MatchSpec] = {}
+        """Matches that were given out and have no result."""
+        # The last two rounds may be unfinished: planning them again finds the matches that are still to be played.
+        self.next_round = incomplete or max(1, past.newest - 1)
+        self.may_plan: Callable[[], bool] = lambda: True
+        """Whether a round without records may be planned now."""
+        self.cannot_play: Callable[[MatchSpec], bool] = lambda _spec: False
+        """Whether a bot of a match cannot be loaded any more; then this function has voided the match."""
+        self.matches_left: int | None = None
+        """Matches that may still be given out; None means any number."""
+
+    def _first_incomplete(self, last: int) -> int:
+        """Return the first round up to `last` that lacks a match; 0 if there is none."""
+        voids = Counter(map(_round_in, self._voids))
+        for round_ in range(1, last + 1):
+            if self.past.counts[round_] + voids[round_] < self.epochs.epoch_at(round_).size:
+                return round_
+        return 0
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> MatchSpec:
+        while not self._waiting:
+            if not self._plan_next_round():
+                raise StopIteration
+        if self.matches_left is not None:
+            if not self.matches_left:
+                raise StopIteration
+            self.matches_left -= 1
+        spec = self._waiting.popleft()
+        self.in_flight[spec.id] = spec
+        return spec
+
+    def requeue_in_flight(self) -> None:
+        """Give out again what was given out and has no result, because its executor has stopped."""
+        if self.matches_left is not None:
+            self.matches_left += len(self.in_flight)
+        self._waiting.extendleft(reversed(self.in_flight.values()))
+        self.in_flight.clear()
+
+    def _plan_next_round(self) -> bool:
+        """Plan the next round; return False if the results that it depends on are missing."""
+        if not self._is_complete(self.next_round - 2) or not self.epochs.epoch_at(self.next_round).size:
+            return False
+        if self.next_round > self.past.newest and not self.may_plan():
+            return False
+        for spec in self.plan_round(self.next_round):
+            there = self._recorded.pop(spec.id, None)
+            if there is not None:
+                self._check_record(spec, there)
+            elif spec.id not in self._voids and not self.cannot_play(spec):
+                self._waiting.append(spec)
+        self.next_round += 1
+        return True
+
+    def plan_round(self, round_: int) -> list[MatchSpec]:
+        """Return the matches of a round; call it for one round after the other."""
+        roster, index = self.epochs.roster_of(self.epochs.epoch_at(round_)), self.epochs.first_index(round_)
+        # A ban changes which of the earlier matches count, so the ratings start again from the records.
+        if roster.membership.banned != self.past.banned:
+            self.past = self._read(roster.membership.banned, self._from_start)
+        self.past.rate_rounds(round_ - 2)
+        specs: list[MatchSpec] = []
+        for game in self.plan.games:
+            field = roster.games[game.name]
+            if not field.tables:
+                continue
+            lots = self._luck.rng("league", game.name, round_)
+            tables = seat_tables(
+                self.past.ratings(game.name), field.playing, field.opponents, game.players, field.tables, lots
+            )
+            for number, seats in enumerate(tables, 1):
+                name = f"{game.name}-{round_}.{number}"
+                deal, place = self._luck.derive("deal", game.name, round_, number), index + len(specs)
+                specs.append(
+                    MatchSpec(
+                        id=f"{name}.1", index=place, set=name, game=game.name, options=game.settings, seed=deal,
+                        seats=tuple(seats),
+                    )
+                )  # fmt: skip
+        return specs
+
+    def _check_record(self, spec: MatchSpec, there: SeatedMatch) -> None:
+        if (spec.index, spec.seed, spec.seats) != (there.place, there.seed, there.seats):
+            raise StoreError(f"The record {spec.id} does not follow from earlier records. Run: arena league verify")
+
+    def _is_complete(self, round_: int) -> bool:
+        if round_ <= self.past.rated:
+            return True
+        held = self.past.held.get(round_, {})
+        voids = sum(1 for name in self._voids if _round_in(name) == round_)
+        return len(held) + voids == self.epochs.epoch_at(round_).size
+
+    def add_result(self, record: GameRecord) -> None:
+        """Add the result of a match that was given out."""
+        self.in_flight.pop(record.id, None)
+        self.past.hold_match(round_of(record), record)
+
+    def void_match(self, name: str) -> None:
+        """Go on without a match."""
+        self.in_flight.pop(name, None)
+        self._voids.add(name)
+
+    @property
+    def first_unplanned(self) -> int:
+        """Return the first round of which nothing was given out: bots that join now may play from it on."""
+        return max(self.next_round, self.past.newest + 1, self.epochs.last.first_round if self.epochs else 1)
+
+    def is_settled(self) -> bool:
+        """Return whether all bots are known well enough in all games that are played."""
+        games = self.epochs.roster_of(self.epochs.last).games
+        return all(is_settled(self.past.ratings(game), field.playing) for game, field in games.items() if field.tables)
+
+
+def _round_in(name: str) -> int:
+    """Return the round in the id of a match."""
+    return int(name.rpartition("-")[2].partition(".")[0])
+
+
+# Runner
+
 
 ADD = "Add some: arena league add BOT"
 DISQUALIFIED = "disqualified"
-"""How the reason begins why a bot that kept failing is retired."""
+"""First word of the reason for which a bot with too many faults is retired. Journals have it: never change it."""
 
 
 @dataclass(frozen=True, slots=True)
-class HowLong:
-    """When to stop; whatever comes first."""
+class StopCondition:
+    """When to stop: at whichever condition is met first."""
 
     matches: int | None = None
     seconds: float | None = None
     until_settled: bool = False
 
     def __post_init__(self) -> None:
-        asked: dict[str, object] = {"matches": self.matches, "seconds": self.seconds}
-        for what, value in asked.items():
+        limits: dict[str, object] = {"matches": self.matches, "seconds": self.seconds}
+        for name, value in limits.items():
             if value is not None and not (isinstance(value, int | float) and value > 0):
-                raise UsageError(f"The {what} that a league plays are a number above 0, not {value!r}.")
+                raise UsageError(f"{name} must be a positive number, got {value!r}.")
 
 
 @dataclass(slots=True)
 class LeagueListener:
-    """Who is told how it goes; everything may be left out."""
+    """Callbacks that report progress; all are optional."""
 
-    tell: Callable[[str], None] = lambda _sentence: None
-    seen: Callable[[GameRecord], None] = lambda _record: None
-    playing: Callable[[Executor], None] = lambda _executor: None
-    entered: Callable[[Mapping[str, Entrant]], None] = lambda _entrants: None
-    """Told who plays from now on."""
-    changed: Callable[[JournalEntry], None] = lambda _entry: None
-    """Told of every entry about a bot when it begins to count."""
-    noted: Callable[..., None] = lambda *_entries: None
-    """Told of entries that the runner itself has made."""
+    print_line: Callable[[str], None] = lambda _sentence: None
+    on_result: Callable[[GameRecord], None] = lambda _record: None
+    on_executor: Callable[[Executor], None] = lambda _executor: None
+    on_entrants: Callable[[Mapping[str, Entrant]], None] = lambda _entrants: None
+    """Called with all entrants whenever they change."""
+    on_change: Callable[[BotEvent], None] = lambda _entry: None
+    """Called with each event about a bot when it begins to count."""
+    on_entries: Callable[..., None] = lambda *_entries: None
+    """Called with entries that the runner itself has added."""
     should_stop: Callable[[], bool] = lambda: False
     plugins: Listeners | None = None
-    """Those who are told of matches."""
+    """Installed listeners, which receive the matches."""
 
 
 @dataclass(slots=True)
 class LeagueRun:
-    """What a league has played this time."""
+    """What one `arena league run` has played."""
 
     era: int = 0
     played: int = 0
     settled: bool = False
     too_few: list[str] = field(default_factory=list)
-    """Games that have not enough bots, in clauses."""
+    """Games that have too few bots, as clauses."""
     warnings: list[str] = field(default_factory=list)
 
 
 def run_league(
-    league: LeagueFolder, registry: Registry, request: RunRequest, how_long: HowLong, listener: LeagueListener
+    league: LeagueFolder, registry: Registry, request: RunRequest, until: StopCondition, listener: LeagueListener
 ) -> LeagueRun:
-    """Plays until it is enough or somebody stops it; what is under way is finished and kept."""
-    with league.running():
-        return _Runner(league, registry, request, how_long, listener).run()
+    """Play until the stop condition is met or the listener asks to stop; matches in progress are finished and kept."""
+    with league.lock_for_running():
+        return _Runner(league, registry, request, until, listener).run()
 
 
+@dataclass
 class _Runner:
-    def __init__(
-        self,
-        league: LeagueFolder,
-        registry: Registry,
-        request: RunRequest,
-        how_long: HowLong,
-        listener: LeagueListener,
-    ) -> None:
-        self.league, self.registry, self.request = league, registry, request
-        self.how_long, self.listener = how_long, listener
+    league: LeagueFolder
+    registry: Registry
+    request: RunRequest
+    until: StopCondition
+    listener: LeagueListener
+
+    def __post_init__(self) -> None:
         self.done = LeagueRun()
         self.entrants: dict[str, Entrant] = {}
-        self.out = {
+        self.disqualified = {
             entry.name
-            for entry in league.journal.read()
-            if entry.what == "retired" and entry.reason.startswith(DISQUALIFIED)
+            for entry in self.league.journal.read()
+            if isinstance(entry, BotRetired) and entry.reason.startswith(DISQUALIFIED)
         }
-        """Who was disqualified once."""
-        self._deadline = None if how_long.seconds is None else monotonic() + how_long.seconds
+        """Bots that were disqualified once: if readmitted, they stay in."""
+        self._deadline = None if self.until.seconds is None else monotonic() + self.until.seconds
 
     def run(self) -> LeagueRun:
-        """Plays it."""
         league, journal = self.league, self.league.journal
         journal.read()
-        terms = EraTerms.of(self.request, self.registry)
-        self._begin_era(terms)
+        config = SeasonConfig.from_request(self.request, self.registry)
+        self._begin_era(config)
         era = league.eras[-1]
         self.done.era = era.era
-        run = self._opened(terms)
-        self.segments = Segments(era.era, era.plans, journal.entries)
-        voids = [entry.match for entry in journal.entries if entry.what == "void" and entry.era == era.era]
+        run = self._open_run(config)
+        self.epochs = RosterEpochs(era.era, era.plans, journal.entries)
         with run.writing():
-            self._drop_warnings(run)
-            course = LeagueCourse(run.info.plan, self.segments, partial(read_rounds, run), voids)
-            self._disqualify(course)
-            course.may_plan = lambda: self._may_plan(course)
-            course.lacks = lambda spec: self._lacks(spec, course)
-            course.left = self.how_long.matches
-            self._let_in(course, run)
+            self._report_warnings(run)
+            scheduler = LeagueScheduler(run.info.plan, self.epochs, partial(read_rounds, run))
+            self._disqualify(scheduler)
+            scheduler.may_plan = lambda: self._may_plan(scheduler)
+            scheduler.cannot_play = lambda spec: self._cannot_play(spec, scheduler)
+            scheduler.matches_left = self.until.matches
+            self._begin_epoch(scheduler, run)
             self.teller = RunTeller(self.listener.plugins, run, None) if self.listener.plugins else None
             self.before = sum(1 for _ in run.lines()) if self.teller else 0
             if self.teller:
                 self.teller.started(self.before)
             try:
-                self._go_on(course, run, terms)
+                self._play_epochs(scheduler, run, config)
             finally:
                 if self.teller:
                     self.teller.over(self.before + self.done.played)
-        self.done.too_few = list(_too_few(self.segments, run))
-        if not self.segments.last.size and not self.done.played:
+        self.done.too_few = list(_too_few(self.epochs, run))
+        if not self.epochs.last.size and not self.done.played:
             raise UsageError(f"There are too few bots to play: {'; '.join(self.done.too_few)}. {ADD}")
         return self.done
 
-    def _go_on(self, course: LeagueCourse, run: RunFolder, terms: EraTerms) -> None:
-        """Plays as long as there is something to play, with whoever is in by then."""
-        in_vain = False
+    def _play_epochs(self, scheduler: LeagueScheduler, run: RunFolder, config: SeasonConfig) -> None:
+        """Play as long as there are matches, and let bots join and leave in between."""
+        failed_before = False
         while True:
             before = self.done.played
             try:
-                self._play(course, run, terms)
-                in_vain = False
-            except UsageError:  # somebody is not what was entered: it rests, and everybody else plays on
-                if in_vain and self.done.played == before:
+                self._play(scheduler, run, config)
+                failed_before = False
+            except UsageError:  # a bot is no longer what was entered: it will rest, and all others play on
+                # Without a match in between it is not a bot that changed: report the error instead of looping.
+                if failed_before and self.done.played == before:
                     raise
-                in_vain = True
-                course.take_back()
+                failed_before = True
+                scheduler.requeue_in_flight()
                 self.entrants.clear()
             else:
-                if self._stopped() or course.left == 0 or self.done.settled or not self._unseen():
+                if self._stopped() or scheduler.matches_left == 0 or self.done.settled or not self._uncounted():
                     return
-            self._let_in(course, run)
+            self._begin_epoch(scheduler, run)
 
-    def _drop_warnings(self, run: RunFolder) -> None:
+    def _report_warnings(self, run: RunFolder) -> None:
         self.done.warnings += [*self.league.journal.warnings, *run.warnings]
         for warning in self.done.warnings:
-            self.listener.tell(f"Warning: {warning}")
+            self.listener.print_line(f"Warning: {warning}")
 
     # Eras
 
-    def _begin_era(self, terms: EraTerms) -> None:
-        """Begins an era if there is none, or if games, rules, options or limits are no longer those of the last one."""
+    def _begin_era(self, config: SeasonConfig) -> None:
+        """Begin an era if there is none, or if the config is no longer that of the last one."""
         league, eras = self.league, self.league.eras
-        if eras and terms.begun_by(eras[-1]):
+        if eras and config.is_of_era(eras[-1]):
             return
-        number, change = len(eras) + 1, change_of(eras[-1], terms) if eras else ""
-        league.journal.add(
-            JournalEntry(what="era", era=number, plans=terms.plans, limits=dict(terms.limits), reason=change)
-        )
-        self.listener.noted(league.journal.entries[-1])
+        number, change = len(eras) + 1, describe_change(eras[-1], config) if eras else ""
+        league.journal.add_entries(EraBegun(era=number, plans=config.plans, limits=config.limits, reason=change))
+        self.listener.on_entries(league.journal.entries[-1])
         if change:
-            self.listener.tell(f"Era {number} begins: {change}.")
+            self.listener.print_line(f"Era {number} begins: {change}.")
 
-    def _opened(self, terms: EraTerms) -> RunFolder:
-        """The run folder of the newest era, made now if it is new; earlier ones are over, and it is not."""
+    def _open_run(self, config: SeasonConfig) -> RunFolder:
+        """Open the run folder of the newest era, created if it is new, and finish those before it."""
         league, era = self.league, self.league.eras[-1]
         for each in league.played_eras():
             if each is era:
@@ -191,77 +350,78 @@ class _Runner:
             if not ended.info.finished:
                 with ended.writing():
                     ended.finish(now())
+        # The journal comes first, the folder second: after a crash in between, the folder is created here.
         if not (era_folder(league.folder, era.era) / RUN).exists():
             seed = self.request.seed
-            begin_era(league.folder, era.era, terms, None if seed is None else Chance(seed).derive("era", era.era))
+            create_era(league.folder, era.era, config, None if seed is None else Chance(seed).derive("era", era.era))
         run = open_era(league.folder, era.era)
-        if run.info.finished:  # somebody has written that
+        if run.info.finished:  # run.json was edited: the newest era is never finished
             run.extend(run.info.plan)
         return run
 
     # Who plays
 
-    def _unseen(self) -> bool:
-        """Whether the journal says something about bots that does not count yet."""
+    def _uncounted(self) -> list[BotEvent]:
+        """Return the events about bots that do not count yet."""
         journal = self.league.journal
-        entries = journal.read() if journal.grown() else journal.entries
-        return any(entry.what in ABOUT_BOTS for entry in entries[self.segments.upto :])
+        entries = journal.read() if journal.has_grown() else journal.entries
+        return [entry for entry in entries[self.epochs.upto :] if isinstance(entry, BotEvent)]
 
-    def _may_plan(self, course: LeagueCourse) -> bool:
-        """Whether the next round may be planned: not if somebody has come or gone, or if it is enough."""
-        if self._unseen():
+    def _may_plan(self, scheduler: LeagueScheduler) -> bool:
+        """Return whether the next round may be planned: not if bots have joined or left, or if all are known."""
+        if self._uncounted():
             return False
-        self.done.settled = self.how_long.until_settled and course.settled()
+        self.done.settled = self.until.until_settled and scheduler.is_settled()
         return not self.done.settled
 
-    def _let_in(self, course: LeagueCourse, run: RunFolder) -> None:
-        """Lets everything that the journal says by now count from the next round on, and enters who plays."""
+    def _begin_epoch(self, scheduler: LeagueScheduler, run: RunFolder) -> None:
+        """Let all entries of the journal count from the next round on, and load the bots that play."""
         journal, era = self.league.journal, self.done.era
-        known = -1
-        while known < len(journal.read()):  # somebody may come while others are entered
-            known = len(journal.entries)
-            membership = Membership.after(journal.entries)
-            self._enter(membership, course)
-        entries = journal.entries
-        unseen = [entry for entry in entries[self.segments.upto :] if entry.what in ABOUT_BOTS]
-        if unseen or not self.segments:
-            first, upto = course.fresh, known
-            seated = self.segments.after(upto)
-            membership = seated.membership
-            journal.add(JournalEntry(what="seen", era=era, round=first, upto=upto, size=seated.size))
-            self.segments.begin(first, upto, seated.size)
-            for entry in unseen if first > 1 else ():  # at its start nobody is new
-                self.listener.changed(entry)
+        upto = -1
+        while upto < len(journal.read()):  # bots may join while others are loaded
+            upto = len(journal.entries)
+            membership = Membership.after_entries(journal.entries)
+            self._load_entrants(membership, scheduler)
+        uncounted = [entry for entry in journal.entries[self.epochs.upto :] if isinstance(entry, BotEvent)]
+        if uncounted or not self.epochs:
+            first = scheduler.first_unplanned
+            roster = self.epochs.roster_after(upto)
+            membership = roster.membership
+            # Recorded before any match of the round is played: after a crash the same bots are seated.
+            journal.add_entries(EntriesSeen(era=era, round=first, upto=upto, size=roster.size))
+            self.epochs.begin_epoch(first, upto, roster.size)
+            for entry in uncounted if first > 1 else ():  # at the start of an era all bots are new
+                self.listener.on_change(entry)
         files = {digest: text for one in self.entrants.values() for digest, text in one.contents.items()}
-        told = [entrant_info(self.entrants[name]) for name in membership.members if name in self.entrants]
-        all_told = {info.name: info for info in (*run.info.entrants, *told)}
-        tell_entrants(run, [all_told[name] for name in membership.members if name in all_told], membership, files)
+        infos = {info.name: info for info in run.info.entrants}
+        infos |= {name: entrant_info(self.entrants[name]) for name in membership.members if name in self.entrants}
+        write_entrants(run, [infos[name] for name in membership.members if name in infos], membership, files)
 
-    def _enter(self, membership: Membership, course: LeagueCourse) -> None:
-        """Enters all who may play; who cannot be entered rests, by the journal, until that is mended."""
-        open_ = self.segments.active_since(course.next)
-        said = []
+    def _load_entrants(self, membership: Membership, scheduler: LeagueScheduler) -> None:
+        """Load all bots that may play; one that cannot be loaded rests until it can."""
+        seated = self.epochs.active_since(scheduler.next_round)
+        events: list[BotEvent] = []
         for member in membership.members.values():
             if member.name in self.entrants and not member.rests:
                 continue
             if member.retired or member.banned:
-                if member.name in open_:  # it may sit in a round that is being played
+                if member.name in seated:  # it may sit in a round that is not finished
                     with suppress(UsageError):
-                        self.entrants[member.name] = entered_again(self.league.folder, member, self.registry)
+                        self.entrants[member.name] = restore_entrant(self.league.folder, member, self.registry)
                 continue
             entry = member.entry
             try:
-                self.entrants[member.name] = entered_again(self.league.folder, member, self.registry)
+                self.entrants[member.name] = restore_entrant(self.league.folder, member, self.registry)
             except UsageError as error:
                 if not member.rests:
-                    said.append(JournalEntry(what="rests", bot=entry.bot, version=entry.version, reason=str(error)))
-                    self.listener.tell(f"Warning: {member.name} rests: {error}.")
+                    events.append(BotRests(bot=entry.bot, version=entry.version, reason=str(error)))
+                    self.listener.print_line(f"Warning: {member.name} rests: {error}.")
             else:
                 if member.rests:
-                    said.append(JournalEntry(what="returns", bot=entry.bot, version=entry.version))
-        if said:
-            self.league.journal.add(*said)
-            self.listener.noted(*self.league.journal.entries[-len(said) :])
+                    events.append(BotReturns(bot=entry.bot, version=entry.version))
+        if events:
+            self.league.journal.add_entries(*events)
+            self.listener.on_entries(*self.league.journal.entries[-len(events) :])
 
     # Matches
 
@@ -269,75 +429,81 @@ class _Runner:
         late = self._deadline is not None and monotonic() >= self._deadline
         return late or self.listener.should_stop()
 
-    def _play(self, course: LeagueCourse, run: RunFolder, terms: EraTerms) -> None:
-        """Plays as long as the same bots may be seated."""
-        limits = dict(self.request.limits)
-        roster = Roster(terms.games, dict(self.entrants))
-        self.listener.entered(roster.entrants)
+    def _play(self, scheduler: LeagueScheduler, run: RunFolder, config: SeasonConfig) -> None:
+        """Play as long as the same bots may be seated."""
+        roster = Roster(config.games, dict(self.entrants))
+        self.listener.on_entrants(roster.entrants)
         with ExitStack() as stack:
             executor = choose_executor(
-                roster, limits, self.request.workers, self._stopped, run.folder / LOGS, self.request.on_cluster
+                roster,
+                self.request.limits,
+                self.request.workers,
+                self._stopped,
+                run.folder / LOGS,
+                self.request.on_cluster,
             )
-            self.listener.playing(executor)
+            self.listener.on_executor(executor)
             stack.enter_context(executor)
+            # The scheduler stops when a round needs results: ask again until a pass brings none.
             while True:
                 played = self.done.played
-                for record, *_ in executor.run(map(Job, course), run.append_all):
-                    course.take(record)
+                for record, *_ in executor.run(map(Job, scheduler), run.append_all):
+                    scheduler.add_result(record)
                     self.done.played += 1
-                    self.listener.seen(record)
+                    self.listener.on_result(record)
                     if self.teller:
                         self.teller.match(self.before + self.done.played, record)
                     if record.faults:
-                        self._disqualify(course, *{record.seats[fault.seat] for fault in record.failures})
-                given_up = [name for name in executor.given_up if name in course.out]
+                        self._disqualify(scheduler, *{record.seats[fault.seat] for fault in record.failures})
+                given_up = [name for name in executor.given_up if name in scheduler.in_flight]
                 if given_up:
-                    self._void(given_up, course)
-                if self.done.played == played or course.out or self._stopped():
+                    self._void_matches(given_up, scheduler)
+                if self.done.played == played or scheduler.in_flight or self._stopped():
                     break
 
-    def _lacks(self, spec: MatchSpec, course: LeagueCourse) -> bool:
-        """Whether somebody is not to be had who was seated before it left; then the match is not played."""
-        missing = [name for name in spec.seats if name not in self.entrants]
+    def _cannot_play(self, spec: MatchSpec, scheduler: LeagueScheduler) -> bool:
+        """Return whether a bot of a match has left and cannot be loaded; void the match then."""
+        missing = any(name not in self.entrants for name in spec.seats)
         if missing:
-            self._void([spec.id], course)
-        return bool(missing)
+            self._void_matches([spec.id], scheduler)
+        return missing
 
-    def _void(self, names: list[str], course: LeagueCourse) -> None:
-        """Notes matches that nobody survived, so that the league goes on without them."""
-        self.league.journal.add(*(JournalEntry(what="void", era=self.done.era, match=name) for name in names))
+    def _void_matches(self, names: list[str], scheduler: LeagueScheduler) -> None:
+        """Record that matches cannot be played, so that their rounds are complete without them."""
+        self.league.journal.add_entries(*(MatchVoided(era=self.done.era, match=name) for name in names))
         for name in names:
-            course.give_up(name)
-            self.done.warnings.append(f"could not be played, through no fault of a bot that could be told: {name}.")
+            scheduler.void_match(name)
+            why = "no bot could be identified as the cause"
+            self.done.warnings.append(f"{name} was not played: its bots could not be loaded, or it crashed and {why}.")
 
-    def _disqualify(self, course: LeagueCourse, *names: str) -> None:
-        """Retires who has failed too often, once: who is readmitted may go on."""
+    def _disqualify(self, scheduler: LeagueScheduler, *names: str) -> None:
+        """Retire bots with too many faults, each once: one that is readmitted stays in."""
         most = self.request.max_faults
-        for name in names or sorted(course.past.faults) if most else ():
-            if course.past.faults[name] < most or name in self.out:
+        for name in names or sorted(scheduler.past.faults) if most else ():
+            if scheduler.past.faults[name] < most or name in self.disqualified:
                 continue
-            self.out.add(name)
+            self.disqualified.add(name)
             bot, version = split_version(name)
             why = f"{DISQUALIFIED} after {most} fault{'' if most == 1 else 's'}"
-            self.league.journal.add(JournalEntry(what="retired", bot=bot, version=version, reason=why))
-            self.listener.noted(self.league.journal.entries[-1])
-            self.listener.tell(f"{name} is {why}.")
+            self.league.journal.add_entries(BotRetired(bot=bot, version=version, reason=why))
+            self.listener.on_entries(self.league.journal.entries[-1])
+            self.listener.print_line(f"{name} is {why}.")
 
 
-def read_rounds(run: RunFolder, banned: frozenset[str], whole: bool = False) -> KnownRounds:
-    """What the records of an era say, without those of bots that are banned; `whole`: all of them are held back."""
-    past = KnownRounds(banned)
-    if whole:
+def read_rounds(run: RunFolder, banned: frozenset[str], hold_all: bool = False) -> RoundHistory:
+    """Return the recorded rounds of an era without the matches of banned bots; `hold_all`: rate none of them yet."""
+    past = RoundHistory(banned)
+    if hold_all:
         for record in ordered_results(run):
-            past.hold(round_of(record), record)
+            past.hold_match(round_of(record), record)
     else:
         feed(run, past)
     return past
 
 
-def _too_few(segments: Segments, run: RunFolder) -> Iterator[str]:
-    """The games that cannot be played, in clauses."""
+def _too_few(epochs: RosterEpochs, run: RunFolder) -> Iterator[str]:
+    """Return the games that cannot be played, as clauses."""
     for game in run.info.plan.games:
-        field = segments.seated(segments.last).fields[game.name]
+        field = epochs.roster_of(epochs.last).games[game.name]
         if not field.tables:
-            yield f"{game.name} needs {game.players} bots and has {len(field.seekers) + len(field.opponents)}"
+            yield f"{game.name} needs {game.players} bots and has {len(field.playing) + len(field.opponents)}"

@@ -1,1 +1,1 @@
-"""One match: the referee that plays it, the faults it tells, and how a record is played again and told in words."""
+"""One match: the referee that plays it, faults, replay of a record, and asking a bot again."""

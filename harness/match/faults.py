@@ -1,106 +1,133 @@
-"""How a bot's failure is told: which kind of fault it was, and a text that is the same on every machine."""
+"""Time limits, faults of bots, and how faults of a run are grouped for a report."""
 
 from __future__ import annotations
 
 import re
 import traceback
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct
 
 from harness.core.action import Action
 from harness.core.compiled import IN_TRACEBACKS
-from harness.core.types import Fault, FaultKind
+from harness.core.records import Clock, Fault, FaultKind, GameRecord
 
-TRACEBACK_LINES = 12
-DETAIL_LENGTH = 2000
-MESSAGE_LENGTH = 1000
-"""Characters of what an exception says: the lines that lead to it must have room too."""
-SEATING = "entrants.py"
-"""Our file that makes a bot: what its constructor raises comes by it."""
+# Time limits
+
+
+class Limits(Struct, frozen=True):
+    """Time limits of a bot, in seconds of wall-clock time; 0 is no limit."""
+
+    move_time: float = 0.0
+    """For one decision."""
+    game_time: float = 0.0
+    """For a whole match: start, all decisions, end."""
+    margin: float = 0.1
+    """Tolerance for late answers: machines are not punctual."""
+    clock: Clock = "fair"
+    """With "fair", a late answer that took little processor time is doubtful: the machine may have been busy."""
+
+
+NO_LIMITS = Limits()
+
+
+# Kind and text of a fault
+#
+# Both go into records, so they must be the same on every machine.
+
+
+MAX_FRAMES = 12
+MAX_DETAIL_CHARS = 2000
+MAX_MESSAGE_CHARS = 1000
+"""Limit for the message of an exception: the lines that lead to it need room, too."""
+SEATING_FILE = "entrants.py"
+"""Our file that creates bots: exceptions of their constructors pass through it."""
 _FRAME = re.compile(r"^([^\n:]+:\d+) in [^\n:]+:", re.MULTILINE)
-_ENDING = re.compile(r"SIG[A-Z]+|(?:exit code|signal) \d+|it closed its pipe")
+_EXIT_TEXT = re.compile(r"SIG[A-Z]+|(?:exit code|signal) \d+|it closed its pipe")
 _NAME = re.compile(r"([A-Za-z_][\w.]*)(?::|$)", re.MULTILINE)
 _ERROR = re.compile(r"^([A-Za-z_][\w.]*(?:Error|Exception|Exit|Interrupt))(?::|$)", re.MULTILINE)
-"""An exception's name in what another program says of its failure."""
+"""Name of an exception in the output of another program."""
 
 
-_own_folder = ""
+_bot_folder = ""
 
 
-def set_own_folder(folder: str) -> None:
-    """In a process that a bot has to itself: where its files are, a folder whose name says nothing to anybody."""
-    global _own_folder
-    _own_folder = folder + "/"
+def set_bot_folder(folder: str) -> None:
+    """Set the folder of the bot's files in a sandboxed process; its name is random and is removed from texts."""
+    global _bot_folder
+    _bot_folder = folder + "/"
 
 
 class BotFault(Exception):
-    """A bot failed in a process of its own: the kind of fault is known, and so is what to say of it."""
+    """A bot in a separate process failed, with the kind and text of its fault."""
 
     def __init__(self, kind: FaultKind, detail: str, doubtful: bool = False) -> None:
-        """It is `doubtful` if it may have come from outside: then it counts if it happens again."""
+        """It is `doubtful` if it may have come from outside: then it counts only if it happens again."""
         super().__init__(detail)
         self.kind, self.detail, self.doubtful = kind, detail, doubtful
 
 
 def kind_of(error: BaseException) -> FaultKind:
-    """Which fault it is that a bot has raised this."""
+    """Return the kind of fault for an exception of a bot."""
     if isinstance(error, BotFault):
         return error.kind
     return "memory" if isinstance(error, MemoryError) else "exception"
 
 
 def detail_of(error: BaseException, ours: str) -> str:
-    """The bot's part of the traceback, without the frames of our own file and with paths shortened."""
+    """Return the bot's part of the traceback, without the frames of the file `ours` and with short paths."""
     if isinstance(error, BotFault):
         return plain_text(error.detail)
     try:
         frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename != ours]
-        # What may be compiled looks otherwise then, and records must not: it is left out, unless it is all there is.
+        # Frames of compiled modules look different, and records must not depend on that: leave them out, unless there
+        # are no others.
         frames = [f for f in frames if f.filename not in IN_TRACEBACKS] or frames
-        lines = [f"{Path(f.filename).name}:{f.lineno} in {f.name}: {f.line or ''}" for f in frames[-TRACEBACK_LINES:]]
-        lines.append(f"{type(error).__name__}: {error}"[:MESSAGE_LENGTH] + _hint(error))
+        lines = [f"{Path(f.filename).name}:{f.lineno} in {f.name}: {f.line or ''}" for f in frames[-MAX_FRAMES:]]
+        lines.append(f"{type(error).__name__}: {error}"[:MAX_MESSAGE_CHARS])
+        if _bot_folder and isinstance(error, FileNotFoundError):
+            lines.append(
+                "(an isolated bot sees the files that it declares: files = (...), and finds them beside its __file__)"
+            )
         text = "\n".join(lines)
-        text = text.replace(_own_folder, "") if _own_folder else text
-        return plain_text(without_addresses(text)[-DETAIL_LENGTH:])
+        text = text.replace(_bot_folder, "") if _bot_folder else text
+        return plain_text(without_addresses(text)[-MAX_DETAIL_CHARS:])
     except BaseException:  # an exception whose text raises
         return type(error).__name__
 
 
-def _hint(error: BaseException) -> str:
-    """What to do about a file that an isolated bot does not find."""
-    if not _own_folder or not isinstance(error, FileNotFoundError):
-        return ""
-    return "\n(an isolated bot sees the files that it declares: files = (...), and finds them beside its __file__)"
-
-
 def cause_of(fault: Fault) -> str:
-    """What went wrong, in a few words that are the same whenever the same thing goes wrong, whatever the bot said."""
+    """Return a short cause that is the same for all faults with that cause, whatever the bot's message is."""
     match fault.kind:
         case "illegal" if fault.detail.startswith("answered ") and "which is not one of:" in fault.detail:
             return f"illegal action in phase {fault.phase}" if fault.phase else "illegal action"
-        case "illegal":  # no answer at all: "sent what is no message: ..."
+        case "illegal":  # not a message at all: "sent what is no message: ..."
             words = re.split(r"[^A-Za-z ]", fault.detail, maxsplit=1)[0].strip()
             return f"illegal: {words}" if words else "illegal"
         case "exception" | "memory":
-            return _raised(fault.detail) or fault.kind
+            return _raised_at(fault.detail) or fault.kind
         case "crash":
-            ending = _ENDING.search(fault.detail)
+            ending = _EXIT_TEXT.search(fault.detail)
             return f"crash, {ending[0]}" if ending else "crash"
         case _:
             return fault.kind
 
 
-def _raised(detail: str) -> str:
-    """`"IndexError at sprinter.py:12"`: what was raised, and the last line in the file that was asked.
+def _raised_at(detail: str) -> str:
+    """Return `"IndexError at sprinter.py:12"`: the exception and the last line in the file that was asked.
 
-    What that line calls in other files may fail at many places, for one mistake.
+    Code that this line calls in other files may fail in many places, for one mistake.
     """
     frames = list(_FRAME.finditer(detail))
     places = [frame[1] for frame in frames]
     name = _NAME.match(detail[frames[-1].end() :].partition("\n")[2]) if frames else _ERROR.search(detail)
     if name is None:
         return ""
-    if len(places) > 1 and places[0].startswith(f"{SEATING}:"):
+    # The first frame is ours when a constructor raised: the bot's file is the next one.
+    if len(places) > 1 and places[0].startswith(f"{SEATING_FILE}:"):
         places = places[1:]
     if not places:
         return name[1]
@@ -109,30 +136,142 @@ def _raised(detail: str) -> str:
 
 
 def illegal_answer(answer: object, legal: Sequence[Action]) -> str:
-    """What to say of an answer that is not one of the legal actions."""
+    """Return the text for an answer that is not a legal action."""
     offered = ", ".join(map(str, legal))
-    return f"answered {_short(answer)}, which is not one of: {offered}"[:DETAIL_LENGTH]
+    return f"answered {_short_repr(answer)}, which is not one of: {offered}"[:MAX_DETAIL_CHARS]
 
 
-def whole_characters(text: str) -> str:
-    """The text without half characters, which cannot be written to a record."""
+def without_surrogates(text: str) -> str:
+    """Return the text without lone surrogates, which cannot be written to a record."""
     return text.encode("utf-8", "replace").decode()
 
 
 def plain_text(text: str) -> str:
-    """What a bot says, as a terminal may show it: no escapes, no letters that hide or turn others, and not too long."""
-    kept = text[:DETAIL_LENGTH]
+    """Return the text as a terminal may show it: no escapes, no invisible or reversing characters, limited length."""
+    kept = text[:MAX_DETAIL_CHARS]
     return kept if kept.isprintable() else "".join([c if c.isprintable() or c in "\n\t" else "?" for c in kept])
 
 
 def without_addresses(text: str) -> str:
-    """Memory addresses differ from run to run; records must not."""
+    """Return the text without memory addresses, which differ from run to run."""
     return re.sub(r"0x[0-9a-fA-F]{6,}", "0x...", text)
 
 
-def _short(answer: object) -> str:
+def _short_repr(answer: object) -> str:
     try:
         text = repr(answer)
     except BaseException:
         text = f"an object of type {type(answer).__name__}"
     return without_addresses(text if len(text) <= 200 else text[:200] + "...")
+
+
+# Groups of faults with one cause, for terminal, pages and notebooks
+
+
+MAX_FAULT_GROUPS = 60
+"""Maximum number of groups, so that bots which always fail in new ways do not fill memory."""
+MAX_EXAMPLES = 3
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class FaultExample:
+    """One fault of a group; ordered by schedule."""
+
+    index: int
+    """Position of the match in the schedule."""
+    match: str
+    seat: int
+    decision: int
+    detail: str = field(compare=False)
+    """Text of the fault."""
+
+
+@dataclass(slots=True)
+class FaultGroup:
+    """Faults of one bot in one game with one cause."""
+
+    bot: str
+    game: str
+    kind: str
+    cause: str
+    """Exception and line, phase of an illegal action, or exit of a process: not the bot's message."""
+    count: int = 0
+    examples: list[FaultExample] = field(default_factory=list)
+    """The first ones in the schedule."""
+
+    @property
+    def first(self) -> FaultExample:
+        """The first one in the schedule: the same for any number of workers."""
+        return self.examples[0]
+
+    def add(self, record: GameRecord, fault: Fault) -> None:
+        """Count one more fault."""
+        self.count += 1
+        if len(self.examples) < MAX_EXAMPLES or record.index < self.examples[-1].index:
+            one = FaultExample(record.index, record.id, fault.seat, fault.decision, fault.detail)
+            self.examples = sorted([*self.examples, one])[:MAX_EXAMPLES]
+
+
+class FaultGroups:
+    """Groups faults of matches added in any order, in bounded memory. Disqualifications are counted separately."""
+
+    def __init__(self, max_groups: int = MAX_FAULT_GROUPS) -> None:
+        self.max_groups = max_groups
+        self.by_bot: Counter[str] = Counter()
+        """Faults of each bot, of all causes."""
+        self.matches = 0
+        """Matches with a fault."""
+        self.disqualified: dict[str, str] = {}
+        """Bot -> why it was disqualified: a sentence without its subject."""
+        self.lost: Counter[str] = Counter()
+        """Matches that bots lost because they were disqualified."""
+        self.more = 0
+        """Faults that are in no group because there were too many causes."""
+        self._groups: dict[tuple[str, str, str, str], FaultGroup] = {}
+
+    @property
+    def total(self) -> int:
+        """All faults."""
+        return self.by_bot.total()
+
+    def add(self, record: GameRecord) -> None:
+        """Add the faults of a match."""
+        if not record.faults:
+            return
+        self.matches += bool(record.failures)
+        for fault in record.faults:
+            bot = record.seats[fault.seat]
+            if fault.kind == "disqualified":
+                self.disqualified.setdefault(bot, fault.detail)
+                self.lost[bot] += 1
+            else:
+                self.by_bot[bot] += 1
+                self._add_to_group(record, fault, bot)
+
+    def _add_to_group(self, record: GameRecord, fault: Fault, bot: str) -> None:
+        key = bot, record.game, fault.kind, cause_of(fault)
+        group = self._groups.get(key)
+        if group is None:
+            # Still counted for its bot, only without a group.
+            if len(self._groups) == self.max_groups:
+                self.more += 1
+                return
+            group = self._groups[key] = FaultGroup(*key)
+        group.add(record, fault)
+
+    def __iter__(self) -> Iterator[FaultGroup]:
+        return iter(self.groups())
+
+    def __len__(self) -> int:
+        return len(self._groups)
+
+    def __repr__(self) -> str:
+        lines = [f"{group.bot}: {group.cause}, {group.count} in {group.game}" for group in self]
+        return "\n".join([*lines, *(f"{bot} was {why}" for bot, why in self.disqualified.items())]) or "No faults."
+
+    def groups(self) -> list[FaultGroup]:
+        """Return the groups: bots with most faults first, then most frequent causes."""
+        return sorted(
+            self._groups.values(),
+            key=lambda group: (-self.by_bot[group.bot], group.bot, -group.count, group.first, group.cause),
+        )

@@ -1,27 +1,32 @@
-"""Plays recorded matches again: as a stream of everything that happened, and as a check."""
+"""Play a recorded match again: check it, step through its positions, or describe it in words."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from math import inf
 from typing import Any
 
 import msgspec
 
-from harness.core.action import Action
-from harness.core.chance import Chance
+from harness.core.action import Action, View
+from harness.core.bot import DecisionNotes
 from harness.core.errors import ReplayError
 from harness.core.game import Game, State
-from harness.core.notes import DecisionNotes
-from harness.core.types import Event, GameRecord
+from harness.core.records import Event, GameRecord
+from harness.core.rng import Chance
 from harness.match.referee import ranks_with_faults, stand_in_action
+
+# Replay and verification
+
 
 SCHEMA = 1
 
 
 class Replay:
-    """One recorded match, to be stepped through decision by decision."""
+    """A recorded match, stepped through decision by decision."""
 
     def __init__(self, game: Game[Any], record: GameRecord, chance: Chance | None = None) -> None:
         if record.rules != game.version:
@@ -42,7 +47,7 @@ class Replay:
         return not self.state.legal
 
     def next_action(self) -> Action:
-        """What is done now: the recorded action, or the only one there is."""
+        """Return the recorded action, or the only legal one."""
         legal = self.state.legal
         if len(legal) == 1:
             return legal[0]
@@ -57,7 +62,7 @@ class Replay:
         return action
 
     def step(self) -> None:
-        """Carries out the next action."""
+        """Carry out the next action."""
         action = self.next_action()
         if len(self.state.legal) > 1:
             self.decision += 1
@@ -65,7 +70,7 @@ class Replay:
         self.state.step(action)
 
     def check_end(self) -> None:
-        """Raises ReplayError where the record's results are not what the actions led to."""
+        """Raise ReplayError if the record's results differ from what the actions led to."""
         record = self.record
         if self.decision < len(record.actions):
             raise ReplayError(f"{record.id}: the game ended after {self.decision} of {len(record.actions)} decisions.")
@@ -81,9 +86,10 @@ class Replay:
 
 
 def verify(game: Game[Any], record: GameRecord) -> None:
-    """Plays a record again; raises ReplayError where it does not fit the rules, or where a bot that had failed did
-    not play by the luck of its stand-in."""
-    _check_reach(record)
+    """Play a record again; raise ReplayError if it breaks the rules, or if a failed bot's actions are not those of
+    its seeded stand-in.
+    """
+    _check_ranges(record)
     replay = Replay(game, record)
     replay.state.log = None
     luck = {seat: Chance(record.seed).rng("spare", record.id, seat) for seat in {f.seat for f in record.faults}}
@@ -100,25 +106,25 @@ def verify(game: Game[Any], record: GameRecord) -> None:
     replay.check_end()
 
 
-def _check_reach(record: GameRecord) -> None:
-    """Raises ReplayError for faults where there was nothing to decide, and for times that nobody can take."""
+def _check_ranges(record: GameRecord) -> None:
+    """Raise ReplayError for faults at decisions that do not exist, and for impossible times."""
     for fault in record.faults:
-        if not 0 <= fault.decision <= len(record.actions):  # at the last: when the match was over
+        if not 0 <= fault.decision <= len(record.actions):  # equal: after the last decision
             raise ReplayError(
                 f"{record.id}: the record says that {record.seats[fault.seat]} failed ({fault.kind}) at decision "
                 f"{fault.decision}, and the match has {len(record.actions)}."
             )
     for what, times in (("time", record.time), ("slowest", record.slowest), ("cpu", record.cpu)):
         if not all(0 <= each < inf for each in times):
-            raise ReplayError(f"{record.id}: the record says {what} {times}, and nobody takes such a time.")
+            raise ReplayError(f"{record.id}: the record says {what} {times}, which is not a valid time.")
 
 
 def stream(
     game: Game[Any], record: GameRecord, notes: Sequence[DecisionNotes] = (), seat: int | None = None
 ) -> Iterator[dict[str, object]]:
-    """Everything that happened in a match, as JSON-ready objects: docs/replay.md has the schema.
+    """Yield everything that happened in a match, as JSON-ready objects: docs/replay.md has the schema.
 
-    With a seat, each of its decisions comes with what it saw.
+    With a seat, each of its decisions comes with its view.
     """
     yield {
         "type": "match",
@@ -133,15 +139,15 @@ def stream(
         "components": game.components(),
     }
     replay = Replay(game, record)
-    told = 0
+    shown = 0
     noted = {note.decision: list(note.said) for note in notes}
     while True:
-        for event in replay.log[told:]:
-            yield _event(event)
-        told = len(replay.log)
+        for event in replay.log[shown:]:
+            yield _event_data(event)
+        shown = len(replay.log)
         if replay.over:
             break
-        choice = _choice(replay)
+        choice = _choice_data(replay)
         if choice["decision"] in noted:
             choice["notes"] = noted[replay.decision]
         if seat is not None and seat == choice["seat"] and not choice["forced"]:
@@ -158,12 +164,12 @@ def stream(
     }
 
 
-def _event(event: Event) -> dict[str, object]:
+def _event_data(event: Event) -> dict[str, object]:
     to = "all" if event.to is None else list(event.to)
     return {"type": "event", "event": event.kind, "to": to, "data": event.data}
 
 
-def _choice(replay: Replay) -> dict[str, object]:
+def _choice_data(replay: Replay) -> dict[str, object]:
     state = replay.state
     forced = len(state.legal) == 1
     stand_in = replay.record.has_stand_in(state.seat, replay.decision)
@@ -180,9 +186,231 @@ def _choice(replay: Replay) -> dict[str, object]:
 
 
 def describe_action(action: Action) -> dict[str, object]:
-    """An action as data: its code, kind and text, and the fields that its class adds."""
-    fields = {name: getattr(action, name) for name in type(action).__dataclass_fields__ if name not in _COMMON}
+    """Return an action as data: code, kind and text, and the fields that its class adds."""
+    fields = {name: getattr(action, name) for name in type(action).__dataclass_fields__ if name not in _BASE_FIELDS}
     return {"code": action.code, "kind": action.kind, **msgspec.to_builtins(fields), "text": action.text}
 
 
-_COMMON = {"game", "code", "text", "kind"}
+_BASE_FIELDS = {"game", "code", "text", "kind"}
+
+
+# Positions
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """One decision of a match."""
+
+    decision: int
+    """Its number in the match, from 0."""
+    seat: int
+    view: View
+    """What the seat knew."""
+    legal: tuple[Action, ...]
+    chosen: Action
+    stand_in: bool = False
+    """Whether this was chosen at random because the bot had failed."""
+    notes: tuple[Any, ...] = ()
+    """The bot's notes."""
+
+
+def positions(game: Game[Any], record: GameRecord, notes: Sequence[DecisionNotes] = ()) -> Iterator[Position]:
+    """Yield every decision of the match; raise ReplayError if the record does not fit the rules."""
+    replay = Replay(game, record)
+    replay.state.log = None
+    noted = {note.decision: note.said for note in notes}
+    while not replay.over:
+        state, decision = replay.state, replay.decision
+        if len(state.legal) > 1:
+            yield Position(
+                decision=decision,
+                seat=state.seat,
+                view=state.view(state.seat),
+                legal=state.legal,
+                chosen=replay.next_action(),
+                stand_in=record.has_stand_in(state.seat, decision),
+                notes=noted.get(decision, ()),
+            )
+        replay.step()
+    replay.check_end()
+
+
+# Description in words
+
+
+HUMAN = "human"
+"""Name of a person in records and on leaderboards."""
+ORDINALS = {1: "1st", 2: "2nd", 3: "3rd"}
+
+_SEAT = re.compile(r"\b[Ss]eats? (\d+(?:(?:,| and|, and) \d+)*)(?!\w)")
+_SEAT_IN_TABLE = re.compile(r"\b([Ss]eat (\d+))( \(you\))?(?!\w| {2}| \(you\))")
+_YOU = re.compile(r" \(you\)( *)")
+
+
+def sentences(
+    game: Game[Any], events: Iterable[Event], seat: int | None = None, names: Sequence[str] = ()
+) -> list[str]:
+    """Return the events as sentences: those that a seat could see, or all of them with a note on who could.
+
+    With `names`, they replace seat numbers.
+    """
+    if seat is None:
+        found = [game.event_text(event) + _visibility(event) for event in events]
+    else:
+        found = [game.event_text(event) for event in events if event.to is None or seat in event.to]
+    return [with_names(sentence, names) for sentence in found] if names else found
+
+
+def _visibility(event: Event) -> str:
+    if event.to is None:
+        return ""
+    return f"  (seat {', '.join(map(str, event.to))} only)" if event.to else "  (hidden)"
+
+
+def to_you(text: str, seat: int) -> str:
+    """Return the sentence with "(you)" after this seat."""
+    return re.sub(rf"\b([Ss]eat {seat})\b", r"\1 (you)", text)
+
+
+def seat_names(seats: Sequence[str]) -> list[str]:
+    """Return a name for each seat: its bot, with the seat number if the bot has several seats."""
+    return [name if seats.count(name) == 1 else f"{name} (seat {seat})" for seat, name in enumerate(seats)]
+
+
+def with_names(text: str, names: Sequence[str]) -> str:
+    """Return the sentence with "Seat 3" and "seats 0 and 2" replaced by names."""
+
+    def by_name(found: re.Match[str]) -> str:
+        known = all(int(number) < len(names) for number in re.findall(r"\d+", found[1]))
+        return re.sub(r"\d+", lambda number: names[int(number[0])], found[1]) if known else found[0]
+
+    return _SEAT.sub(by_name, text)
+
+
+def table_with_names(table: str, seats: Sequence[str], seat: int) -> str:
+    """Return a game's table for this seat with names; "(you)" stays only where a person sat.
+
+    Columns keep their positions: cells get no names.
+    """
+    calls = ["you" if at == seat and name == HUMAN else name for at, name in enumerate(seats)]
+
+    def with_name(found: re.Match[str]) -> str:
+        return f"{found[1]} ({calls[int(found[2])]})" if int(found[2]) < len(calls) else found[0]
+
+    def not_you(found: re.Match[str]) -> str:
+        return " " * len(found[0]) if len(found[1]) > 1 else f" ({calls[seat]}){found[1]}"
+
+    table = _SEAT_IN_TABLE.sub(with_name, table)
+    return table if calls[seat] == "you" else _YOU.sub(not_you, table)
+
+
+def note_text(said: object) -> str:
+    """Return a note as text."""
+    return said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
+
+
+class Narration:
+    """Describes a recorded match, decision by decision."""
+
+    def __init__(self, game: Game[Any], record: GameRecord, notes: Sequence[DecisionNotes] = ()) -> None:
+        self.game, self.record = game, record
+        self.names = seat_names(record.seats)
+        self.replay = Replay(game, record)
+        self._notes = {note.decision: note.said for note in notes}
+        self._events_shown = 0
+
+    @property
+    def over(self) -> bool:
+        """Whether there is no decision left."""
+        return self.replay.over
+
+    @property
+    def decision(self) -> int:
+        """Number of the current decision."""
+        return self.replay.decision
+
+    @property
+    def seat(self) -> int:
+        """Seat that decides now."""
+        return self.replay.state.seat
+
+    def heading(self) -> list[str]:
+        """Return lines with the match and its seats."""
+        record = self.record
+        seats = [f"  seat {seat}: {name}" for seat, name in enumerate(record.seats)]
+        return [f"{record.id}: {self.game.title}, deal {record.seed}", *seats]
+
+    def advance(self, seat: int | None = None) -> list[str]:
+        """Go to the next decision or the end; return what happened, as a seat could see it or in full."""
+        replay, lines = self.replay, []
+        while True:
+            lines += sentences(self.game, replay.log[self._events_shown :], seat, self.names)
+            self._events_shown = len(replay.log)
+            legal = replay.state.legal
+            if len(legal) != 1:
+                break
+            if seat in (None, self.seat):
+                lines.append(f"{self.names[self.seat]} must {legal[0]}.")
+            replay.step()
+        if replay.over:
+            replay.check_end()
+        return lines
+
+    def table(self, seat: int) -> str:
+        """Return the table as this seat sees it now."""
+        return table_with_names(self.game.render(self.replay.state.view(seat)), self.record.seats, seat)
+
+    def choice(self) -> str:
+        """Return a line with this decision: seat, choice and legal actions."""
+        among = ", ".join(map(str, self.replay.state.legal))
+        stand_in = " (stand-in)" if self.record.has_stand_in(self.seat, self.decision) else ""
+        return f"{self.decision:4}  {self.names[self.seat]}{stand_in}: {self.replay.next_action()}  (of: {among})"
+
+    def note_lines(self) -> list[str]:
+        """Return the bot's notes at this decision."""
+        return [note_text(said) for said in self._notes.get(self.decision, ())]
+
+    def decide(self) -> None:
+        """Carry out this decision as recorded."""
+        self.replay.step()
+
+    def result(self) -> list[str]:
+        """Return lines with the result, winner first, and the faults."""
+        record = self.record
+        by_rank = sorted(range(len(record.seats)), key=record.ranks.__getitem__)
+        scores = [self.game.score_text(score) for score in record.scores]
+        lines = [
+            f"Ended: {record.ending}",
+            *(f"  {record.ranks[seat]}. {record.seats[seat]} (seat {seat}): {scores[seat]}" for seat in by_rank),
+        ]
+        for fault in record.faults:
+            lines.append(f"Fault of {self.names[fault.seat]} at decision {fault.decision}: {fault.kind}")
+            lines += fault.detail.splitlines()
+        return lines
+
+
+def narrate_match(
+    game: Game[Any], record: GameRecord, seat: int | None = None, notes: Sequence[DecisionNotes] = ()
+) -> Iterator[str]:
+    """Yield a whole match in words; with a seat also its table at each of its decisions."""
+    narration = Narration(game, record, notes)
+    yield from narration.heading()
+    while True:
+        for sentence in narration.advance():
+            yield f"      {sentence}"
+        if narration.over:
+            break
+        if seat == narration.seat:
+            yield f"\n{narration.table(seat)}\n"
+        yield narration.choice()
+        for note in narration.note_lines():
+            yield f"      note: {note}"
+        narration.decide()
+    yield from narration.result()
+
+
+def rank_text(record: GameRecord, seat: int) -> str:
+    """Return the place of a seat: "2nd of 4"."""
+    rank = record.ranks[seat]
+    shared = ", shared" if record.ranks.count(rank) > 1 else ""
+    return f"{ORDINALS.get(rank, f'{rank}th')} of {len(record.ranks)}{shared}"

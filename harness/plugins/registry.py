@@ -1,27 +1,47 @@
-"""What is installed, by name: bots, games and formats; and entrants for whatever was asked for."""
+"""Everything that is installed: games, bots and formats by name, and filler bots for empty seats."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
+from itertools import count as numbers
+from itertools import islice
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from harness.core.bot import Bot, function_bot
 from harness.core.errors import PluginError, UnknownName, UsageError
-from harness.core.format import Format
 from harness.core.game import Game
-from harness.plugins.bot_files import bot_file, load_file, sources_of
-from harness.plugins.bot_spec import BotSpec, bot_specs, files_in
-from harness.plugins.entrants import BotEntry, Entrant, OutsideBots, called, enter, told_apart
-from harness.plugins.identity import class_digest, consulted_in, file_digest, source_digest
-from harness.plugins.listeners import ListenerPlugin
-from harness.plugins.loading import NAME, PluginOffers, check_bot_class, checked, installed_plugins, offers_of
+from harness.plugins.bot_files import (
+    bot_file,
+    class_digest,
+    consulted_in,
+    file_digest,
+    load_file,
+    source_digest,
+    sources_of,
+)
+from harness.plugins.discovery import NAME, PluginOffers, check_bot_class, checked, installed_plugins, offers_of
+from harness.plugins.entrants import (
+    BotEntry,
+    BotSpec,
+    Entrant,
+    OutsideBots,
+    bot_specs,
+    called,
+    enter,
+    files_in,
+    told_apart,
+)
+from harness.plugins.features import FORMATS, Formats
+from harness.plugins.hooks import ListenerPlugin
 from harness.plugins.snapshots import declared_in
 from harness.plugins.trust import stranger_behind, stranger_beside
+
+# What is installed, by name: bots, games and formats; and entrants for whatever was asked for.
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +70,7 @@ class Registry:
 
     games: dict[str, Offer] = field(default_factory=dict)
     bots: dict[str, Offer] = field(default_factory=dict)
-    formats: dict[str, Format] = field(default_factory=dict)
+    formats: Formats = field(default_factory=Formats)
     files: dict[str, dict[str, Offer]] = field(default_factory=dict)
     """The bots of files, by path and name."""
     problems: list[str] = field(default_factory=list)
@@ -247,7 +267,7 @@ def _called(alias: str, entered: list[Entrant]) -> Entrant:
 
 def load() -> Registry:
     """All installed plugins, ours first, then the others by name."""
-    registry = Registry()
+    registry = Registry(formats=Formats(FORMATS.data))
     for found in installed_plugins():
         registry._take(found.offers, found.source, found.version, found.module)
     if os.environ.get("ARENA_WEBHOOK"):
@@ -278,3 +298,35 @@ def bot_named(name: str) -> type[Bot]:
 @cache
 def _installed() -> Registry:
     return load()
+
+
+# House bots: who sits down where a table has more seats than bots were named.
+
+
+LEAST_LIKED = "random"
+"""The bot whom nobody wants to play against: it comes after all others that are as quick."""
+
+
+def house_bots(registry: Registry, game: str, count: int, taken: Collection[str] = ()) -> list[str]:
+    """So many bots to enter for this game besides those `taken` (names of entrants), the same ones each time.
+
+    Quick ones come before slow ones, and those made for the game before those for any game. Where that does not
+    fill the table, they come again under names of their own: `random-2=random`. So any game can be filled.
+    """
+    names = list(islice(_in_order(registry, game, taken), count))
+    if len(names) < count:
+        raise UsageError(f"No installed bot plays {game}, so nobody can fill the table; name the bots with --bot.")
+    return names
+
+
+def _in_order(registry: Registry, game: str, taken: Collection[str]) -> Iterator[str]:
+    def suits(name: str) -> tuple[bool, bool, bool, str]:
+        bot = registry.bots[name].cls
+        return not bot.by_default, not bot.games, name == LEAST_LIKED, name
+
+    ranked = sorted((n for n, offer in registry.bots.items() if game in (offer.cls.games or (game,))), key=suits)
+    yield from (name for name in ranked if name not in taken)
+    quick = [name for name in ranked if registry.bots[name].cls.by_default] or ranked
+    for number in numbers(2) if quick else ():
+        again = ((f"{name}-{number}", name) for name in quick)
+        yield from (f"{own}={name}" for own, name in again if own not in taken)

@@ -14,6 +14,10 @@ from functools import cache
 from importlib.machinery import all_suffixes
 from pathlib import Path
 from stat import S_ISDIR, S_ISLNK, S_ISVTX, S_IWGRP, S_IWOTH
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from harness.core.records import Isolation
 
 ROOT_USER = ROOT_GROUP = 0
 STRANGER = ".stranger"
@@ -184,3 +188,8 @@ def _name_of_group(group: int) -> str:
         return grp.getgrgid(group).gr_name
     except KeyError:
         return str(group)
+
+
+def is_confined(stranger: str, isolate: Isolation) -> bool:
+    """Whether a bot plays in a process without rights; `stranger` says why it is somebody else's, if it is."""
+    return isolate in ("on", "strict") or (isolate != "off" and bool(stranger))

@@ -21,9 +21,8 @@ import msgspec
 
 from harness._version import VERSION
 from harness.core.errors import UnknownName, UsageError
-from harness.core.types import Fault, GameRecord
-from harness.plugins.hooks import hookimpl
-from harness.plugins.run_events import LeagueChange, LeagueStatus, RunStatus
+from harness.core.records import Fault, GameRecord
+from harness.plugins.hooks import LeagueChange, LeagueStatus, RunStatus, hookimpl
 
 ADDRESS, SECRET, EVENTS = "ARENA_WEBHOOK", "ARENA_WEBHOOK_SECRET", "ARENA_WEBHOOK_EVENTS"
 """The environment variables."""

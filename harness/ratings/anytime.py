@@ -1,46 +1,259 @@
-"""Which bots are told apart where results decide who plays next and when to stop: claims that hold at any time.
-
-Claims come from bets, as in betting.py. Who sits at the next table is chosen from the past only; so if one bot is not
-the better of two, the wealth of those who bet on it does not grow on average, whoever meets whom and whenever one
-stops. The mean of several such wealths does not grow either. What is bet on:
-
-- `AnytimeClaims`: the duplicate sets in which two bots met, by the share of the matches in which the one finished ahead
-  of the other (a tie is half of one). This asks nothing of how tables are chosen.
-- `EvenRounds`: half of the wealth on that, and half on all sets of two bots, whomever they met, by the difference of
-  the shares of the table that they finished ahead of in a round. This needs rounds in which lots alone decide who of a
-  group sits with whom, so that the opponents of one bot are as likely to be those of another; to order many bots it
-  needs far fewer matches.
-
-All claims of a run together are wrong in at most 1 - level of all runs:
-
-- Pairs. A pair can be claimed wrongly in two ways, a pair that was claimed rightly in one. So with P pairs of which C
-  are claimed, wealth of (2P - C) / (1 - level) is enough: were a claim wrong, the mean wealth of all bets that are in
-  truth unfavourable would have been 1 / (1 - level) at that time, which comes to pass in so many runs at most. A claim
-  stays: the greatest wealth that a bet ever had counts.
-- The best. Each bot has one gambler who bets against it at every table where it sits, on the rival there who has been
-  refuted least. Against a bot that nobody beats that does not pay. Who is left when all others are refuted is the best,
-  if there is a best one. Were several bots level at the top, all of them but one would have to be refuted, and the mean
-  of their wealths would be at least half of what each needs: wealth of 2 / (1 - level) is enough for any number of
-  bots. Where everybody is beaten by somebody nobody is the best; so the one that is left must also have met all others
-  and have been ahead of each at least half of the time.
-
-A run that is about the best bot, or about some of the pairs, spends ABOUT of the doubt on that, the rest on all pairs.
-"""
+"""Claims that hold however often one looks at a run, and whenever it stops."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
-from itertools import combinations
-from math import exp, log
+from itertools import combinations, repeat
+from math import exp, log, sqrt
+from operator import mul
+from random import Random
+from typing import NamedTuple
 
-from harness.core.format import GamePlan, Plan
-from harness.core.types import GameRecord
-from harness.ratings.betting import FRACTIONS
-from harness.ratings.evidence import pairs
-from harness.ratings.intervals import LEVEL
-from harness.ratings.joint_beliefs import Meetings
+from harness.core.plan import GamePlan, Plan
+from harness.core.records import GameRecord
+from harness.ratings.evidence import LEVEL, pairs
+
+# Is a mean above one half? A test that may look after every observation, and an interval that holds at every look.
+#
+# It is a game of bets. Somebody who believes that the mean of values in [0, 1] is above m stakes a fraction of the
+# wealth on each next value, at odds that are fair if the mean is m. If it is m or less, wealth does not grow on
+# average, and the chance that it is ever k times what it was is at most 1/k, whenever one looks and whatever the
+# values look like (Ville's inequality). So wealth of 40 is evidence at 2.5%: no variance to know, no model of draws,
+# no number of looks to fix. The wealth is split over ten fractions here, since the best one depends on what is not
+# known yet.
+#
+# The same with the roles changed tests "below m", and all m that neither gambler can refute are a confidence
+# sequence. Method: Waudby-Smith and Ramdas, Estimating means of bounded random variables by betting (2024).
+
+
+FRACTIONS = tuple(map(mul, repeat(0.98), map(pow, repeat(1.5), range(0, -10, -1))))
+"""Of the wealth, each for one gambler. From bold, for clear cases, to careful, for a percent or two."""
+CAREFUL_PURSES = (0.11, 0.06, 0.06, 0.06, 0.06, 0.11, 0.19, 0.19, 0.11, 0.05)
+"""What each gambler begins with, of all wealth. Those who live on a few percent have more: clear cases are short
+anyway, and small edges are what takes long."""
+WIDE_PURSES = (0.19, 0.06, 0.06, 0.11, 0.19, 0.19, 0.11, 0.05, 0.02, 0.02)
+"""The same stakes, two places bolder, on values that keep nearer to one half since they could have gone farther."""
+
+_BISECTIONS = 40
+
+
+class Bets:
+    """Values from 0 to 1 as they come in. They must be independent of each other and few different ones."""
+
+    def __init__(self, purses: tuple[float, ...] = CAREFUL_PURSES) -> None:
+        self.purses = purses
+        self.counts: dict[float, int] = {}
+
+    def add(self, value: float) -> None:
+        """One more value."""
+        self.counts[value] = self.counts.get(value, 0) + 1
+
+    def followed_by(self, value: float, count: int) -> Bets:
+        """These values, and so many more of this one."""
+        more = Bets(self.purses)
+        more.counts = {**self.counts, value: self.counts.get(value, 0) + count}
+        return more
+
+    def above(self, mean: float) -> float:
+        """The logarithm of the wealth of those who bet that the mean is above this."""
+        return self._wealth(self.counts, mean)
+
+    def below(self, mean: float) -> float:
+        """The logarithm of the wealth of those who bet that the mean is below this."""
+        return self._wealth({1 - value: count for value, count in self.counts.items()}, 1 - mean)
+
+    def interval(self, level: float) -> tuple[float, float]:
+        """The means that are not refuted; the truth is among them at all times together with this chance."""
+        mirrored = {1 - value: count for value, count in self.counts.items()}
+        needed = enough(level)
+        return self._lowest(self.counts, needed), 1 - self._lowest(mirrored, needed)
+
+    def _wealth(self, counts: Mapping[float, int], mean: float) -> float:
+        by_value = [(count, _growths(value, mean)) for value, count in counts.items()]
+        growths = [sum([count * growth[each] for count, growth in by_value]) for each in range(len(FRACTIONS))]
+        best = max(growths)
+        parts = zip(self.purses, growths, strict=True)
+        return best + log(sum([purse * exp(growth - best) for purse, growth in parts]))
+
+    def _lowest(self, counts: Mapping[float, int], needed: float) -> float:
+        """The lowest mean that is not refuted from below; wealth falls as the mean rises, so bisection finds it."""
+        low, high = 0.0, 1.0
+        for _ in range(_BISECTIONS):
+            middle = (low + high) / 2
+            low, high = (middle, high) if self._wealth(counts, middle) >= needed else (low, middle)
+        return low
+
+
+@lru_cache(maxsize=8192)  # there are few values, and few means are asked about after each of them
+def _growths(value: float, mean: float) -> tuple[float, ...]:
+    """The logarithm of what each gambler's wealth is multiplied by, if the next value is this."""
+    return tuple([log(1 + fraction * (value / mean - 1)) for fraction in FRACTIONS])
+
+
+def enough(level: float) -> float:
+    """The logarithm of the wealth that refutes, for an interval or a two-sided test at this level: each has half."""
+    return log(2 / (1 - level))
+
+
+def enough_on_one_side(level: float) -> float:
+    """The logarithm of the wealth that refutes on one side only, at this level."""
+    return log(1 / (1 - level))
+
+
+# What is believed of the strengths of some bots together, from how often they finished ahead of each other.
+#
+# Bradley and Terry's model with a normal prior, and the normal distribution that fits its posterior at the peak:
+# means and covariances. A chain of bots of whom only neighbours have met is well known link by link and badly from
+# end to end; beliefs about each bot alone, such as TrueSkill's, cannot say that. Duplicate sets vary more or less
+# than matches of their own would; how much is measured and allowed for. All of this chooses tables; claims are made
+# elsewhere.
+
+
+PRIOR = 1.0
+"""The spread of strengths before anything is known: odds of e to one are a strength of 1."""
+DISPERSION_SETS = 20
+"""How many sets must be seen before the measured spread of sets counts as much as that of matches on their own."""
+MOST_STEPS = 20
+"""Of Newton's method, from the strengths before: one or two, as a rule."""
+LONGEST_STEP, SMALL_STEP = 1.0, 0.01
+
+Matrix = list[list[float]]
+
+
+class Meetings(NamedTuple):
+    """The sets in which two bots met: how many, the sum of the shares in which the one was ahead, and of squares."""
+
+    sets: int
+    ahead: float
+    squares: float
+
+
+class JointBeliefs:
+    """Strengths of bots, by number, and how they vary together."""
+
+    def __init__(self, bots: int) -> None:
+        self.bots = bots
+        self.means = [0.0] * bots
+        self.information = 2.0
+        """What a set says about a pair: this many times p (1 - p)."""
+        self._factor: Matrix = [[(row == column) / PRIOR for column in range(bots)] for row in range(bots)]
+
+    def learn(self, met: Mapping[tuple[int, int], Meetings], seats: int) -> None:
+        """Takes in all that has been seen, at tables of so many seats."""
+        self.information = 2 / self._dispersion(met, seats)
+        for _ in range(MOST_STEPS):
+            if self._step(met) < SMALL_STEP:
+                break
+
+    def _dispersion(self, met: Mapping[tuple[int, int], Meetings], seats: int) -> float:
+        """How many times as much sets vary as if their matches had nothing in common."""
+        seen = expected = DISPERSION_SETS / 4 / seats
+        for pair, (sets, ahead, squares) in met.items():
+            chance = self.chance(*pair)
+            seen += squares - ahead * ahead / sets
+            expected += (sets - 1) * chance * (1 - chance) / seats
+        return seen / expected
+
+    def chance(self, one: int, other: int) -> float:
+        """The probability that one finishes ahead of the other, for the means."""
+        return 1 / (1 + exp(self.means[other] - self.means[one]))
+
+    def _step(self, met: Mapping[tuple[int, int], Meetings]) -> float:
+        """Moves the means towards the peak; returns the longest step that any of them made."""
+        weight = 1 / PRIOR**2
+        precision = [[weight * (row == column) for column in range(self.bots)] for row in range(self.bots)]
+        slope = [-weight * mean for mean in self.means]
+        # All pairs of a table say as much as its bots' results do if each counts 2 / seats; a set has `seats` matches.
+        for (one, other), (sets, ahead, _) in met.items():
+            chance = self.chance(one, other)
+            pull = self.information * (ahead - sets * chance)
+            known = self.information * sets * chance * (1 - chance)
+            slope[one] += pull
+            slope[other] -= pull
+            precision[one][one] += known
+            precision[other][other] += known
+            precision[max(one, other)][min(one, other)] -= known
+        self._factor = _cholesky(precision)
+        steps = _back(self._factor, _forward(self._factor, slope))
+        for bot, step in enumerate(steps):
+            self.means[bot] += max(-LONGEST_STEP, min(LONGEST_STEP, step))
+        return max(map(abs, steps))
+
+    def drawn(self, luck: Random) -> list[float]:
+        """Strengths that the bots may have together."""
+        gauss = luck.gauss
+        away = _back(self._factor, [gauss(0.0, 1.0) for _ in range(self.bots)])
+        return [mean + step for mean, step in zip(self.means, away, strict=True)]
+
+    def order(self) -> list[int]:
+        """The bots, the probably strongest first."""
+        return sorted(range(self.bots), key=lambda bot: -self.means[bot])
+
+
+def _dot(left: Sequence[float], right: Sequence[float]) -> float:
+    """The sum of the products, as far as the shorter of the two goes."""
+    return sum([one * other for one, other in zip(left, right, strict=False)])
+
+
+def _cholesky(matrix: Matrix) -> Matrix:
+    """The lower triangle whose product with its own mirror image is this; it takes the place of the matrix."""
+    for column, row in enumerate(matrix):
+        head = row[:column]
+        row[column] = sqrt(row[column] - _dot(head, head))
+        for below in matrix[column + 1 :]:
+            below[column] = (below[column] - _dot(head, below)) / row[column]
+    return matrix
+
+
+def _forward(factor: Matrix, values: Sequence[float]) -> list[float]:
+    solved: list[float] = []
+    for row, value in zip(factor, values, strict=True):
+        solved.append((value - _dot(solved, row)) / row[len(solved)])
+    return solved
+
+
+def _back(factor: Matrix, values: Sequence[float]) -> list[float]:
+    solved = list(values)
+    for at in range(len(solved) - 1, -1, -1):
+        row = factor[at]
+        value = solved[at] = solved[at] / row[at]
+        if value:
+            for before in range(at):
+                solved[before] -= row[before] * value
+    return solved
+
+
+# Which bots are told apart where results decide who plays next and when to stop: claims that hold at any time.
+#
+# Claims come from bets, as in betting.py. Who sits at the next table is chosen from the past only; so if one bot is
+# not the better of two, the wealth of those who bet on it does not grow on average, whoever meets whom and whenever
+# one stops. The mean of several such wealths does not grow either. What is bet on:
+#
+# - `AnytimeClaims`: the duplicate sets in which two bots met, by the share of the matches in which the one finished
+# ahead of the other (a tie is half of one). This asks nothing of how tables are chosen. - `EvenRounds`: half of the
+# wealth on that, and half on all sets of two bots, whomever they met, by the difference of the shares of the table
+# that they finished ahead of in a round. This needs rounds in which lots alone decide who of a group sits with whom,
+# so that the opponents of one bot are as likely to be those of another; to order many bots it needs far fewer
+# matches.
+#
+# All claims of a run together are wrong in at most 1 - level of all runs:
+#
+# - Pairs. A pair can be claimed wrongly in two ways, a pair that was claimed rightly in one. So with P pairs of which
+# C are claimed, wealth of (2P - C) / (1 - level) is enough: were a claim wrong, the mean wealth of all bets that are
+# in truth unfavourable would have been 1 / (1 - level) at that time, which comes to pass in so many runs at most. A
+# claim stays: the greatest wealth that a bet ever had counts. - The best. Each bot has one gambler who bets against
+# it at every table where it sits, on the rival there who has been refuted least. Against a bot that nobody beats that
+# does not pay. Who is left when all others are refuted is the best, if there is a best one. Were several bots level
+# at the top, all of them but one would have to be refuted, and the mean of their wealths would be at least half of
+# what each needs: wealth of 2 / (1 - level) is enough for any number of bots. Where everybody is beaten by somebody
+# nobody is the best; so the one that is left must also have met all others and have been ahead of each at least half
+# of the time.
+#
+# A run that is about the best bot, or about some of the pairs, spends ABOUT of the doubt on that, the rest on all
+# pairs.
+
 
 ABOUT = 0.8
 """The part of the doubt that goes to what a run is about."""

@@ -1,9 +1,4 @@
-"""What the matches of a game say, deal by deal: kept so that any claim can be made from it.
-
-A deal is one piece of luck, so claims compare deals with deals. Deals of which the same tables played the same number
-of matches are alike: their spread is luck and nothing else. What a deal said is a few numbers for each of its bots, in
-arrays: a run of a million matches takes some tens of megabytes.
-"""
+"""What each deal says about the bots, gathered match by match, and intervals over deals."""
 
 from __future__ import annotations
 
@@ -12,10 +7,188 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import combinations
+from math import exp, inf, lgamma, log, sqrt
 from typing import NamedTuple
 
-from harness.ratings.intervals import Interval, mean_of, share_of
-from harness.ratings.stages import Stages
+from harness.core.records import order, shares_ahead
+
+# Student's t distribution, and intervals for means over deals.
+
+
+LEVEL = 0.95
+"""How sure every published interval and every claim of a better bot is."""
+
+
+class Interval(NamedTuple):
+    """An estimate with the limits between which the truth lies, at LEVEL."""
+
+    value: float
+    low: float
+    high: float
+
+    @property
+    def reach(self) -> float:
+        """How far the truth may be from the estimate."""
+        return max(self.high - self.value, self.value - self.low)
+
+
+def cdf(t: float, freedom: float) -> float:
+    """The chance that a t variable of so many degrees of freedom is below t."""
+    tail = 0.5 * _beta(freedom / 2, 0.5, freedom / (freedom + t * t))
+    return 1 - tail if t > 0 else tail
+
+
+@lru_cache(maxsize=4096)
+def quantile(chance: float, freedom: float) -> float:
+    """The t below which a t variable lies with this chance (above one half)."""
+    low, high = 0.0, 2.0
+    while cdf(high, freedom) < chance:
+        high *= 2
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if cdf(middle, freedom) < chance else (low, middle)
+    return (low + high) / 2
+
+
+def mean_of(value: float, variance: float, freedom: float) -> Interval:
+    """The interval of a mean whose variance is known with so many degrees of freedom; boundless with none."""
+    if not freedom:
+        return Interval(value, -inf, inf)
+    reach = quantile((1 + LEVEL) / 2, freedom) * sqrt(variance)
+    return Interval(value, value - reach, value + reach)
+
+
+def share_of(value: float, variance: float, freedom: float, matches: float) -> Interval:
+    """The same for a share: a mean, over so many matches, of values from 0 to 1.
+
+    Near 0 and 1 a share's spread depends on the share itself, and few deals show too little of it. So the variance is
+    turned into a number of independent matches that would have it, and the interval is Wilson's for so many: all shares
+    that are not ruled out by the spread that they would have themselves. One imaginary match won and one lost are
+    added to the variance: a bot that won every match so far may lose the next.
+    """
+    value = min(1.0, max(0.0, value))
+    if not freedom:
+        return Interval(value, -inf, inf)
+    doubt = (value**2 + (1 - value) ** 2) / matches**2
+    likely = (matches * value + 1) / (matches + 2)
+    squared = quantile((1 + LEVEL) / 2, freedom) ** 2 * (variance + doubt) / (likely * (1 - likely))
+    middle = (value + squared / 2) / (1 + squared)
+    reach = sqrt(squared * value * (1 - value) + squared**2 / 4) / (1 + squared)
+    return Interval(value, min(value, max(0.0, middle - reach)), max(value, min(1.0, middle + reach)))
+
+
+def _beta(a: float, b: float, x: float) -> float:
+    """The regularised incomplete beta function, by its continued fraction."""
+    if x <= 0 or x >= 1:
+        return float(x >= 1)
+    if x > (a + 1) / (a + b + 2):  # the fraction converges fast on the other side only
+        return 1 - _beta(b, a, 1 - x)
+    front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log(1 - x)) / a
+    tiny = 1e-300
+    d = 1 / ((1 - (a + b) * x / (a + 1)) or tiny)
+    c, fraction = 1.0, d
+    for m in range(1, 300):
+        for numerator in (
+            m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
+            -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)),
+        ):
+            d = 1 / ((1 + numerator * d) or tiny)
+            c = (1 + numerator / c) or tiny
+            step = d * c
+            fraction *= step
+        if abs(step - 1) < 1e-13:
+            break
+    return front * fraction
+
+
+# Matches as Plackett and Luce read them: who is the best of the table, who is the best of the rest, and so on.
+
+
+MOST_SPELT = 8
+"""Up to so many tied bots every order of them is spelt out: no bundled game seats more. Their number doubles with each
+bot; beyond it a stage among tied bots is a `WideStage`."""
+
+MOST_STAGES = 20_000
+"""Different stages that are kept. A large field at sampled tables has more; the matches after that are left out."""
+
+
+class WideStage(NamedTuple):
+    """ "Who is the best?" among `others` and any `left` of those `tied`: bits for bots, as in the key of a stage."""
+
+    others: int
+    tied: int
+    left: int
+
+
+Stage = int | WideStage
+"""A stage is "who is the best of these?"; a number has a bit for each bot left."""
+
+
+class Stages:
+    """How often each group of bots was a stage, and how often each bot was chosen at one."""
+
+    __slots__ = ("chosen", "counts")
+
+    def __init__(self) -> None:
+        self.counts: dict[Stage, float] = {}
+        self.chosen: dict[int, float] = {}
+
+    def add(self, bots: Sequence[int], ranks: tuple[int, ...]) -> None:
+        """Best of all, best of the rest, ...; tied bots count as every order of them, with equal weights."""
+        counts, chosen = self.counts, self.chosen
+        if len(counts) >= MOST_STAGES:
+            return
+        seats, ties = order(ranks)
+        left = 0
+        for bot in bots:
+            left |= 1 << bot
+        if not any(ties):
+            for seat in seats[:-1]:
+                bot = bots[seat]
+                counts[left] = counts.get(left, 0.0) + 1
+                chosen[bot] = chosen.get(bot, 0.0) + 1
+                left ^= 1 << bot
+            return
+        for rank in sorted(set(ranks)):
+            tied = [bot for bot, its in zip(bots, ranks, strict=True) if its == rank]
+            if len(tied) > MOST_SPELT:
+                left = self._add_wide(left, tied)
+                continue
+            for gone in range(len(tied)):
+                ways = list(combinations(tied, gone))
+                for way in ways:
+                    self._add_way(left ^ _bits(way), set(tied) - set(way), 1 / len(ways))
+            left ^= _bits(tied)
+
+    def _add_way(self, stage: int, tied: set[int], weight: float) -> None:
+        """A stage at which each of those tied is as likely as another to be chosen."""
+        if stage & (stage - 1):  # the last bot alone is no choice
+            self.counts[stage] = self.counts.get(stage, 0.0) + weight
+            for bot in tied:
+                self.chosen[bot] = self.chosen.get(bot, 0.0) + weight / len(tied)
+
+    def _add_wide(self, left: int, tied: Sequence[int]) -> int:
+        """The stages of many tied bots: each of them is as likely as another to be chosen; returns who is left."""
+        bits = _bits(tied)
+        others = left ^ bits
+        for remaining in range(len(tied), 0 if others else 1, -1):
+            stage = left if remaining == len(tied) else WideStage(others, bits, remaining)
+            self.counts[stage] = self.counts.get(stage, 0.0) + 1
+            for bot in tied:
+                self.chosen[bot] = self.chosen.get(bot, 0.0) + 1 / len(tied)
+        return others
+
+
+def _bits(bots: Sequence[int]) -> int:
+    return sum(1 << bot for bot in bots)
+
+
+# What the matches of a game say, deal by deal: kept so that any claim can be made from it.
+#
+# A deal is one piece of luck, so claims compare deals with deals. Deals of which the same tables played the same
+# number of matches are alike: their spread is luck and nothing else. What a deal said is a few numbers for each of
+# its bots, in arrays: a run of a million matches takes some tens of megabytes.
+
 
 OPEN_DEALS = 64
 """Deals that may still get matches. In schedule order a deal is complete when the next begins; matches that are rated
@@ -260,13 +433,6 @@ def seat_results(ranks: tuple[int, ...]) -> tuple[SeatResult, ...]:
 def _adjusted(results: Iterable[SeatResult], shares: Sequence[float]) -> list[SeatResult]:
     """The same with other shares for what is said about `ahead`."""
     return [(share - 0.5, ahead, win) for (_, ahead, win), share in zip(results, shares, strict=True)]
-
-
-@lru_cache(maxsize=100_000)
-def shares_ahead(ranks: tuple[int, ...]) -> tuple[float, ...]:
-    """For each seat the share of the other seats that it finished ahead of; a tie is half of one."""
-    others = max(1, len(ranks) - 1)
-    return tuple((sum(rank > mine for rank in ranks) + 0.5 * (ranks.count(mine) - 1)) / others for mine in ranks)
 
 
 @lru_cache(maxsize=100_000)

@@ -1,8 +1,4 @@
-"""Several games together: the places of each bot in each game, and an order of those who play them all.
-
-Points and ratings of different games cannot be added; shares of the table can. So the measure is the mean of a bot's
-`ahead`, every game with the same weight however many matches it had, and only bots that play every game have one.
-"""
+"""Several games together: one order of bots over all of them."""
 
 from __future__ import annotations
 
@@ -10,12 +6,52 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from math import inf, sqrt
+from typing import NamedTuple
 
-from harness.ratings.ahead import AheadFit, Difference, Spread
-from harness.ratings.intervals import Interval, share_of
+from harness.ratings.beat_rate import AheadFit, Difference, Spread, reaches, told_apart
+from harness.ratings.evidence import Interval, share_of
 from harness.ratings.leaderboard import MOST_NAMED, Leaderboard
-from harness.ratings.significance import reaches, told_apart
-from harness.ratings.voting import VotedPlace, schulze
+
+# Games as voters: one order from several, which asks only who is above whom in each, not by how much.
+
+
+class VotedPlace(NamedTuple):
+    """A bot's place by the votes of all games: one more than there are bots above it."""
+
+    place: int
+    bot: str
+
+
+def schulze(ballots: Sequence[Mapping[str, float]]) -> list[VotedPlace]:
+    """The order by Schulze's method; a ballot has a number for each bot, lower is better, and equal ones are level.
+
+    One bot is above another if more voters say so along the strongest chain of majorities from it to the other than
+    along any chain back. That puts a bot which beats every other by majority first, and knows circles.
+    """
+    bots = sorted(set().union(*ballots)) if ballots else []
+    prefer = {
+        (one, other): sum(ballot[one] < ballot[other] for ballot in ballots)
+        for one in bots
+        for other in bots
+        if one != other
+    }
+    path = {pair: votes if votes > prefer[pair[::-1]] else 0 for pair, votes in prefer.items()}
+    for through in bots:
+        for one in bots:
+            for other in bots:
+                if through not in (one, other) and one != other:
+                    path[one, other] = max(path[one, other], min(path[one, through], path[through, other]))
+    places = [
+        VotedPlace(1 + sum(path[other, bot] > path[bot, other] for other in bots if other != bot), bot) for bot in bots
+    ]
+    return sorted(places)
+
+
+# Several games together: the places of each bot in each game, and an order of those who play them all.
+#
+# Points and ratings of different games cannot be added; shares of the table can. So the measure is the mean of a
+# bot's `ahead`, every game with the same weight however many matches it had, and only bots that play every game have
+# one.
 
 
 @dataclass(frozen=True, slots=True)

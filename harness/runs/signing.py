@@ -16,9 +16,20 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from harness.core.errors import StoreError, UsageError
-from harness.plugins.loading import shown
-from harness.runs.run_files import LOCK, cannot_write, digest_of_file, lock, write_whole
-from harness.runs.store import GAMES, LOGS, NOTES, RUN, UNREADABLE, RunFolder
+from harness.plugins.discovery import shown
+from harness.runs.store import (
+    GAMES,
+    LOCK,
+    LOGS,
+    NOTES,
+    RUN,
+    UNREADABLE,
+    RunFolder,
+    cannot_write,
+    digest_of_file,
+    lock,
+    write_whole,
+)
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -126,7 +137,7 @@ def sign_run(run: RunFolder, path: Path, when: str) -> Signature:
             raise UsageError(f"{run.folder} is not complete; sign it when all its matches are played.")
         for _ in run.records():
             pass  # a line that was changed has its say here
-        if run.info.records not in ("", run.digest()):
+        if run.info.records != run.digest():
             raise StoreError(f"{run.folder} does not hold the records it was finished with: arena verify says more.")
         parts = _parts(run)
         signature = key.sign(signed_text(parts, when))

@@ -1,44 +1,259 @@
-"""The run folder: run.json says what was asked, games.jsonl holds a line for each match, notes.jsonl what bots noted in
-it, the rest is derived."""
+"""A run folder: run.json, games.jsonl with checksums, and the lock that keeps it to one writer."""
 
 from __future__ import annotations
 
+import os
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from hashlib import file_digest, sha256
 from os import SEEK_END
 from pathlib import Path
+from stat import S_ISREG
+from time import monotonic
 from typing import Annotated, TypeVar
 from zlib import crc32
 
 import msgspec
 
+from harness.core.bot import DecisionNotes, MatchNotes
 from harness.core.errors import StoreError, UnknownName
-from harness.core.format import Plan
-from harness.core.notes import DecisionNotes, MatchNotes
-from harness.core.types import GameRecord, Value
-from harness.executors.jobs import Lines
-from harness.runs.match_result import MatchResult, RecordDigest, is_sound
-from harness.runs.run_files import (
-    PART,
-    SUM_NAME,
-    SUM_SIZE,
-    SUMMED,
-    RecordFile,
-    cannot_write,
-    digest_of_file,
-    going_on,
-    lock,
-    write_whole,
-)
+from harness.core.plan import Plan
+from harness.core.records import GameRecord, Value
+from harness.executors.base import Lines
+
+# The files of a run folder: whole or not at all, lines that carry a checksum, and one writer at a time.
+
+
+PART = ".part"
+LOCK = "lock"
+SYNC_EVERY = 1.0
+"""Seconds after which what was written is forced to the disk: a power cut loses no more."""
+SUMMED = b',"sum":"%08x"}'
+"""How a line ends that has a checksum, in eight hexadecimal digits: of all bytes before this."""
+SUM_NAME, SUM_SIZE = len(b',"sum":"'), len(SUMMED % 0)
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Writes a file so that a reader finds the old one or the new one, never half of it."""
+    part = path.with_name(path.name + PART)
+    try:
+        with part.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(path)
+    except OSError as error:
+        with suppress(OSError):  # half a file helps nobody, and the disk may be full
+            part.unlink(missing_ok=True)
+        raise cannot_write(path, error) from error
+
+
+def digest_of_file(path: Path) -> str:
+    """What a file holds, as a digest; empty if there is none. Anything but a regular file is refused."""
+    try:
+        if not S_ISREG(path.lstat().st_mode):
+            raise StoreError(f"Cannot read {path}: it is no regular file.")
+        with path.open("rb") as file:
+            return f"sha256:{file_digest(file, 'sha256').hexdigest()}"
+    except FileNotFoundError:
+        return ""
+    except OSError as error:
+        raise StoreError(f"Cannot read {path}: {error.strerror or error}.") from error
+
+
+def cannot_write(path: Path, error: OSError, more: str = "") -> StoreError:
+    """What to say when the system lets nobody write there; `more` says what to do then."""
+    return StoreError(f"Cannot write to {path}: {error.strerror or error}.{more and ' '}{more}")
+
+
+def going_on(folder: Path) -> str:
+    """What whoever plays a run, or a league, does when it could not be written."""
+    for league in (folder, folder.parent.parent):
+        if (league / "journal.jsonl").exists():
+            return f"What was recorded so far is safe; mend that and go on: arena league run --league {league}."
+    return f"What was recorded so far is safe; mend that and continue with --resume {folder}."
+
+
+def with_sum(line: bytes) -> bytes:
+    """A JSON object in one line, with its checksum as its last field."""
+    body = line[:-1]
+    return body + SUMMED % crc32(body)
+
+
+class RecordFile:
+    """games.jsonl or notes.jsonl, open for appending. A torn last line is cut off when it is opened."""
+
+    def __init__(self, path: Path, summed: bool = False) -> None:
+        """`summed` gives each line a checksum."""
+        self.path, self.summed = path, summed
+        self.warnings: list[str] = []
+        try:
+            self._fd = os.open(path, os.O_RDWR | os.O_APPEND | getattr(os, "O_BINARY", 0))
+        except OSError as error:
+            raise cannot_write(path, error) from error
+        size = os.fstat(self._fd).st_size
+        self._end = self._whole_lines(size)
+        if self._end < size:
+            os.ftruncate(self._fd, self._end)
+            self.warnings.append(f"{path}: a torn last line of {size - self._end} bytes was dropped.")
+        self._synced = monotonic()
+
+    def _whole_lines(self, size: int) -> int:
+        """Where the last complete line ends."""
+        at = size
+        while at > 0:
+            step = min(65536, at)
+            os.lseek(self._fd, at - step, os.SEEK_SET)  # appending does not look at this
+            newline = os.read(self._fd, step).rfind(b"\n")
+            if newline >= 0:
+                return at - step + newline + 1
+            at -= step
+        return 0
+
+    def append(self, lines: Iterable[bytes]) -> None:
+        """Writes these lines; when that fails the file is left without them."""
+        data = b"\n".join([*(map(with_sum, lines) if self.summed else lines), b""])
+        try:
+            written = os.write(self._fd, data)
+            while written < len(data):
+                written += os.write(self._fd, data[written:])
+            self._end += written
+            if monotonic() - self._synced > SYNC_EVERY:
+                self._sync()
+        except OSError as error:
+            os.ftruncate(self._fd, self._end)
+            raise self._failed(error) from error
+
+    def _failed(self, error: OSError) -> StoreError:
+        return cannot_write(self.path, error, going_on(self.path.parent))
+
+    def _sync(self) -> None:
+        os.fsync(self._fd)
+        self._synced = monotonic()
+        if not _is_at(self.path, self._fd):
+            raise StoreError(f"{self.path} was moved or deleted while the run was being played.")
+
+    def close(self) -> None:
+        """Forces everything to the disk and lets go of the file."""
+        try:
+            os.fsync(self._fd)
+        except OSError as error:
+            raise self._failed(error) from error
+        finally:
+            os.close(self._fd)
+
+
+@contextmanager
+def lock(folder: Path) -> Iterator[None]:
+    """Keeps other processes from writing to a run. It is gone with this process, however that ends.
+
+    A record lock belongs to one process: children do not inherit it, so none of them can hold it longer than we do.
+    """
+    try:
+        import fcntl
+    except ImportError:  # no such locks on this system
+        yield
+        return
+    path = folder / LOCK
+    while True:
+        try:
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        except OSError as error:
+            raise cannot_write(folder, error) from error
+        try:
+            try:
+                fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                owner = os.pread(descriptor, 32, 0).decode(errors="replace").strip()
+                raise StoreError(f"{folder} is being written by another process ({owner or 'unknown'}).") from None
+            if not _is_at(path, descriptor):
+                continue  # its last owner took the file away between our opening and our locking it
+            with suppress(OSError):  # on a full disk we hold the lock all the same; nobody can read who does
+                os.ftruncate(descriptor, 0)
+                os.pwrite(descriptor, str(os.getpid()).encode(), 0)
+            yield
+            path.unlink(missing_ok=True)
+            return
+        finally:
+            os.close(descriptor)
+
+
+def _is_at(path: Path, descriptor: int) -> bool:
+    """Whether the open file is the one that has this name."""
+    try:
+        return path.stat().st_ino == os.fstat(descriptor).st_ino
+    except FileNotFoundError:
+        return False
+
+
+def write_derived(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Writes what is made from the records beside them; an error says that the records are safe and how to go on."""
+    try:
+        for name, data in files.items():
+            write_whole(folder / name, data)
+    except StoreError as error:
+        raise StoreError(f"{error} {going_on(folder)}") from error
+
+
+# What a record says of a match without its actions, and the digest of all records: read fast, kept small.
+
+
+class MatchResult(GameRecord, frozen=True, kw_only=True, gc=False, rename={"actions": "(actions are left out)"}):
+    """A record read without its actions, in half of the time: for everybody who does not replay the match."""
+
+    actions: tuple[int, ...] = ()
+
+
+def is_sound(record: GameRecord) -> bool:
+    """Whether everything that goes by seat is there for each seat, and for no other."""
+    seats = len(record.seats)
+    if not len(record.scores) == len(record.ranks) == len(record.decisions) == seats:
+        return False
+    for times in (record.time, record.slowest, record.cpu):
+        if times and len(times) != seats:
+            return False
+    return not record.faults or all(0 <= fault.seat < seats for fault in record.faults)
+
+
+class RecordDigest:
+    """The digest of all records of a run: SHA-256 of the SHA-256 of each line, its times and its checksum included, in
+    the order of the schedule. Lines come nearly in that order, so only those that are early wait in memory."""
+
+    def __init__(self) -> None:
+        self._whole, self._due = sha256(), 0
+        self._waiting: dict[int, list[bytes]] = {}
+
+    def add(self, index: int, line: bytes) -> None:
+        """Takes in a line with its place in the schedule."""
+        digest = sha256(line).digest()
+        if index != self._due:  # early, or a place that is there twice: in the end the digest says so
+            self._waiting.setdefault(index, []).append(digest)
+            return
+        self._whole.update(digest)
+        self._due += 1
+        while self._waiting and self._due in self._waiting:
+            for early in sorted(self._waiting.pop(self._due)):
+                self._whole.update(early)
+            self._due += 1
+
+    def text(self) -> str:
+        """The digest of what was taken in."""
+        rest = [digest for _, digests in sorted(self._waiting.items()) for digest in sorted(digests)]
+        whole = self._whole.copy()
+        whole.update(b"".join(rest))
+        return f"sha256:{whole.hexdigest()}"
+
+
+# The run folder: run.json says what was asked, games.jsonl holds a line for each match, notes.jsonl what bots noted
+# in it, the rest is derived.
+
 
 RUN, GAMES, NOTES = "run.json", "games.jsonl", "notes.jsonl"
 LOGS = "logs"
 """The folder for what bots print in processes of their own."""
 LAYOUT = 3
-"""3 has a checksum in every record; 2 keeps the settings of a format together in the plan; 1 had a field for each."""
-UNSUMMED = 2
-"""The last layout whose records have no checksums; where there is one, for such a run was continued, it counts."""
+"""How run.json and the records are laid out."""
 
 
 class EntrantInfo(msgspec.Struct, frozen=True):
@@ -48,8 +263,8 @@ class EntrantInfo(msgspec.Struct, frozen=True):
     spec: str
     source: str
     version: str
-    digest: str = ""
-    """What its source is; runs of older arenas do not know."""
+    digest: str
+    """What its source is."""
     team: str = ""
     author: str = ""
 
@@ -63,7 +278,7 @@ class RunInfo(msgspec.Struct, frozen=True):
     files: dict[str, str]
     """Digest -> content of files that options of games and bots name."""
     limits: dict[str, Value]
-    """What bots may use, and how they are kept: the options of the command that say so."""
+    """What bots may use and how they are kept, as the file has it; `limits_of_run` makes it a BotLimits."""
     command: str
     machine: dict[str, str]
     started: str
@@ -71,12 +286,16 @@ class RunInfo(msgspec.Struct, frozen=True):
     records: str = ""
     """Of a complete run: the digest of all its records, in the order of the schedule."""
     notes: str = ""
-    """The digest of its notes.jsonl then; empty if no bot has noted anything, or if an older arena did not note it."""
+    """The digest of its notes.jsonl then; empty if no bot has noted anything."""
     forced: tuple[str, ...] = ()
     """What had changed when the run was continued all the same."""
     extended: tuple[str, ...] = ()
     """The commands by which it became larger than it was asked for, first to last."""
     layout: int = LAYOUT
+
+
+class _Layout(msgspec.Struct):
+    layout: int
 
 
 class _Place(msgspec.Struct):
@@ -88,6 +307,8 @@ UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 """What decoding raises at bytes that somebody has changed."""
 
 encode = msgspec.json.Encoder().encode
+_layout_decoder = msgspec.json.Decoder(_Layout)
+_info_decoder = msgspec.json.Decoder(RunInfo)
 _record_decoder = msgspec.json.Decoder(GameRecord)
 ACTIONS = b'"actions":['
 _result_decoder = msgspec.json.Decoder(MatchResult)
@@ -145,7 +366,11 @@ class RunFolder:
         """An existing run folder."""
         path = folder / RUN
         try:
-            info = _read_info(path.read_bytes())
+            data = path.read_bytes()
+            layout = _layout_decoder.decode(data).layout
+            if layout != LAYOUT:
+                raise StoreError(f"{path} has layout {layout}; this arena reads layout {LAYOUT}.")
+            return cls(folder, _info_decoder.decode(data))
         except FileNotFoundError:
             there = "has no run.json: it is not a run folder" if folder.is_dir() else "does not exist"
             raise StoreError(f"{folder} {there}.") from None
@@ -153,9 +378,6 @@ class RunFolder:
             raise StoreError(f"Cannot read {path}: {error.strerror or error}.") from error
         except UNREADABLE as error:
             raise StoreError(f"{path} was not written by arena: {error}.") from error
-        if not UNSUMMED <= info.layout <= LAYOUT:
-            raise StoreError(f"{path} has layout {info.layout}; this arena reads layouts up to {LAYOUT}.")
-        return cls(folder, info)
 
     def _write_info(self) -> None:
         write_whole(self.folder / RUN, msgspec.json.format(encode(self.info), indent=2) + b"\n")
@@ -183,7 +405,7 @@ class RunFolder:
         """All results as they are rated, where that is not the order of the schedule; None where it is."""
         if not self.info.plan.before:
             return None
-        from harness.runs.deal_order import deals_come_again, lines_by_deal
+        from harness.runs.index import deals_come_again, lines_by_deal
 
         if not deals_come_again(self.info.plan):
             return None
@@ -259,10 +481,9 @@ class RunFolder:
         if line.endswith(SUMMED % crc32(line[:-SUM_SIZE])):
             return
         there = line[-SUM_SIZE:].startswith(SUMMED[:SUM_NAME])
-        if there or self.info.layout > UNSUMMED:
-            what = "is not as it was written: its checksum does not fit" if there else "has no checksum"
-            where = f"{self.folder / GAMES}, line {number},"
-            raise StoreError(f"{where} {what}. Take that line out, and its match is played again when the run goes on.")
+        what = "is not as it was written: its checksum does not fit" if there else "has no checksum"
+        where = f"{self.folder / GAMES}, line {number},"
+        raise StoreError(f"{where} {what}. Take that line out, and its match is played again when the run goes on.")
 
     def lines(self, after: int = 0, size: int = 0) -> Iterator[tuple[int, bytes]]:
         """The whole lines of games.jsonl, without their ends, numbered from 1; those `after` so many, which take up so
@@ -401,7 +622,7 @@ class RunFolder:
         with lock(self.folder):
             if RunFolder.open(self.folder).info != self.info:
                 raise StoreError(f"{self.folder / RUN} was changed by another process just now; try again.")
-            if self.info.records and self.info.records != self.digest():
+            if self.info.finished and self.info.records != self.digest():
                 raise StoreError(
                     f"{self.folder / GAMES}: these are not the records that the run was finished with, so it is not "
                     f"extended; arena verify {self.folder} says more."
@@ -416,30 +637,6 @@ class RunFolder:
     def go_on(self, plan: Plan) -> None:
         """The same for whoever is writing to it already."""
         self._rewrite_info(plan=plan, finished="", records="", notes="")
-
-
-def _read_info(data: bytes) -> RunInfo:
-    """What run.json holds, also one of an older layout."""
-    raw = msgspec.json.decode(data)
-    if isinstance(raw, dict) and raw.get("layout") == 1 and isinstance(raw.get("plan"), dict):
-        plan, raw = raw["plan"], {**raw, "layout": UNSUMMED}
-        kept = {name: plan.get(name.replace("-", "_")) for name in FORMER_SETTINGS}
-        raw["plan"] = {**plan, "settings": {name: value for name, value in kept.items() if value}}
-    return _with_way(msgspec.convert(raw, RunInfo))
-
-
-def _with_way(info: RunInfo) -> RunInfo:
-    """A comparison of the time when there was but one way to play it, under the name that this way has now."""
-    settings = dict(info.plan.settings)
-    if info.plan.format != "compare" or "way" in settings:
-        return info
-    settings["way"] = "sets-own-deals" if settings.pop("own-deals", False) else "sets"
-    changed = msgspec.structs.replace(info.plan, settings=settings)
-    return msgspec.structs.replace(info, plan=changed)
-
-
-FORMER_SETTINGS = ("tables", "rounds", "until-separated", "max-matches")
-"""Options of formats that layout 1 had as fields of the plan."""
 
 
 def find(results: Path, name: str) -> Path:

@@ -1,27 +1,228 @@
-"""Checks a run: every record is as it was written, is played again, belongs to the schedule, and none is missing."""
+"""Play the records of a run again and compare; check that records belong to the run."""
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
+from typing import Any
+
+import msgspec
+from msgspec import Struct
 
 from harness.core.errors import ReplayError, StoreError
-from harness.core.types import GameRecord, MatchSpec
-from harness.match.narration import HUMAN
-from harness.match.replay import verify
-from harness.plugins.loading import shown
+from harness.core.options import BotLimits
+from harness.core.records import GameRecord, MatchSpec
+from harness.match.replay import HUMAN, verify
+from harness.plugins.discovery import shown
+from harness.plugins.features import FORMATS
 from harness.plugins.registry import Registry
-from harness.runs.extra_fields import extra_fields
-from harness.runs.record_check import RecordCheck
-from harness.runs.request import LIMITS
-from harness.runs.run_files import digest_of_file
-from harness.runs.run_setup import configure_run, formats_of, limits_of_run
-from harness.runs.store import GAMES, NOTES, RUN, RunFolder, encode
-from harness.runs.verified import Verified
+from harness.runs.index import is_long, recall, remember
+from harness.runs.scheduler import RollCall, Schedule, is_of
+from harness.runs.setup import configure_run, formats_of, limits_of_run
+from harness.runs.store import GAMES, NOTES, RUN, UNREADABLE, RecordDigest, RunFolder, digest_of_file, encode, with_sum
 from harness.runs.verify_bots import BotFindings
-from harness.schedule import Schedule
+
+# What stands in a run's files and is none of arena's fields: other readers may take it for something.
+
+
+SUM = "sum"
+_decode = msgspec.json.Decoder(GameRecord).decode
+
+
+def extra_fields(run: RunFolder) -> list[str]:
+    """A sentence on each field of run.json that arena has not written, or not so."""
+    data = (run.folder / RUN).read_bytes()
+    return [f"{run.folder / RUN} {what}." for what in _extras(data, run.info)]
+
+
+def extras_of_line(run: RunFolder, number: int, line: bytes, record: GameRecord | None = None) -> list[str]:
+    """The same for a line of games.jsonl; `record` is what was read in it, if it could be."""
+    try:
+        record = record or _decode(line)
+    except UNREADABLE:
+        return []  # told elsewhere
+    if with_sum(encode(record)) == line:
+        return []
+    return [f"{run.folder / GAMES}, line {number}, {what}." for what in _extras(line, record, SUM)]
+
+
+def _extras(data: bytes, read: Struct, besides: str = "") -> Iterator[str]:
+    try:
+        raw = json.loads(data, object_pairs_hook=_each_once)
+    except _SaidTwiceError as twice:
+        yield f"has the field {twice} twice"
+    except (ValueError, RecursionError):
+        yield "cannot be read by every program that reads JSON"
+    else:
+        yield from (f"has a field {name!r} that no arena writes" for name in _unknown(raw, read, "") if name != besides)
+
+
+class _SaidTwiceError(Exception):
+    pass
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found:
+            raise _SaidTwiceError(repr(name))
+        found[name] = value
+    return found
+
+
+def _unknown(raw: Any, read: object, where: str) -> Iterator[str]:
+    """The names in what was read that are none of its struct's, with where they stand."""
+    if isinstance(read, Struct) and isinstance(raw, dict):
+        fields = dict(zip(read.__struct_encode_fields__, read.__struct_fields__, strict=True))
+        for name, value in raw.items():
+            if name in fields:
+                yield from _unknown(value, getattr(read, fields[name]), f"{where}{name}.")
+            else:
+                yield f"{where}{name}"
+    elif isinstance(read, tuple) and isinstance(raw, list):
+        for part, whole in zip(raw, read, strict=False):
+            yield from _unknown(part, whole, where)
+
+
+# All records of a run, looked at once: is each as arena writes it, and one of the schedule's?
+
+
+class RecordCheck:
+    """What one pass over the records finds. Memory is needed for what does not fit, and for nothing else."""
+
+    def __init__(self, run: RunFolder, expected: Callable[[], Iterable[MatchSpec]]) -> None:
+        """`expected` gives the schedule, in the order of its places, as often as it is asked."""
+        self.run, self._expected = run, expected
+        self._roll = RollCall(expected())
+        self._digest = RecordDigest()
+        self._failures: Counter[str] = Counter()
+        self._out: dict[str, str] = {}
+        """Who is disqualified in some match, with the first one."""
+        self._unfit: list[GameRecord] = []
+        self.strangers: list[GameRecord] = []
+        """Records that the schedule has not, or not so."""
+        self.damaged: list[str] = []
+        """A sentence on each line that cannot be read."""
+        self.extras: list[str] = []
+        """A sentence on each field that no arena writes."""
+        self.records = self.taken = 0
+        """Records, and faults in them."""
+        self.hashed, self.size = sha256(), 0
+        """What was read, byte by byte."""
+
+    def fitting(self, seen: Callable[[GameRecord], None]) -> Iterator[tuple[int, GameRecord]]:
+        """The records that are of the schedule, each with how many were read before it; `seen` is shown all."""
+        for number, line in self.run.lines():
+            self.hashed.update(line + b"\n")
+            self.size += len(line) + 1
+            try:
+                record = self.run.read_record(number, line)
+            except StoreError as error:
+                self.damaged.append(str(error))
+                self.extras += extras_of_line(self.run, number, line)
+                continue
+            self._digest.add(record.index, line)
+            self.extras += extras_of_line(self.run, number, line, record)
+            if record.faults:
+                self._note_faults(record)
+            seen(record)
+            if self._roll.fits(record):
+                yield self.records, record
+            else:
+                self._unfit.append(record)
+            self.records += 1
+        if self._unfit:
+            self._tell_strangers()
+
+    def _note_faults(self, record: GameRecord) -> None:
+        self.taken += len(record.failures)
+        for fault in record.faults:
+            name = record.seats[fault.seat]
+            if fault.kind == "disqualified":
+                self._out.setdefault(name, record.id)
+            else:
+                self._failures[name] += 1
+
+    def _tell_strangers(self) -> None:
+        """A record that came a second time is none."""
+        places = {record.index for record in self._unfit}
+        due = {spec.index: spec for spec in self._expected() if spec.index in places}
+        self.strangers = [
+            record for record in self._unfit if record.index not in due or not is_of(record, due[record.index])
+        ]
+
+    def missing(self) -> Iterator[MatchSpec]:
+        """The matches that have no record, not even one that does not fit."""
+        there = {record.id for record in self._unfit}
+        return (spec for spec in self._roll.missing() if spec.id not in there)
+
+    def twice(self) -> Iterator[str]:
+        """Matches that have more than one record."""
+        ids = {record.id for record in self._unfit}
+        times = Counter(result.id for result in self.run.results([]) if result.id in ids) if ids else {}
+        return (name for name, often in times.items() if often > 1)
+
+    def digest(self) -> str:
+        """The digest of all records; empty if there are some that cannot be read."""
+        return "" if self.damaged else self._digest.text()
+
+    def disqualified_unduly(self) -> Iterator[str]:
+        """A sentence on each bot that is out in some match, and has not failed as often as that takes."""
+        most = self.run.info.limits.get("max_faults", 0)
+        for name, match in self._out.items():
+            failures = self._failures[name]
+            if not isinstance(most, int) or not 0 < most <= failures:
+                rule = f"at {most} faults a bot is out" if most else "nobody is disqualified in this run"
+                yield f"{name} is disqualified in {match} with {failures} faults in all: {rule}."
+
+
+# That all records of a run were looked at and fit: remembered, so that a sample can be played again at once.
+
+
+NAME = "verified"
+
+
+class Verified:
+    """What a check of a run found where everything fitted, as long as no byte of run.json and games.jsonl changes."""
+
+    def __init__(self, run: RunFolder, schedule: Schedule) -> None:
+        self.run = run
+        self.records = self.taken = 0
+        self.tables: dict[str, str] | None = None
+        """The digests of the tables that the records give, by their names; None if they are not known."""
+        # What a plugin's format says may change with the plugin.
+        self._bundled = schedule.format is FORMATS.get(schedule.plan.format)
+        self._checked: RecordCheck | None = None
+
+    def recall(self) -> bool:
+        """Whether all records are known to fit; then the fields say what was found."""
+        found = recall(self.run, NAME, self._about()) if self._bundled and is_long(self.run) else None
+        if found is None:
+            return False
+        self.records, self.taken, self.tables = found
+        return True
+
+    def take(self, check: RecordCheck) -> None:
+        """All records were looked at, and fit."""
+        self._checked = check
+
+    def keep(self, tables: dict[str, str]) -> None:
+        """Remembers the check, if one was made, together with the digests of the tables that the records give."""
+        check = self._checked
+        if check is not None and self._bundled and is_long(self.run):
+            state = (check.records, check.taken, tables)
+            remember(self.run, NAME, state, check.hashed.digest(), check.size, self._about())
+
+    def _about(self) -> bytes:
+        """What run.json is now."""
+        return sha256((self.run.folder / RUN).read_bytes()).digest()
+
+
+# Checks a run: every record is as it was written, is played again, belongs to the schedule, and none is missing.
 
 
 @dataclass(slots=True)
@@ -138,7 +339,7 @@ def _looked_at(run: RunFolder, schedule: Schedule) -> Iterator[GameRecord]:
 
 def _unfit_limits(run: RunFolder) -> Iterator[str]:
     """What run.json has among the limits that is no limit, or could be none."""
-    unknown = sorted(run.info.limits.keys() - set(LIMITS))
+    unknown = sorted(run.info.limits.keys() - set(BotLimits.__struct_fields__))
     yield from (f"{run.folder / RUN} has a limit {name!r} that no arena writes." for name in unknown)
     try:
         limits_of_run(run)
@@ -163,7 +364,7 @@ def _unfit_notes(run: RunFolder, without_record: Collection[str]) -> list[str]:
             for noted in run.all_notes()
             if noted.match in without_record
         ]
-        if run.info.notes and digest_of_file(path) != run.info.notes:
+        if run.info.finished and digest_of_file(path) != run.info.notes:
             found.append(f"{path} is not what the run was finished with: its digest in run.json does not fit.")
     except StoreError as error:
         found = [str(error)]
@@ -183,7 +384,7 @@ def _unfit(run: RunFolder, check: RecordCheck, astray: bool) -> list[str]:
     found += check.disqualified_unduly()
     if run.info.finished and not run.ends_whole():
         found.append(f"{run.folder / GAMES} goes on after its last whole line, and the run was complete without that.")
-    if run.info.records not in ("", check.digest()):
+    if run.info.finished and run.info.records != check.digest():
         found.append("These are not the records that the run was finished with: its digest in run.json does not fit.")
     return found
 

@@ -12,16 +12,19 @@ from contextlib import redirect_stdout
 from dataclasses import dataclass, field
 from typing import Any
 
+from msgspec.structs import replace
+
 from harness.core.errors import ArenaError, ReplayError
 from harness.core.game import Game
-from harness.core.types import Fault, GameRecord
-from harness.executors.jobs import Job, Roster, choose_executor, isolated
-from harness.match.ask_again import AskedDecision, ask_again
-from harness.match.positions import positions
+from harness.core.options import BotLimits
+from harness.core.records import Fault, GameRecord
+from harness.executors.base import Job, Roster, choose_executor, isolated
+from harness.match.ask import AskedDecision, ask_again
+from harness.match.replay import positions
+from harness.plugins.discovery import shown
 from harness.plugins.entrants import Entrant
-from harness.plugins.loading import shown
 from harness.plugins.registry import Registry
-from harness.runs.run_setup import configure_run, enter_again, entrant_change, limits_of_run
+from harness.runs.setup import configure_run, enter_again, entrant_change, limits_of_run
 from harness.runs.store import RunFolder
 
 REPEATABLE = ("exception", "illegal")
@@ -73,7 +76,7 @@ def check_bots(
     found = BotFindings()
     entrants = _entrants(run, registry, found.unasked)
     found.given_names = dict(_given_names(run, registry, entrants))
-    limits = {**limits_of_run(run), "isolate": isolate}
+    limits = replace(limits_of_run(run), isolate=isolate)
     roster = Roster(configure_run(run, registry), entrants)
     records = (
         record
@@ -123,7 +126,7 @@ class _Checking:
         self,
         found: BotFindings,
         roster: Roster,
-        limits: Mapping[str, Any],
+        limits: BotLimits,
         workers: int | None,
         should_stop: Callable[[], bool],
         step: Callable[[], None],
@@ -132,7 +135,7 @@ class _Checking:
         self.should_stop, self.step = should_stop, step
         self.to_ask: dict[str, tuple[GameRecord, GameRecord | None]] = {}
         """Matches that are to be asked decision by decision, and what came of playing them again, if they were."""
-        self.alone = limits["isolate"] == "off" and workers == 0
+        self.alone = limits.isolate == "off" and workers == 0
         """Whether a bot that hangs or dies would take us with it."""
 
     def play_again(self, records: Iterator[GameRecord]) -> None:

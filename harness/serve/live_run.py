@@ -1,10 +1,14 @@
-"""A run as it is now: its files are followed as another process writes them, and what there is to tell is made here."""
+"""A run that is followed while it is played: new records, standings, hidden deals."""
 
 from __future__ import annotations
 
+import os
+from array import array
 from collections import OrderedDict, deque
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from copy import deepcopy
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from time import monotonic
@@ -12,20 +16,23 @@ from typing import Any
 
 from harness.core.errors import ArenaError, ReplayError, StoreError
 from harness.core.game import Game
-from harness.core.types import GameRecord
+from harness.core.plan import Outcome, Plan, ResultTracker
+from harness.core.records import GameRecord
+from harness.match.faults import FaultGroups
 from harness.output.columns import Fields
-from harness.output.pages import installed_games
-from harness.output.pages.markup import asset
-from harness.output.pages.scenes import scene_data
+from harness.output.tables import DataTable
 from harness.plugins.registry import Registry
-from harness.runs.boards import boards_of
-from harness.runs.deal_order import deals_come_again
-from harness.runs.fault_groups import FaultGroups
-from harness.runs.run_setup import formats_of
-from harness.runs.store import GAMES, RUN, RunFolder
-from harness.schedule import Schedule
-from harness.serve.live_parts import (
+from harness.ratings.leaderboard import Leaderboard
+from harness.report.page import scene_data
+from harness.report.parts import asset
+from harness.runs.index import deals_come_again
+from harness.runs.scheduler import Schedule, blaming
+from harness.runs.setup import formats_of, installed_games
+from harness.runs.standings import boards_of, rating_set_of
+from harness.runs.store import GAMES, RUN, RunFolder, find
+from harness.serve.live_data import (
     HIDDEN_DEAL,
+    LiveProgress,
     faults_fields,
     json_line,
     match_fields,
@@ -33,11 +40,321 @@ from harness.serve.live_parts import (
     standings_page,
     without_folders,
 )
-from harness.serve.live_progress import LiveProgress
-from harness.serve.live_ratings import LiveRatings
-from harness.serve.open_deals import OpenDeals
-from harness.serve.record_tail import RecordTail
-from harness.serve.run_places import RunPlace
+
+# The standings of a run that goes on, kept up with match by match.
+
+
+MOST_WAITING, LEFT_WAITING = 1000, 250
+"""Matches that may wait for earlier ones, and how many are left waiting when there are more: the earlier ones may never
+come, for a league leaves places empty."""
+
+
+class LiveRatings:
+    """Ratings of all matches so far, and what the format says of them: the same as if all records were read again.
+
+    Matches end out of order and are rated in the order of the schedule. Those that have no gap before them are rated
+    once; the few that come later are rated on a copy, whenever somebody wants to know.
+    """
+
+    def __init__(self, plan: Plan, schedule: Schedule | None, reached: Callable[[GameRecord], None]) -> None:
+        """Without a schedule the format is not installed here, and says nothing. `reached` is told of each match in the
+        order of the schedule, as long as there is no gap before it."""
+        self._rated, self._reached = rating_set_of(plan), reached
+        self._schedule, self._trackers = schedule, dict[str, ResultTracker]()
+        self._due, self._waiting = 0, dict[int, GameRecord]()
+        self._passed = False
+        """Whether a gap was given up."""
+        self.late = False
+        """Whether a match was rated after later ones: whoever wants it exactly reads all records again."""
+        self.trouble = ""
+        """What is wrong with the format, which then says nothing."""
+        track = schedule.format.track if schedule else None
+        if schedule and track:
+            try:
+                with blaming(schedule.format):
+                    self._trackers = {game.name: track(game, schedule.plan) for game in schedule.plan.games}
+            except ArenaError as error:
+                self.trouble = str(error)
+
+    def add(self, record: GameRecord) -> bool:
+        """Takes in a match; False if the place that it has in the schedule is another one's."""
+        if record.index in self._waiting or (record.index < self._due and not self._passed):
+            return False
+        if record.index < self._due:
+            self.late = True
+            self._rate(record)
+            return True
+        self._waiting[record.index] = record
+        self._go_on()
+        return True
+
+    def give_up_gaps(self) -> None:
+        """Where too many wait for a match that may never come, rates them without it: everything has been read."""
+        if len(self._waiting) > MOST_WAITING:
+            self._passed = True
+            for index in sorted(self._waiting)[:-LEFT_WAITING]:
+                self._rate(self._waiting.pop(index))
+                self._due = index + 1
+            self._go_on()
+
+    def _go_on(self) -> None:
+        while self._due in self._waiting:
+            self._rate(self._waiting.pop(self._due))
+            self._due += 1
+
+    def _rate(self, record: GameRecord) -> None:
+        self._rated.add(record)
+        self._track(record, self._trackers)
+        if not self._passed:
+            self._reached(record)
+
+    def _track(self, record: GameRecord, trackers: dict[str, ResultTracker]) -> None:
+        if self._schedule and record.game in trackers:
+            try:
+                with blaming(self._schedule.format):
+                    trackers[record.game].add(record)
+            except ArenaError as error:  # ratings need no format
+                self.trouble = str(error)
+                del trackers[record.game]
+
+    def standings(self) -> tuple[list[Leaderboard], Mapping[str, Outcome]]:
+        """The leaderboard of each game, and what the format says of it."""
+        if not self._waiting:
+            return self._rated.boards(), self._outcomes(self._trackers)
+        rated, trackers = deepcopy(self._rated), dict[str, ResultTracker]()
+        for name, tracker in self._trackers.items():
+            with suppress(Exception):  # a plugin's may be nothing that can be copied: then it says what it knows so far
+                trackers[name] = deepcopy(tracker)
+        for _, record in sorted(self._waiting.items()):
+            rated.add(record)
+            self._track(record, trackers)
+        return rated.boards(), self._outcomes({**self._trackers, **trackers})
+
+    def _outcomes(self, trackers: Mapping[str, ResultTracker]) -> Mapping[str, Outcome]:
+        found: dict[str, Outcome] = {}
+        for name, tracker in trackers.items():
+            assert self._schedule is not None, "there are no trackers without it"
+            try:
+                with blaming(self._schedule.format):
+                    found[name] = tracker.outcome()
+            except ArenaError as error:
+                self.trouble = str(error)
+        return found
+
+
+# Which deals of a run are still secret: some match of theirs is not played yet, and whoever sits down to it must not
+# have seen the cards.
+
+
+OWN_DEALS = frozenset(("round-robin", "swiss", "knockout", "ladder"))
+"""Formats in which every duplicate set has a deal of its own: it is over when everybody has sat in every seat."""
+GAUNTLET = "gauntlet"
+"""Here each candidate plays the deal in every seat."""
+LEAGUE = "league"
+"""Here every match has a deal of its own."""
+
+Deal = tuple[str, int]
+"""A game and a seed."""
+
+
+class OpenDeals:
+    """Takes in results, in any order, and says of which deals all matches have been played.
+
+    Of other formats nobody here knows how many matches a deal has. But matches of one deal follow each other in the
+    schedule of a game: so it is over when everything up to the beginning of a later one has been played.
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self.all_over = False
+        """Whether the run is finished."""
+        self._counts = plan.format in (*OWN_DEALS, GAUNTLET, LEAGUE)
+        self._candidates = {game.name: len(set(game.entrants) & set(plan.candidates)) for game in plan.games}
+        self._open: dict[Deal, set[str]] = {}
+        self._newest: dict[str, tuple[int, int]] = {}
+        """Game -> the deal that was reached in the order of the schedule, and the place of its first match."""
+
+    def add(self, record: GameRecord) -> None:
+        """Takes in one match, in any order."""
+        if not self._counts:
+            return
+        deal = record.game, record.seed
+        played = self._open.setdefault(deal, set())
+        played.add(record.id)
+        if len(played) >= self._matches_of_deal(record):
+            del self._open[deal]
+
+    def _matches_of_deal(self, record: GameRecord) -> int:
+        if self._plan.format == LEAGUE:
+            return 1
+        return len(record.seats) * (self._candidates.get(record.game, 1) if self._plan.format == GAUNTLET else 1)
+
+    def reach(self, record: GameRecord) -> None:
+        """Takes in one match in the order of the schedule: everything before it has been played."""
+        newest = self._newest.get(record.game)
+        if newest is None or newest[0] != record.seed:
+            self._newest[record.game] = record.seed, record.index
+
+    def is_open(self, record: GameRecord) -> bool:
+        """Whether the deal of this match, which has been played, is still to be played by others."""
+        if self.all_over:
+            return False
+        if self._counts:
+            return (record.game, record.seed) in self._open
+        newest = self._newest.get(record.game)
+        return newest is None or record.index >= newest[1]
+
+
+# A file of records that another process appends to, read as it grows.
+
+
+AT_ONCE = 4_000_000
+"""Bytes that are read at once, about: whoever reads a long file tells others in between how far it is."""
+
+
+class RecordTail:
+    """Gives the whole lines that have come since the last look. A torn last line waits for the rest of it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._forget()
+
+    def _forget(self) -> None:
+        self.starts = array("q", [0])
+        """Where each line begins, and where the next one will."""
+        self._file = 0
+        self._last = b""
+
+    def __len__(self) -> int:
+        """Lines that were read."""
+        return len(self.starts) - 1
+
+    @property
+    def at_end(self) -> bool:
+        """Whether all whole lines were read that were there at the last look."""
+        return self._at_end
+
+    _at_end = False
+
+    def is_another(self) -> bool:
+        """Whether the file no longer begins with what was read, for somebody has put another one there or cut it short;
+        then it begins anew with the first line."""
+        try:
+            with self.path.open("rb") as file:
+                found = os.fstat(file.fileno())
+                same = not len(self) or (found.st_ino == self._file and found.st_size >= self.starts[-1])
+                if same and len(self):
+                    same = os.pread(file.fileno(), len(self._last), self.starts[-2]) == self._last
+        except OSError:  # it may come back as it was
+            return False
+        if not same:
+            self._forget()
+        return not same
+
+    def new_lines(self) -> Iterator[tuple[int, bytes]]:
+        """The lines that have come, without their ends, numbered from 1; as many as are read at once."""
+        with self.path.open("rb") as file:
+            self._file = os.fstat(file.fileno()).st_ino
+            file.seek(self.starts[-1])
+            lines = file.readlines(AT_ONCE)
+        self._at_end = sum(map(len, lines)) < AT_ONCE
+        for line in lines:
+            if not line.endswith(b"\n"):
+                self._at_end = True
+                return
+            self.starts.append(self.starts[-1] + len(line))
+            self._last = line
+            yield len(self), line[:-1]
+
+    def line(self, number: int) -> bytes:
+        """One of the lines that were read."""
+        with self.path.open("rb") as file:
+            file.seek(self.starts[number - 1])
+            return file.read(self.starts[number] - self.starts[number - 1] - 1)
+
+
+# What can be served: a run, a league by its newest era, or all of them that a folder holds.
+
+
+EVENT, ERAS = "arena.toml", "eras"
+"""What a league's folder has: the file that asks for it, and the folder with a run for each of its eras."""
+
+OwnTables = Callable[[Path], Sequence[DataTable]]
+"""What a league has to show beside the standings of its era, from its folder."""
+
+
+def no_tables(_folder: Path) -> Sequence[DataTable]:
+    """A league shows the standings of its era, and nothing else."""
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class RunPlace:
+    """The folder of a run, or of a league: then the run is its newest era, which may be another one tomorrow."""
+
+    folder: Path
+    is_league: bool = False
+    own_tables: OwnTables = no_tables
+    """The one place where a league's own tables come in: asked whenever the standings are made anew."""
+
+    @property
+    def name(self) -> str:
+        """What it is called: its folder's name."""
+        return self.folder.resolve().name
+
+    def current(self) -> Path:
+        """The folder of the run that is being played, or was the last."""
+        if not self.is_league:
+            return self.folder
+        eras = [path.parent for path in (self.folder / ERAS).glob(f"*/{RUN}") if path.parent.name.isdecimal()]
+        if not eras:
+            raise StoreError(f"The league {self.name} has not begun to play.")
+        return max(eras, key=lambda path: int(path.name))
+
+    def title(self, current: Path) -> str:
+        """The heading of its page."""
+        return f"{self.name}, era {current.name}" if self.is_league else self.name
+
+    def tables(self) -> Sequence[DataTable]:
+        """Its own tables."""
+        return self.own_tables(self.folder) if self.is_league else ()
+
+
+def place_of(folder: Path, own_tables: OwnTables = no_tables) -> RunPlace | None:
+    """The run or the league in a folder, if there is one."""
+    if (folder / RUN).exists():
+        return RunPlace(folder)
+    if (folder / EVENT).exists() and (folder / ERAS).is_dir():
+        return RunPlace(folder, True, own_tables)
+    return None
+
+
+def named_place(results: Path, name: str, own_tables: OwnTables = no_tables) -> RunPlace:
+    """A run or a league by its path, or by its name in the folder of results."""
+    for folder in (Path(name), results / name):
+        if place := place_of(folder, own_tables):
+            return place
+    return RunPlace(find(results, name))  # which says what is there instead
+
+
+def places_in(results: Path, own_tables: OwnTables = no_tables) -> dict[str, RunPlace]:
+    """The runs and leagues of a folder by their names, those that were changed last first."""
+    try:
+        found = [place for path in results.iterdir() if path.is_dir() and (place := place_of(path, own_tables))]
+    except OSError as error:
+        raise StoreError(f"Cannot read {results}: {error.strerror or error}.") from error
+    return {place.name: place for place in sorted(found, key=_changed, reverse=True)}
+
+
+def _changed(place: RunPlace) -> float:
+    try:
+        return (place.current() / RUN).stat().st_mtime
+    except (OSError, StoreError):
+        return 0.0
+
+
+# A run as it is now: its files are followed as another process writes them, and what there is to tell is made here.
+
 
 NEWEST = 12
 """Results that are told without being asked for."""

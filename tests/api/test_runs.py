@@ -139,7 +139,7 @@ def test_a_file_asks_for_the_same_run(tmp_path):
 @pytest.mark.parametrize(
     ("fields", "said"),
     [
-        ({"deals": 0}, "at least one deal"),
+        ({"deals": 0}, "Deals must be at least 1, not 0"),
         ({"deals": "many"}, "deals of a run is a whole number, not 'many'"),
         ({"deals": 2.5}, "deals of a run is a whole number"),
         ({"players": "3"}, "players of a run is a whole number"),
@@ -148,7 +148,7 @@ def test_a_file_asks_for_the_same_run(tmp_path):
         ({"workers": -1}, "Workers must be at least 0"),
         ({"workers": 5000}, "1024 at most"),
         ({"move_time": float("nan")}, "Move time must be at least 0"),
-        ({"isolate": "maybe"}, "Unknown isolation 'maybe'"),
+        ({"isolate": "maybe"}, "Unknown value of isolate 'maybe'"),
         ({"bots": [5, "random"]}, "5 is no bot"),
         ({"format": "swis"}, "Did you mean 'swiss'"),
         ({"format": "swiss:round=3"}, "Did you mean 'rounds'"),
@@ -223,7 +223,7 @@ def test_a_file_may_be_strict_and_say_where(tmp_path):
 
 
 def test_a_class_without_source_is_known_by_its_code():
-    from harness.plugins.identity import source_digest
+    from harness.plugins.bot_files import source_digest
 
     made = []
     for place in ("0", "-1"):
@@ -267,7 +267,7 @@ def test_one_bot_may_be_given_alone():
 
 
 def test_a_broken_plugin_is_a_warning(monkeypatch):
-    from harness.plugins import loading
+    from harness.plugins import discovery
 
     class Point:
         name, dist = "bad", None
@@ -275,8 +275,8 @@ def test_a_broken_plugin_is_a_warning(monkeypatch):
         def load(self):
             raise RuntimeError("not today")
 
-    real = loading.entry_points
-    monkeypatch.setattr(loading, "entry_points", lambda group: [*real(group=group), Point()])
+    real = discovery.entry_points
+    monkeypatch.setattr(discovery, "entry_points", lambda group: [*real(group=group), Point()])
     with pytest.warns(UserWarning, match="Plugin bad cannot be loaded"):
         harness.tournament("el-paso", FIELD, deals=1, workers=0)
 

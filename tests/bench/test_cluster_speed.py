@@ -8,20 +8,19 @@ import pytest
 
 pytest.importorskip("distributed", reason="a cluster needs Dask: pip install 'arena-harness[cluster]'")
 
-from harness.bench.cluster_speed import CORES, STUB_THOUGHT, STUBS
-from harness.bench.engine_speed import UNIFORM
-from harness.bench.executor_speed import bench_jobs
-from harness.executors.cluster.places import begin_here
-from harness.executors.jobs import ClusterChoice, Roster, choose_executor
+from harness.bench.engine import UNIFORM
+from harness.bench.executors import FAKE_NODE_CORES, FAKE_NODES, FAKE_THINK_S, bench_jobs
+from harness.cluster.connect import start_cluster_process
+from harness.executors.base import ClusterChoice, Roster, choose_executor
 from harness.runs.request import RunRequest
-from harness.runs.run_setup import installed
+from harness.runs.setup import installed
 
 MATCHES = 4_000
 
 
 def test_one_driver_feeds_a_hundred_cores_of_bots_that_think_for_a_millisecond():
     game = installed().game("el-paso").configure()
-    place = begin_here("stub nodes", "harness.bench.stub_nodes", STUBS, CORES, 0.0)
+    place = start_cluster_process("stub nodes", "harness.bench.executors", FAKE_NODES, FAKE_NODE_CORES, 0.0)
     roster, kept, seen = Roster({game.name: game}, {"uniform": UNIFORM}), [], []
     jobs = (job for job, _ in zip(bench_jobs(game, 4), range(MATCHES), strict=False))
     try:
@@ -30,10 +29,12 @@ def test_one_driver_feeds_a_hundred_cores_of_bots_that_think_for_a_millisecond()
             used = process_time()
             seen = [record for record, *_ in executor.run(jobs, kept.extend)]
             used = process_time() - used
-            assert len(executor._nodes.playing()) == STUBS
+            assert len(executor._nodes.playing()) == FAKE_NODES
     finally:
         place.close()
     assert sorted(record.index for record in seen) == list(range(1, MATCHES + 1))
     assert len(kept) == MATCHES
-    of_a_core = STUB_THOUGHT * sum(len(record.actions) for record in seen)
-    assert of_a_core / used >= STUBS * CORES  # seconds of bots' thinking for each second of the driver's processor time
+    of_a_core = FAKE_THINK_S * sum(len(record.actions) for record in seen)
+    assert (
+        of_a_core / used >= FAKE_NODES * FAKE_NODE_CORES
+    )  # seconds of bots' thinking for each second of the driver's processor time

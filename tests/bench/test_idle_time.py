@@ -4,14 +4,14 @@ import json
 
 import pytest
 
-from harness.bench import idle_time
-from harness.bench.idle_time import CASES, SimulatedNodes, measure_idle
-from harness.cli.bench_idle import show_idle
-from harness.core.chance import Chance
-from harness.core.types import MatchSpec
-from harness.executors import Job
-from harness.schedule import FORMATS
-from harness.schedule.simulation import simulated_record
+from harness.bench import executors
+from harness.bench.cli import show_idle
+from harness.bench.executors import CASES, SimulatedNodes, measure_idle
+from harness.core.records import MatchSpec
+from harness.core.rng import Chance
+from harness.executors.base import Job
+from harness.plugins.features import FORMATS
+from harness.runs.scheduler import simulated_record
 
 TWO = ("el-paso", "gnadenlos")
 
@@ -67,7 +67,7 @@ def test_a_round_robin_waits_for_its_last_matches_alone():
 
 def test_the_table_and_its_figures(monkeypatch, capsys):
     measured = measure_idle(TWO, ["knockout"])
-    monkeypatch.setattr(idle_time, "measure_idle", lambda _games: measured)
+    monkeypatch.setattr(executors, "measure_idle", lambda _games: measured)
     show_idle(TWO, as_json=True)
     figures = json.loads(capsys.readouterr().out)
     assert figures["knockout"]["8"] == measured["knockout"][8]._asdict()

@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from harness.bench.instructions import instructions
+from harness.bench.timing import count_instructions
 from tests.support.cli import arena
 
 LOOP = """
@@ -29,7 +29,7 @@ needs_valgrind = pytest.mark.skipif(not shutil.which("valgrind"), reason="valgri
 def test_a_loop_with_twice_the_turns_takes_twice_the_instructions(tmp_path):
     loop = tmp_path / "turns.py"
     loop.write_text(LOOP)
-    once, twice = instructions(None, loop, "10000"), instructions(None, loop, "20000")
+    once, twice = count_instructions(None, loop, "10000"), count_instructions(None, loop, "20000")
     assert once > 100  # a hundred turns for each of what it calls decisions
     assert twice / once == pytest.approx(2, rel=0.05)
 

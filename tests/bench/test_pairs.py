@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from harness.bench.loop_process import Measured
-from harness.bench.pairs import Ratio, alike, in_turns, ratio_of
-from harness.bench.shares import shares_of
+from harness.bench.engine import shares_from_costs
+from harness.bench.timing import Measured, Ratio, compare_in_turns, compare_same, ratio_of
 
 
 class Clockwork:
@@ -38,7 +37,7 @@ def test_a_ratio_is_the_median_of_the_pairs_with_the_least_and_the_most():
 def test_pairs_are_adjacent_and_nobody_is_always_first():
     asked: list = []
     ours = {"a": Clockwork("a", asked, [200, 100, 100]), "b": Clockwork("b", asked, [50] * 3)}
-    found = in_turns(ours, Clockwork("peer", asked, [100, 100, 50]), pairs=3, seconds=3.0)
+    found = compare_in_turns(ours, Clockwork("peer", asked, [100, 100, 50]), pairs=3, seconds=3.0)
     assert [name for name, _, _ in asked] == ["a", "b", "peer", "peer", "b", "a", "a", "b", "peer"]
     assert {seconds for _, seconds, _ in asked} == {1.0}
     assert found["a"].ratio == Ratio(2, 1, 2)
@@ -49,7 +48,7 @@ def test_pairs_are_adjacent_and_nobody_is_always_first():
 def test_two_arenas_play_the_same_matches_in_turns():
     asked: list = []
     ours, other = Clockwork("here", asked, [300] * 3), Clockwork("there", asked, [100] * 4)
-    found, same = alike(ours, other, pairs=3, seconds=3.0)
+    found, same = compare_same(ours, other, pairs=3, seconds=3.0)
     assert asked[0] == ("there", 1.0, 1)
     assert asked[1:] == [
         ("here", 10, 1), ("there", 10, 1), ("there", 10, 11), ("here", 10, 11), ("here", 10, 21), ("there", 10, 21),
@@ -60,13 +59,13 @@ def test_two_arenas_play_the_same_matches_in_turns():
 
 def test_arenas_that_play_otherwise_are_noticed():
     ours, other = Clockwork("here", [], [300] * 3), Clockwork("there", [], [100] * 4, choices=11)
-    assert not alike(ours, other, pairs=3, seconds=3.0)[1]
+    assert not compare_same(ours, other, pairs=3, seconds=3.0)[1]
 
 
 def test_shares_are_differences_and_add_up():
     costs = {"match": [10.0, 20.0], "steps": [7.0, 14.0], "views": [8.0, 16.0], "luck": [1.0, 2.0]}
-    assert shares_of(costs) == pytest.approx(
+    assert shares_from_costs(costs) == pytest.approx(
         {"steps, with legal lists": 0.6, "referee and bot": 0.2, "views": 0.1, "luck": 0.1}
     )
-    told = shares_of({**costs, "given": [4.0, 8.0]})
+    told = shares_from_costs({**costs, "given": [4.0, 8.0]})
     assert told == pytest.approx({"steps": 0.3, "legal lists": 0.3, "referee and bot": 0.2, "views": 0.1, "luck": 0.1})

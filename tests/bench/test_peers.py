@@ -7,11 +7,18 @@ from zipfile import ZipFile
 
 import pytest
 
-from harness.bench.against import SpeedPlan, beside_peers
-from harness.bench.loop_process import LOOPS, LoopFailed, LoopProcess
-from harness.bench.peer_environments import peer_python, peers_folder
-from harness.bench.peers import PEERS, Peer
-from harness.cli.bench import PEER_NAMES
+from harness.bench.cli import PEER_NAMES
+from harness.bench.timing import (
+    LOOPS,
+    PEERS,
+    LoopFailed,
+    LoopProcess,
+    Peer,
+    SpeedPlan,
+    peer_python,
+    peers_folder,
+    versus_peers,
+)
 
 LOOP = """
 import tiddlywinks
@@ -82,7 +89,7 @@ def test_the_page_has_figures_for_every_loop_in_the_versions_that_are_installed(
 def test_a_peer_is_installed_once_and_measured_and_what_fails_does_not_stop_the_rest(tiddlywinks, environments):
     told: list[str] = []
     missing = Peer("nowhere", ("arena-no-such-thing==1",), 1, ("any",), tiddlywinks.loop)
-    rows, failed = beside_peers([missing, tiddlywinks], environments, QUICK, told.append)
+    rows, failed = versus_peers([missing, tiddlywinks], environments, QUICK, told.append)
     assert failed == ["nowhere", "tiddlywinks, croquet"]
     assert any(text.startswith("Warning: nowhere could not be installed (ERROR: ") for text in told)
     assert any("no mallets" in text for text in told)
@@ -124,7 +131,7 @@ def test_a_program_that_is_no_interpreter_is_a_sentence(tmp_path):
 
 def test_a_folder_that_cannot_be_made_is_a_sentence(tiddlywinks, tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(LoopFailed, match="No environment for tiddlywinks can be made in"):
+    with pytest.raises(LoopFailed, match="Cannot create an environment for tiddlywinks in"):
         peer_python(tiddlywinks, tmp_path / "file" / "folder", lambda _: None)
 
 
@@ -138,7 +145,7 @@ def test_environments_are_kept_in_the_cache(monkeypatch, tmp_path):
 def test_the_real_ones_can_be_installed_and_measured(name, tmp_path, monkeypatch):
     for variable in ("PIP_NO_INDEX", "PIP_CONFIG_FILE"):
         monkeypatch.delenv(variable)
-    rows, failed = beside_peers([PEERS[name]], tmp_path, QUICK, print)
+    rows, failed = versus_peers([PEERS[name]], tmp_path, QUICK, print)
     assert not failed
     assert len(rows) == len(PEERS[name].workloads)
     assert all(f"Python {sys.version_info.major}." in row.theirs for row in rows)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from harness.bench.against import SpeedRow
-from harness.bench.pairs import Ratio, SpeedComparison
-from harness.bench.shares import Shares
-from harness.bench.speed_tables import arenas_table, peers_table, shares_table
+from harness.bench.cli import arenas_table, breakdown_table, peers_table
+from harness.bench.engine import TimeBreakdown
+from harness.bench.timing import Ratio, SpeedComparison, SpeedRow
 
 HERE = "arena 0.1.0 (pure Python), Python 3.11.7"
 
@@ -42,8 +41,8 @@ def test_arenas_have_a_line_for_each_game():
 
 
 def test_what_cannot_be_told_is_a_dash():
-    here = Shares("el-paso", 4, "", HERE, 8.0, "microseconds", {"steps": 0.6, "legal lists": 0.4})
-    there = Shares(
+    here = TimeBreakdown("el-paso", 4, "", HERE, 8.0, "microseconds", {"steps": 0.6, "legal lists": 0.4})
+    there = TimeBreakdown(
         "el-paso",
         4,
         "/venv/bin/python",
@@ -52,7 +51,7 @@ def test_what_cannot_be_told_is_a_dash():
         "microseconds",
         {"steps, with legal lists": 1.0},
     )
-    table = shares_table([here, there])
+    table = breakdown_table([here, there])
     assert [line.split()[-2:] for line in table.splitlines()[2:6]] == [
         ["60%", "-"], ["40%", "-"], ["-", "100%"], ["8.00", "4.00"],
     ]  # fmt: skip

@@ -21,8 +21,8 @@ from engines.el_paso import SITES, ElPaso, Leave, Play, Site, Stay
 from engines.gnadenlos import Buy, Gnadenlos, Iou
 from engines.x_pasch import Place, XPasch
 from harness import Bot, Chance, Game
-from harness.conformance import check_bot
-from harness.core.types import MatchSpec
+from harness.conformance.bot_check import check_bot
+from harness.core.records import MatchSpec
 from harness.match import referee
 from harness.match.referee import play
 from harness.plugins.entrants import Entrant, enter

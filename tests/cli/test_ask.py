@@ -76,7 +76,7 @@ def test_the_bot_that_played_does_what_it_did(keeper, how):
     assert not any(one["failure"] for one in said["decisions"])
     assert said["asked"] > 20
     assert [one["notes"] for one in said["decisions"]] == [one["notes_then"] for one in said["decisions"]]
-    assert "the same, 0 otherwise now." in " ".join(arena("ask", keeper, "a", MATCH, *how).stdout.split())
+    assert "the same, 0 changed." in " ".join(arena("ask", keeper, "a", MATCH, *how).stdout.split())
 
 
 def test_a_newer_version_under_another_name_has_the_same_luck_and_memory(keeper):
@@ -129,7 +129,7 @@ def test_a_fault_is_found_again_with_its_traceback(failing):
     [one] = ask(failing, "a", MATCH, "--fault", code=1)["decisions"]
     assert (one["failure"]["kind"], one["by"], one["now"]) == ("exception", "stand-in", None)
     whole = arena("ask", failing, "a", MATCH, code=1).stdout
-    assert "and is asked no more." in " ".join(whole.split())
+    assert "and is not asked again." in " ".join(whole.split())
     Path("failing.py").write_text(FAILING.replace("view.wisdom", "'wisdom'"))
     assert "fails: illegal" in arena("ask", failing, "a", MATCH, "--fault", code=1).stdout
     Path("failing.py").write_text(FAILING.replace("self.asked == 3", "self.asked == 99999"))
@@ -191,7 +191,7 @@ def test_the_debugger_stops_where_the_bot_chooses_and_where_it_raises(failing):
         (("skittish", "a", MATCH, "--seat", "diehrd"), "Did you mean 'diehard'?"),
         (("skittish", "a", MATCH, "--fault"), "skittish did not fail in"),
         (("outlaw", "a", MATCH, "--fault"), "No bot failed in"),
-        (("outlaw", "a", MATCH), "say in whose place to ask it, --seat 0 ("),
+        (("outlaw", "a", MATCH), "choose a seat to ask it for, --seat 0 ("),
         (("founder", "a", MATCH, "--seat", 0), "founder does not play El Paso."),
         (("skittish", "a", MATCH, "--worst", "--decision", 3), "Ask for one decision"),
         (("skittish", "a", MATCH, "--pdb", "--json"), "take one of them"),

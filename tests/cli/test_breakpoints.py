@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import harness
-from harness.match.breakpoints import no_breakpoints
-from harness.output.terminal import at_terminal
+from harness.match.stdio import no_breakpoints
+from harness.output.progress import at_terminal
 from harness.runs.store import RunFolder
 from tests.play.terminal import terminal
 from tests.support.cli import arena
@@ -181,7 +181,7 @@ def test_a_line_of_progress_makes_way(capsys, monkeypatch):
     [({}, 10.0), ({"workers": 2}, 10.0), ({"workers": 0}, 0.0), ({"workers": 0, "move_time": 3}, 3)],
 )
 def test_the_default_limit_of_a_move_depends_on_the_workers(fields, limit):
-    assert harness.RunRequest(**fields).limits["move_time"] == limit
+    assert harness.RunRequest(**fields).limits.move_time == limit
 
 
 def test_what_counted_is_kept_and_counts_when_the_run_goes_on():

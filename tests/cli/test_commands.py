@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from harness.core.types import GameRecord
+from harness.core.records import GameRecord
 from tests.support.cli import arena
 from tests.support.forgery import write_records
 
@@ -43,7 +43,7 @@ def lines(run):
 
 
 def test_help_is_there_for_every_command_with_examples():
-    from harness.cli import COMMANDS
+    from harness.plugins.features import COMMANDS
 
     for name in COMMANDS:
         assert f"arena {name}" in arena(name, "--help").stdout

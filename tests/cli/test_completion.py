@@ -14,8 +14,9 @@ import click
 import pytest
 from click.shell_completion import ShellComplete
 
-from harness.cli import COMMANDS, main
-from harness.cli.parameter_types import CompletedName
+from harness.cli.main import main
+from harness.cli.options import CompletedName
+from harness.plugins.features import COMMANDS
 from tests.support.cli import arena
 from tests.support.waiting import within
 
@@ -53,12 +54,13 @@ def offered(line):
 
 def test_commands_without_importing_any():
     code = (
-        "import sys; from click.shell_completion import ShellComplete; from harness.cli import main;"
+        "import sys; from click.shell_completion import ShellComplete; from harness.cli.main import main;"
         "found = ShellComplete(main, {}, 'arena', 'X').get_completions([], 're');"
         "print([item.value for item in found], sorted(name for name in sys.modules if name.startswith('harness.')))"
     )
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert printed == "['replay', 'report'] ['harness._version', 'harness.cli', 'harness.cli.group']\n"
+    few = ["harness._version", "harness.cli", "harness.cli.main", "harness.plugins", "harness.plugins.features"]
+    assert printed == f"['replay', 'report'] {few}\n"
 
 
 def test_files_that_ask_for_runs(folder):
@@ -136,7 +138,7 @@ def test_a_broken_plugin_says_nothing_into_the_line_that_is_being_typed(monkeypa
 
 def test_names_need_plugins_and_nothing_else_of_arena():
     code = (
-        "import sys; from click.shell_completion import ShellComplete; from harness.cli import main;"
+        "import sys; from click.shell_completion import ShellComplete; from harness.cli.main import main;"
         "found = ShellComplete(main, {}, 'arena', 'X').get_completions(['tournament', '--bot'], 'sk');"
         "print([item.value for item in found]);"
         "print({name.split('.')[1] for name in sys.modules if name.startswith('harness.')} & "

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.runs import run_files
+from harness.runs import store
 from tests.support.cli import arena
 
 FOLDER = Path("results/a")
@@ -51,8 +51,8 @@ def fill_the_disk(patch, file, after=0):
         check(descriptor)
         return write(descriptor, data)
 
-    patch.setattr(run_files.os, "fsync", full_fsync)
-    patch.setattr(run_files.os, "write", full_write)
+    patch.setattr(store.os, "fsync", full_fsync)
+    patch.setattr(store.os, "write", full_write)
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="asks the system which file is written")
@@ -80,7 +80,7 @@ def test_a_lock_that_cannot_say_whose_it_is_holds_all_the_same(monkeypatch):
     def full(*_args):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(run_files.os, "pwrite", full)
+    monkeypatch.setattr(store.os, "pwrite", full)
     arena("tournament", *FIELD, "--name", "a")
 
 
@@ -95,7 +95,7 @@ def test_a_lock_that_cannot_say_whose_it_is_holds_all_the_same(monkeypatch):
 def test_a_byte_that_is_changed_anywhere_in_the_folder_ends_in_no_traceback(file, commands):
     from click.testing import CliRunner
 
-    from harness.cli import main
+    from harness.cli.main import main
 
     arena("tournament", *FIELD, "--name", "a")
     shutil.copytree(FOLDER, "kept")

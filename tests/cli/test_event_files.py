@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 import harness
 from harness.plugins.registry import load
-from harness.runs.run_setup import prepare
+from harness.runs.setup import prepare
 from harness.runs.store import RunFolder
 from tests.support.cli import arena
 
@@ -241,16 +241,16 @@ def test_a_run_of_all_games_becomes_a_file_again():
     assert (back.format, back.max_faults) == ("ladder:max-matches=3", 2)
 
 
-def test_a_comparison_becomes_a_file_if_a_file_can_say_it():
+def test_a_comparison_becomes_a_file():
     typed = ("compare", "random", "outlaw", "--game", "el-paso", "--most", 4, "--seed", 1, "--workers", 0)
     arena(*typed, "--name", "a")
     arena("tournament", "results/a", "--save", "back.toml")
     arena("tournament", "back.toml", "--name", "b", "--workers", 0)
     assert same(opened("a"), opened("b"))
     arena(*typed, "--luck-adjusted", "--name", "c")
-    error = arena("tournament", "results/c", "--save", "other.toml", code=2).stderr
-    assert "not every compare can be asked for by one. What made this one is: " in error
-    assert not Path("other.toml").exists()
+    arena("tournament", "results/c", "--save", "other.toml")
+    arena("tournament", "other.toml", "--name", "d", "--workers", 0)
+    assert same(opened("c"), opened("d"))
 
 
 def test_a_class_of_a_notebook_cannot_be_turned_back():
@@ -339,11 +339,6 @@ def test_a_strangers_file_gives_no_rights(event):
     told = arena("tournament", event, "--name", "c", "--isolate", "off").stderr
     assert "does not count" not in told
     assert opened("c").info.limits["isolate"] == "off"
-
-
-def test_the_old_option_says_what_to_type():
-    error = arena("tournament", "--config", "event.toml", code=2).stderr
-    assert "--config is gone: name the file itself, as in: arena tournament event.toml" in error
 
 
 def test_what_is_no_file_is_told():

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 import harness
-from harness.core.types import Fault
-from harness.output.fault_text import IN_FULL, commands, fault_lines
+from harness.core.records import Fault
+from harness.match.faults import FaultGroups
 from harness.output.progress import Progress
-from harness.runs.fault_groups import FaultGroups
+from harness.output.text import IN_FULL, commands, fault_lines
 from harness.runs.store import LOGS
 from tests.ratings.simulate import record
 from tests.support.cli import arena

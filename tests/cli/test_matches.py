@@ -10,7 +10,7 @@ import pytest
 
 import harness
 from harness.core.errors import UnknownName
-from harness.core.types import Fault, GameRecord
+from harness.core.records import Fault, GameRecord
 from harness.match.referee import ranks_with_faults
 from tests.ratings.simulate import record
 from tests.support.cli import arena

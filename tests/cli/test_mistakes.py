@@ -36,7 +36,7 @@ BASE = ("tournament", "--game", "el-paso", "--deals", 1)
         (("bench", "--shares", "--against", "chess"), "--shares takes arenas apart"),
         (("bench", "--against", "gnugo"), "'gnugo' is not one of 'catanatron'"),
         (("bench", "--game", "el-paso", "--players", 9), "El Paso is for 2 to 5 players, not 9."),
-        (("tournament", "--deals", 0), "at least one deal"),
+        (("tournament", "--deals", 0), "0 is not in the range 1<=x"),
         (("tournament", "--deals", "many"), "'many' is not a valid integer"),
         (("tournament", "--move-time", -1), "not in the range x>=0"),
         (("tournament", "--name", "../up"), "cannot be the name of a folder"),

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import harness
+from harness.plugins.features import FORMATS
 from harness.runs.store import RunFolder
-from harness.schedule import FORMATS
 from tests.support.cli import arena
 from tests.support.forgery import edit_info, records_of, write_records
 from tests.support.run_folders import records, table

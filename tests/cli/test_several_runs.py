@@ -11,8 +11,8 @@ import pytest
 from msgspec.structs import replace
 
 import harness
-from harness.runs.boards import boards_of
-from harness.runs.merged_runs import merge
+from harness.runs.merged import merge
+from harness.runs.standings import boards_of
 from harness.runs.store import RunFolder
 from tests.support.cli import arena
 from tests.support.forgery import edit_info, records_of, write_records

@@ -10,22 +10,29 @@ from types import SimpleNamespace
 
 import pytest
 
-from harness.bench.start_speed import STARTS, measure_start
-from harness.cli import installed_names as names_module
-from harness.cli.installed_names import installed_names
+from harness.bench.records import STARTS, measure_start
+from harness.cli import completion as names_module
+from harness.cli.completion import installed_names
 
 SAYS = (
     "import atexit, json, sys; atexit.register(lambda: print(json.dumps(sorted(sys.modules)), file=sys.stderr));"
     "sys.argv[0] = 'arena'; from harness.cli import run; run()"
 )
 HEAVY = {"bots", "dill", "engines", "importlib.metadata", "multiprocess", "pluggy", "tabulate", "trueskill"}
-NOT_FOR_HELP = {*HEAVY, "msgspec", "subprocess", "harness.core", "harness.plugins", "harness.runs"}
-NOT_FOR_NAMES = {*HEAVY, "harness.plugins", "harness.match", "harness.executors", "harness.ratings", "harness.schedule"}
+NOT_FOR_HELP = {*HEAVY, "msgspec", "subprocess", "harness.core", "harness.plugins.registry", "harness.runs"}
+NOT_FOR_NAMES = {
+    *HEAVY,
+    "harness.plugins.registry",
+    "harness.match",
+    "harness.executors",
+    "harness.ratings",
+    "harness.schedule",
+}
 NOT_FOR_A_RUN_HERE = {
     "concurrent.futures", "cryptography", "dill", "jinja2", "matplotlib", "multiprocess", "numpy", "pandas",
-    "harness.api", "harness.bench", "harness.conformance", "harness.executors.isolation", "harness.executors.local",
-    "harness.executors.remote", "harness.play", "harness.protocol", "harness.runs.duel_judges",
-    "harness.runs.verify", "harness.sandbox.process",
+    "harness.api", "harness.bench", "harness.conformance", "harness.isolation.entrants", "harness.executors.pool",
+    "harness.play", "harness.protocol", "harness.comparison.run",
+    "harness.runs.verify", "harness.isolation.process",
 }  # fmt: skip
 
 

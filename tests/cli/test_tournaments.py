@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from harness.core.types import Fault, GameRecord
+from harness.core.records import Fault, GameRecord
 from tests.support.cli import arena
 from tests.support.forgery import bent, records_of, write_records
 
@@ -74,7 +74,7 @@ def test_a_billion_deals_are_no_problem_to_plan():
         (("--format", "ladder", "--goal", "bset"), "Did you mean 'best'?"),
         (("--goal", "best"), "Unknown option of round-robin 'goal'"),
         (("--format", "ladder", "--candidate", "diehard"), "for the goal newcomer only"),
-        (("--deals", -3), "at least one deal"),
+        (("--deals", -3), "-3 is not in the range 1<=x"),
         (("--workers", -1), "--workers"),
         (("--game-time", -1), "--game-time"),
         (("--players", 5, "--bot", "random"), "entered twice"),
@@ -165,7 +165,7 @@ def test_limits_belong_to_a_run_and_stay_when_it_is_continued(tmp_path):
 def test_a_seed_that_was_not_given_is_drawn_and_kept(monkeypatch):
     from tests.conftest import draw_seed
 
-    monkeypatch.setattr("harness.runs.run_setup.draw_seed", draw_seed)
+    monkeypatch.setattr("harness.runs.setup.draw_seed", draw_seed)
     seeds = set()
     for name in ("a", "b"):
         arena("tournament", "--game", "el-paso", "--deals", 1, "--bot", "random", "--bot", "diehard", "--name", name)

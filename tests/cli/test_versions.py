@@ -172,10 +172,10 @@ def arena_bots():
 
 def test_a_later_worker_does_not_load_a_package_that_was_edited_meanwhile(tmp_path, monkeypatch):
     """A worker that replaces another would play the new text under the old name."""
-    from harness.core.types import MatchSpec
-    from harness.executors.jobs import Job, Roster
-    from harness.executors.local import LocalPool
-    from harness.match.time_limits import NO_LIMITS
+    from harness.core.records import MatchSpec
+    from harness.executors.base import Job, Roster
+    from harness.executors.pool import LocalPool
+    from harness.match.faults import NO_LIMITS
     from harness.plugins.registry import load
 
     Path("fickle_bot.py").write_text(PACKAGE.format(text="old"))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from harness.conformance import LAWS, Trial
+from harness.conformance.information import Trial
+from harness.conformance.laws import LAWS
 from tests.support.games import label, variants
 
 TABLES = [(game, players) for game in variants() for players in range(game.min_players, game.max_players + 1)]

@@ -13,8 +13,8 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+from harness.isolation import seccomp as system_calls_policy
 from harness.output.columns import COLUMNS
-from harness.sandbox import system_calls as system_calls_policy
 from tests.docs import fields
 from tests.docs.pages import DOCS
 
@@ -31,7 +31,7 @@ def columns() -> str:
 def system_calls() -> str:
     """What the filter of system calls denies."""
     plain = ((one.what, ", ".join(one.calls), _answer(one.error), one.why) for one in system_calls_policy.DENIED)
-    by_argument = [*system_calls_policy.DENIED_ARGUMENTS, system_calls_policy.OUTSIDE_SOCKETS]
+    by_argument = [*system_calls_policy.DENIED_ARGUMENTS, system_calls_policy.NON_UNIX_SOCKETS]
     by_argument += system_calls_policy.ALL_SOCKETS
     rest = ((one.what, one.call, _answer(one.error), one.why) for one in by_argument)
     return fields.table(("denied", "calls", "answer", "why"), (*plain, *rest))

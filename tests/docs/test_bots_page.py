@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import harness
-from harness.conformance import check_bot
+from harness.conformance.bot_check import check_bot
 from harness.plugins.registry import load
 from tests.docs.pages import DOCS, blocks
 
@@ -114,7 +114,8 @@ def test_commands_that_the_page_names_exist():
     """What it tells to type is there, with the options that it names."""
     from click import Context
 
-    from harness.cli import COMMANDS, main
+    from harness.cli.main import main
+    from harness.plugins.features import COMMANDS
 
     page = PAGE.read_text(encoding="utf-8")
     typed = re.findall(r"^(?:\$ |    )(arena [^\n]+)|`(arena [^`]+)`", page, re.MULTILINE)

@@ -6,9 +6,9 @@ import re
 
 import harness
 from harness.plugins.bot_files import load_file
+from harness.plugins.features import FORMATS
 from harness.plugins.registry import Registry
-from harness.schedule import FORMATS, Schedule
-from harness.schedule.simulation import simulated_record
+from harness.runs.scheduler import Schedule, simulated_record
 from tests.docs import cells
 from tests.docs.pages import DOCS, blocks, matches
 

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
+from harness.cli.new_bot import contents
 from harness.plugins.registry import load
-from harness.plugins.scaffold import contents
 from tests.docs.fresh import Fresh
 from tests.docs.pages import DOCS, EXAMPLE, blocks, follow, lay_out, matches
 

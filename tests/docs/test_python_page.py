@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 import harness
-from harness.cli.tournament import REQUESTED
 from tests.docs import cells
 from tests.docs.pages import DOCS, blocks, commands, matches
 from tests.support.cli import arena
@@ -48,7 +47,3 @@ def test_its_file_asks_the_command_line_for_a_run(folder):
 def test_it_names_all_that_a_match_and_a_run_have(cls):
     page = PAGE.read_text(encoding="utf-8")
     assert [name for name in vars(cls) if not name.startswith("_") and f"`{name}" not in page] == []
-
-
-def test_a_request_takes_what_the_command_line_takes():
-    assert set(REQUESTED) <= set(harness.RunRequest.__struct_fields__)

@@ -64,18 +64,18 @@ def test_every_page_is_built(site):
 
 @pytest.mark.parametrize("name", harness.__all__)
 def test_the_reference_has_every_name_of_the_facade_once(site, name):
-    page = (site / "reference" / "index.html").read_text(encoding="utf-8")
+    page = (site / "api" / "index.html").read_text(encoding="utf-8")
     assert page.count(f'id="harness.{name}"') == 1
 
 
 @pytest.mark.parametrize("name", harness.conformance.__all__)
 def test_the_reference_has_every_name_of_the_kit_once(site, name):
-    page = (site / "reference" / "index.html").read_text(encoding="utf-8")
+    page = (site / "api" / "index.html").read_text(encoding="utf-8")
     assert len(re.findall(rf'<h3 id="harness\.conformance\.(?:\w+\.)*{name}"', page)) == 1
 
 
 def test_the_reference_says_what_the_docstrings_and_signatures_say(site):
-    page = (site / "reference" / "index.html").read_text(encoding="utf-8")
+    page = (site / "api" / "index.html").read_text(encoding="utf-8")
     text = " ".join(re.sub(r"<[^>]+>", "", page).split())
     assert "A player. Subclass it, list the games it plays, write choose." in text
     assert "ranks_of(scores: Sequence[int])" in text.replace("( ", "(")

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from harness.executors.isolation import enter_command
+from harness.cli.new_bot import LANGUAGES
 from harness.executors.serial import SerialExecutor
+from harness.isolation.entrants import enter_command
 from harness.plugins.entrants import enter
-from harness.plugins.scaffold import LANGUAGES
 from tests.docs.fresh import Fresh
-from tests.protocol.support import PATIENT, REGISTRY, job, seated
+from tests.isolation.support import PATIENT, REGISTRY, job, seated
 from tests.support.cli import arena
 from tests.support.packages import install
 
@@ -85,9 +85,9 @@ def test_new_python_bots_are_typed_and_tidy():
 
 
 def test_a_game_without_a_template_of_its_own_gets_one_for_any_game():
+    from harness.cli.new_bot import make
     from harness.plugins.registry import Offer, load
-    from harness.plugins.scaffold import make
-    from tests.search.nim import Nim
+    from tests.bots.nim import Nim
 
     registry = load()
     registry.games[Nim.name] = Offer(Nim, "here", "")
@@ -97,7 +97,7 @@ def test_a_game_without_a_template_of_its_own_gets_one_for_any_game():
     namespace: dict[str, object] = {"__name__": "nimble_bot"}
     exec(compile(text, "nimble_bot.py", "exec"), namespace)  # noqa: S102 - what we have just written
 
-    from harness.conformance import check_bot
+    from harness.conformance.bot_check import check_bot
 
     for lang in ("node", "c"):
         program = make(registry, f"nimble-{lang}", Nim.name, lang, Path())

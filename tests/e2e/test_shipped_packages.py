@@ -21,10 +21,10 @@ import pytest
 from packaging.tags import parse_tag, sys_tags
 from packaging.utils import parse_wheel_filename
 
+from harness.cluster.messages import wheels_for
 from harness.core.compiled import LIBRARY
 from harness.core.errors import UsageError
 from harness.plugins import wheel_unpacking
-from harness.plugins.wheel_building import wheels_for
 from harness.plugins.wheel_unpacking import PURE, UnfitWheel, import_first, recorded_hash, tag_here, unpack_wheels
 from tests.support.packages import PYPROJECT, install
 
@@ -75,7 +75,7 @@ DRIVER = f"""
 import pickle, site, sys
 site.addsitedir(sys.argv[1])
 {PLAY}
-from harness.plugins.wheel_building import wheels_for
+from harness.cluster.messages import wheels_for
 played = play(["plain", "placed"])
 wheels = wheels_for(["harness.cli", "plain", "placed.deeper"])
 sys.stdout.buffer.write(pickle.dumps((wheels, played)))

@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from harness.core.types import GameRecord
+from harness.core.records import GameRecord
 from tests.support.run_folders import records, table, written
 from tests.support.waiting import PATIENCE, wait_for
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from harness.core.types import MatchSpec
-from harness.executors import Job, Roster
-from harness.executors.local import LocalPool
+from harness.core.records import MatchSpec
+from harness.executors.base import Job, Roster
+from harness.executors.pool import LocalPool
+from harness.match.faults import NO_LIMITS
 from harness.match.referee import play
-from harness.match.time_limits import NO_LIMITS
 from tests.support.games import REGISTRY, label, variants
 
 [RANDOM] = REGISTRY.entrants(["random"])

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from harness import Game
-from harness.core.types import MatchSpec
+from harness.core.records import MatchSpec
 from harness.match.referee import play
 from harness.match.replay import stream
 from tests.support.games import REGISTRY, label, variants

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from random import Random
 
 from harness.league.matchmaking import seat_tables
-from harness.ratings.strengths import Strength, chance_better
+from harness.league.strengths import Strength, chance_better
 from tests.league.worlds import Bots, League, Seater, neighbours
 
 FIRST = 1_000_000

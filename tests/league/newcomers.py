@@ -15,13 +15,13 @@ from time import process_time
 
 from click import echo
 
-from harness.league.matchmaking import Beliefs, is_settled, seat_tables
-from harness.ratings.strengths import Strength, Strengths
+from harness.league.matchmaking import RunningRatings, is_settled, seat_tables
+from harness.league.strengths import Strength, Strengths
 from tests.league.claims import FIRST, ROWS, SELF_MADE, held, pooled
-from tests.league.worlds import LEAST_TABLES, MOST_TABLES, Bots, League, Seater, by_lot
+from tests.league.worlds import MAX_TABLES, MIN_TABLES, Bots, League, Seater, random_tables
 
 SPREAD = 0.8
-MOST = 40
+MAX_FACTOR = 40
 """Times the veterans' matches, after which a newcomer that is still not known is given up."""
 
 
@@ -43,7 +43,7 @@ def settled(entrants: int, seats: int, seed: int, spread: float = SPREAD) -> Lea
     names = [f"bot{number}" for number in range(entrants - 1)]
     made = League(Bots({name: rng.gauss(0, spread) for name in [*names, "new"]}), seats, seed)
     for _ in made.rounds(names):
-        if is_settled(made.beliefs, names):
+        if is_settled(made.ratings, names):
             return made
     raise AssertionError("rounds do not end")
 
@@ -60,13 +60,13 @@ def arrival(league: League, entrants: int, seater: Seater) -> Arrival:
     usual = sum(one.matches for one in before.values()) / len(before)
     look = max(4.0, usual / 2)
     for _ in made.rounds([*names, "new"]):
-        own = sum("new" in table for table, _ in made.late) + made.beliefs.matches("new")
+        own = sum("new" in table for table, _ in made.late) + made.ratings.matches("new")
         if own < look:
             continue
         table = made.strengths.fit()
         # Those next to it: in the middle of a field shares are known less well than at its ends.
         near = sorted(names, key=lambda name: abs(table[name].value - table["new"].value))[:5]
-        if width(table["new"]) <= median(width(before[name]) for name in near) or own > MOST * usual:
+        if width(table["new"]) <= median(width(before[name]) for name in near) or own > MAX_FACTOR * usual:
             return Arrival(usual, own, made.matches - league.matches)
         look = own * 1.05
     raise AssertionError("rounds do not end")
@@ -85,7 +85,9 @@ def print_newcomers() -> None:
     for entrants, spread, runs in ((20, SPREAD, 20), (20, 1.5, 20), (100, SPREAD, 5), (1000, SPREAD, 1)):
         for seats in (2, 3, 4):
             leagues = [settled(entrants, seats, seed, spread) for seed in range(FIRST, FIRST + runs)]
-            ours, lots = ([arrival(one, entrants, seater) for one in leagues] for seater in (seat_tables, by_lot))
+            ours, lots = (
+                [arrival(one, entrants, seater) for one in leagues] for seater in (seat_tables, random_tables)
+            )
             figures = [[one.veterans for one in ours], [one.own for one in ours], [one.all for one in ours]]
             # Everybody against everybody is played in whole rounds, as many as it takes for matches as by lot.
             own = mean(one.own for one in lots)
@@ -100,13 +102,13 @@ def cost_of_tables(entrants: int, seats: int, count: int, seconds: float = 0.5) 
     """Milliseconds that it takes to seat one table, of so many in a round."""
     rng = Random(1)
     names = [f"bot{number}" for number in range(entrants)]
-    bots, beliefs = Bots({name: rng.gauss(0, SPREAD) for name in names}), Beliefs()
+    bots, ratings = Bots({name: rng.gauss(0, SPREAD) for name in names}), RunningRatings()
     for _ in range(30 * entrants // seats):
         table = rng.sample(names, seats)
-        beliefs.add(table, bots.play(table, rng))
+        ratings.add_match(table, bots.play(table, rng))
     began, rounds = process_time(), 0
     while process_time() - began < seconds:
-        seat_tables(beliefs, names, [], seats, count, rng)
+        seat_tables(ratings, names, [], seats, count, rng)
         rounds += 1
     return 1000 * (process_time() - began) / rounds / count
 
@@ -115,9 +117,9 @@ def print_costs() -> None:
     echo("| entrants | tables of a round | ms a table, 2 seats | 4 seats | 4 seats, only 4 tables a round |")
     echo("|---|---|---|---|---|")
     for entrants in (20, 100, 1000):
-        count = max(LEAST_TABLES, min(MOST_TABLES, entrants // 4))
+        count = max(MIN_TABLES, min(MAX_TABLES, entrants // 4))
         both = [cost_of_tables(entrants, seats, count) for seats in (2, 4)]
-        few = cost_of_tables(entrants, 4, LEAST_TABLES)
+        few = cost_of_tables(entrants, 4, MIN_TABLES)
         echo(f"| {entrants:,} | {count} | {both[0]:.3f} | {both[1]:.3f} | {few:.3f} |")
     echo("\n| bots | matches | pairs that met | add, µs a match | fit, s | state, MB |")
     echo("|---|---|---|---|---|---|")
@@ -134,11 +136,11 @@ def cost_of_fit(entrants: int, matches: int) -> str:
     league.play(20 * entrants, names)
     spent, done = 0.0, 0
     while done < matches:
-        tables = seat_tables(league.beliefs, names, [], 4, min(4 * MOST_TABLES, matches - done), rng)
+        tables = seat_tables(league.ratings, names, [], 4, min(4 * MAX_TABLES, matches - done), rng)
         played = [(table, bots.play(table, rng)) for table in tables]
         began = process_time()
         for table, ranks in played:
-            strengths.add(table, ranks)
+            strengths.add_match(table, ranks)
         spent += process_time() - began
         done += len(tables)
     began = process_time()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from harness.core.types import GameRecord
+from harness.core.records import GameRecord
 from tests.support.waiting import PATIENCE, wait_for
 
 ARENA = Path(sys.executable).with_name("arena")

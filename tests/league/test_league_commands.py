@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.league.league_folder import LeagueFolder
-from harness.league.members import Membership
+from harness.league.folder import LeagueFolder
+from harness.league.journal import Membership
 from tests.league.support import PROGRAM, recorded, records, started, write_bot
 from tests.support.cli import arena
 from tests.support.waiting import PATIENCE, wait_for
@@ -44,7 +44,7 @@ def test_a_league_is_begun_joined_played_and_shown(autumn):
 def test_a_bot_that_is_in_joins_as_its_next_version_and_the_newest_plays_on(autumn):
     file = write_bot("sprinter", stars=3)
     arena("league", "add", file, "--team", "red", "-L", autumn)
-    assert "has not changed: sprinter@1 is the same" in arena("league", "add", file, "-L", autumn, code=2).stderr
+    assert "has not changed: it is identical to sprinter@1" in arena("league", "add", file, "-L", autumn, code=2).stderr
     write_bot("sprinter", 2, stars=2)
     assert "sprinter@2 joins." in arena("league", "add", file, "-L", autumn).stdout
     file.unlink()  # the league keeps its own copies
@@ -53,7 +53,7 @@ def test_a_bot_that_is_in_joins_as_its_next_version_and_the_newest_plays_on(autu
     states = {row["bot"]: row["state"] for row in standing(autumn, "--all")}
     assert states["sprinter@1"] == "opponent" and states["sprinter@2"] == "plays"
     told = arena("league", "history", "sprinter", "-L", autumn).stdout
-    assert "sprinter@2 decides otherwise than sprinter@1" in told and "leave instead of stay" in told
+    assert "sprinter@2 decides differently from sprinter@1" in told and "leave instead of stay" in told
     as_data = json.loads(arena("league", "history", "sprinter", "--json", "-L", autumn).stdout)
     assert [row["version"] for row in as_data["versions"]["el-paso"]] == ["sprinter@2", "sprinter@1"]
     [found] = as_data["differences"]
@@ -77,7 +77,7 @@ def test_who_is_retired_is_seated_no_more_and_counts_and_who_is_banned_does_not_
     assert rows["b1@1"]["matches"] == sum("b1@1" in record.seats for record in counted)
     arena("league", "readmit", "b2", "-L", autumn)
     assert "b2@1" in {row["bot"] for row in standing(autumn)}
-    assert "all as it should be" in arena("league", "verify", "-L", autumn).stdout
+    assert "no problems" in arena("league", "verify", "-L", autumn).stdout
 
 
 def test_another_time_control_begins_an_era_with_a_table_of_its_own(autumn):
@@ -92,11 +92,8 @@ def test_another_time_control_begins_an_era_with_a_table_of_its_own(autumn):
     assert {row["matches"] for row in standing(autumn, "--across")} == {20}
     file.write_text(file.read_text() + "players = 3\n")
     arena("league", "run", "--matches", 8, "--workers", 0, "-q", "-L", autumn)
-    assert (
-        "No earlier era was played by the same rules"
-        in arena("league", "show", "--across", "-L", autumn, code=2).stderr
-    )
-    assert "all as it should be" in arena("league", "verify", "-L", autumn).stdout
+    assert "No earlier era has the same rules" in arena("league", "show", "--across", "-L", autumn, code=2).stderr
+    assert "no problems" in arena("league", "verify", "-L", autumn).stdout
 
 
 def test_a_snapshot_that_was_edited_rests_until_it_is_put_back(autumn):
@@ -108,10 +105,10 @@ def test_a_snapshot_that_was_edited_rests_until_it_is_put_back(autumn):
     kept.write_text(text.replace("3", "1"))
     told = arena("league", "run", "--matches", 12, "--workers", 0, "-L", autumn).stderr
     assert "Warning: b1@1 rests: its files in" in told and "were edited; put them back" in told
-    assert "b1@1 cannot be entered" in arena("league", "verify", "-L", autumn, code=1).stdout
+    assert "b1@1 cannot be loaded" in arena("league", "verify", "-L", autumn, code=1).stdout
     kept.write_text(text)
     play(autumn)
-    assert Membership.after(LeagueFolder.open(autumn).journal.entries).standing("b1@1") == "plays"
+    assert Membership.after_entries(LeagueFolder.open(autumn).journal.entries).standing("b1@1") == "plays"
     assert recorded(autumn) == 36
 
 
@@ -132,7 +129,7 @@ def test_mistakes_are_sentences_and_lose_nothing(autumn):
     for wrong, told in (
         ("playrs = 3\n", "arena.toml, line 4, column 1: Unknown key 'playrs'. Did you mean 'players'?"),
         ("players = \n", "arena.toml, line 4, column 11: this is not TOML"),
-        ("deals = 3\n", "line 4, column 1: The file of a league does not say deals"),
+        ("deals = 3\n", "line 4, column 1: The config file of a league cannot have deals"),
         ("players = 9\n", "El Paso is for 2 to 5 players, not 9"),
     ):
         file.write_text(text + wrong)
@@ -146,8 +143,8 @@ def test_mistakes_are_sentences_and_lose_nothing(autumn):
     assert "Unknown version of outlaw" in arena("league", "ban", "outlaw@2", "-L", autumn, code=2).stderr
     assert "neither retired nor banned" in arena("league", "readmit", "outlaw", "-L", autumn, code=2).stderr
     assert "There is no era 7" in arena("league", "show", "--era", 7, "-L", autumn, code=2).stderr
-    assert "is no league" in arena("league", "show", "-L", ".", code=2).stderr
-    assert "holds a league already" in arena("league", "init", autumn, code=2).stderr
+    assert "is not a league" in arena("league", "show", "-L", ".", code=2).stderr
+    assert "already contains a league" in arena("league", "init", autumn, code=2).stderr
     assert {path: path.read_bytes() for path in autumn.rglob("*") if path.is_file()} == before
 
 
@@ -163,7 +160,7 @@ def test_a_journal_that_was_edited_is_refused_with_its_line(autumn):
     journal = autumn / "journal.jsonl"
     journal.write_bytes(journal.read_bytes().replace(b"outlaw", b"outlow", 1))
     told = arena("league", "show", "-L", autumn, code=2).stderr
-    assert "journal.jsonl, line 1, is not as it was written" in told
+    assert "Invalid journal entry in autumn/journal.jsonl, line 1: the line was edited" in told
 
 
 def test_a_record_that_journal_and_records_do_not_lead_to_is_found(autumn):
@@ -203,7 +200,7 @@ def test_two_runners_are_one_too_many_and_others_may_join_meanwhile(autumn):
     with started(autumn, "--workers", 1) as runner:
         wait_for(lambda: recorded(autumn) > 3 or runner.poll() is not None, "a league that plays")
         told = arena("league", "run", "--matches", 4, "--workers", 0, "-L", autumn, code=2).stderr
-        assert "One arena league run at a time" in told
+        assert "Only one arena league run works at a time" in told
         arena("league", "add", write_bot("late"), "-L", autumn)
         wait_for(
             lambda: b"late@1" in (autumn / "eras/1/games.jsonl").read_bytes() or runner.poll() is not None,
@@ -213,7 +210,7 @@ def test_two_runners_are_one_too_many_and_others_may_join_meanwhile(autumn):
         _, err = runner.communicate(timeout=PATIENCE)
     assert runner.returncode == 0, err.decode()
     assert b"late@1 plays from now on." in err
-    assert "all as it should be" in arena("league", "verify", "-L", autumn).stdout
+    assert "no problems" in arena("league", "verify", "-L", autumn).stdout
 
 
 def full_disk(monkeypatch, name):
@@ -225,7 +222,7 @@ def full_disk(monkeypatch, name):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         return write(descriptor, data)
 
-    monkeypatch.setattr("harness.runs.run_files.os.write", refused)
+    monkeypatch.setattr("harness.runs.store.os.write", refused)
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="files cannot be told apart here")
@@ -240,4 +237,4 @@ def test_a_full_disk_is_a_sentence_and_nothing_is_lost(autumn, monkeypatch, name
     assert "No space left on device" in told
     assert ((autumn / "journal.jsonl").read_bytes(), records(autumn)) == before
     arena("league", *typed, "-L", autumn)
-    assert "all as it should be" in arena("league", "verify", "-L", autumn).stdout
+    assert "no problems" in arena("league", "verify", "-L", autumn).stdout

@@ -11,9 +11,10 @@ import pytest
 
 import harness
 from harness.league import runner
-from harness.league.league_folder import LeagueFolder
+from harness.league.folder import LeagueFolder
+from harness.league.journal import BotRetired
 from harness.plugins.trust import stranger_behind
-from harness.runs.run_files import with_sum
+from harness.runs.store import with_sum
 from tests.league.support import PROGRAM, recorded, records, write_bot
 from tests.support.cli import arena
 
@@ -66,17 +67,17 @@ def test_a_strangers_bot_stays_one_wherever_its_copy_is_named(autumn):
 
 
 def test_who_joins_while_others_are_entered_is_entered_too(autumn, monkeypatch):
-    late, again = write_bot("late"), runner.entered_again
+    late, again = write_bot("late"), runner.restore_entrant
     write_bot("first")
     arena("league", "add", "first.py", "-L", autumn)
 
     def slowly(folder, member, registry):
         if member.entry.bot == "first" and late.exists():
-            LeagueFolder.open(folder).add([str(late)], registry)
+            LeagueFolder.open(folder).add_bots([str(late)], registry)
             late.unlink()
         return again(folder, member, registry)
 
-    monkeypatch.setattr(runner, "entered_again", slowly)
+    monkeypatch.setattr(runner, "restore_entrant", slowly)
     play(autumn, 30)
     assert not entries(autumn, "void")
     assert any("late@1" in record.seats for record in records(autumn).values())
@@ -84,12 +85,12 @@ def test_who_joins_while_others_are_entered_is_entered_too(autumn, monkeypatch):
 
 def test_what_cannot_be_read_again_is_not_written(autumn):
     before = (autumn / "journal.jsonl").read_bytes()
-    with pytest.raises(harness.UsageError, match="cannot stand in a journal"):
+    with pytest.raises(harness.UsageError, match="Invalid journal entry"):
         harness.open_league(autumn).ban("outlaw@1", reason=None)
     with pytest.raises(harness.UsageError, match="is no bot"):
         harness.open_league(autumn).add(3)
     for wrong in ({"matches": -3}, {"matches": "3"}, {"seconds": 0}):
-        with pytest.raises(harness.UsageError, match="number above 0"):
+        with pytest.raises(harness.UsageError, match="must be a positive number"):
             harness.open_league(autumn).run(**wrong)
     with pytest.raises(harness.UsageError, match="at least 1"):
         harness.open_league(autumn).verify(0)
@@ -105,13 +106,13 @@ def test_an_era_whose_beginning_was_killed_leaves_the_last_one_open(autumn, monk
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(runner, "begin_era", killed)
+        patch.setattr(runner, "create_era", killed)
         arena("league", "run", "--matches", 4, "--workers", 0, "-L", autumn, code=1)
     settings.write_text(text)
     play(autumn, 6)
     infos = [harness.open_run(autumn / "eras" / str(era)).info for era in (1, 3)]
     assert infos[0].finished and not infos[1].finished
-    assert "all as it should be" in verified(autumn)
+    assert "no problems" in verified(autumn)
 
 
 def test_a_program_that_was_changed_rests_and_everybody_else_plays_on(autumn, monkeypatch):
@@ -137,7 +138,7 @@ def test_a_game_that_comes_later_is_played_by_those_who_play_it():
     settings.write_text(settings.read_text().replace('["el-paso"]', '["el-paso", "gnadenlos"]'))
     arena("league", "add", "broker", "-L", "autumn")
     membership = LeagueFolder.open(Path("autumn")).membership
-    assert set(membership.seekers("gnadenlos")) == {"random@1", "flat-mc@1", "broker@1"}
+    assert set(membership.playing("gnadenlos")) == {"random@1", "flat-mc@1", "broker@1"}
 
 
 def test_a_record_that_was_taken_out_is_played_again_to_the_same_end(autumn):
@@ -147,7 +148,7 @@ def test_a_record_that_was_taken_out_is_played_again_to_the_same_end(autumn):
     assert "is missing" in verified(autumn, code=1)
     play(autumn, 3)
     assert records(autumn) == whole
-    assert "all as it should be" in verified(autumn)
+    assert "no problems" in verified(autumn)
 
 
 def test_records_that_are_there_twice_are_found(autumn):
@@ -156,15 +157,21 @@ def test_records_that_are_there_twice_are_found(autumn):
     copied.pop("sum")
     with games(autumn).open("ab") as file:
         file.write(with_sum(json.dumps(copied, separators=(",", ":")).encode()) + b"\n")
-    assert "el-paso-1.1.1 is there 2 times." in verified(autumn, code=1)
+    assert "el-paso-1.1.1 was recorded 2 times." in verified(autumn, code=1)
 
 
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        (lambda info: info["limits"].update(move_time=3.0), "has other limits than the journal"),
-        (lambda info: info["plan"]["games"][0].update(players=3), "has other games, rules, options or seats"),
-        (lambda info: info["entrants"][0].update(digest="sha256:0"), "says of outlaw@1 what the journal does not"),
+        (lambda info: info["limits"].update(move_time=3.0), "and the journal have different limits"),
+        (
+            lambda info: info["plan"]["games"][0].update(players=3),
+            "and the journal have different games, rules, options or seats",
+        ),
+        (
+            lambda info: info["entrants"][0].update(digest="sha256:0"),
+            "and the journal differ in digest, team or author of outlaw@1",
+        ),
         (lambda info: info.update(finished="2026-01-01"), "says that the era is finished"),
     ],
 )
@@ -183,8 +190,8 @@ def test_an_era_that_was_cut_short_or_that_nobody_knows_is_found(autumn):
     games(autumn).write_bytes(b"".join(lines[:-4]))
     (autumn / "eras" / "9").mkdir()
     told = verified(autumn, code=1)
-    assert "does not hold the records that its era ended with" in told
-    assert "is of an era that the journal does not know" in told
+    assert "does not contain the records with which its era ended" in told
+    assert "is not an era of the journal" in told
 
 
 def test_who_is_retired_between_two_runs_plays_its_open_matches(autumn):
@@ -202,7 +209,7 @@ def test_a_file_that_was_put_into_a_copy_is_noticed_and_add_puts_it_right(autumn
     copy.chmod(0o755)
     (copy / "more.py").write_text("")
     assert "b1@1 rests" in play(autumn, 4).stderr
-    assert "b1@1 is whole again." in arena("league", "add", file, "-L", autumn).stdout
+    assert "b1@1 is restored and plays again." in arena("league", "add", file, "-L", autumn).stdout
     assert not (copy / "more.py").exists()
     play(autumn, 20)
     assert any("b1@1" in record.seats for record in records(autumn).values())
@@ -221,10 +228,12 @@ def test_everybody_may_leave_while_it_is_played_and_the_table_is_written(autumn,
         counted.append(record)
         if len(counted) == 3:
             for bot in ("outlaw", "diehard", "skittish", "random"):
-                LeagueFolder.open(autumn).change("retired", bot)
+                LeagueFolder.open(autumn).add_decision(BotRetired, bot)
 
-    seen = runner.LeagueCourse.take
-    monkeypatch.setattr(runner.LeagueCourse, "take", lambda self, record: (leave(record), seen(self, record))[1])
+    seen = runner.LeagueScheduler.add_result
+    monkeypatch.setattr(
+        runner.LeagueScheduler, "add_result", lambda self, record: (leave(record), seen(self, record))[1]
+    )
     told = arena("league", "run", "--matches", 60, "--workers", 0, "-L", autumn).stderr
     assert "Too few bots: el-paso needs 4 bots and has 0." in told
     rows = json.loads((autumn / "standings.json").read_text())["el-paso"]
@@ -243,4 +252,4 @@ def test_a_record_that_was_taken_out_before_a_ban_is_played_again_to_the_same_en
     play(autumn, 3)
     assert records(autumn) == whole
     play(autumn, 8)
-    assert "all as it should be" in verified(autumn)
+    assert "no problems" in verified(autumn)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from harness.output.league_live import LeagueTables
-from harness.serve.live_run import LiveRun
-from harness.serve.run_places import place_of
+from harness.league.standings import LeagueTables
+from harness.serve.live_run import LiveRun, place_of
 from tests.support.cli import arena
 from tests.support.games import REGISTRY
 

@@ -10,11 +10,11 @@ from statistics import mean, median
 import msgspec
 import pytest
 
-from harness.league.matchmaking import Beliefs, Seeking, is_settled, seat_tables
-from harness.ratings.skill_update import MU, SIGMA
+from harness.league.matchmaking import RunningRatings, SettledRule, is_settled, seat_tables
+from harness.ratings.trueskill import MU, SIGMA
 from tests.league.claims import FIRST, ROWS, SELF_MADE, Row, held, pooled
 from tests.league.newcomers import arrival, cost_of_tables, settled
-from tests.league.worlds import Bots, League, by_lot
+from tests.league.worlds import Bots, League, random_tables
 
 
 def named(count: int, what: str = "bot") -> list[str]:
@@ -27,49 +27,49 @@ def world(names: list[str], spread: float = 0.8, seed: int = 1) -> Bots:
 
 
 def test_beliefs_begin_with_trueskill_s_and_move_with_results():
-    beliefs = Beliefs()
-    assert (beliefs.mean("a"), beliefs.spread("a"), beliefs.matches("a")) == (MU, SIGMA, 0)
-    beliefs.add(("a", "b", "c"), (1, 2, 3))
-    assert beliefs.mean("a") > beliefs.mean("b") > beliefs.mean("c")
-    assert beliefs.spread("a") < SIGMA
-    assert [beliefs.matches(name) for name in "abcd"] == [1, 1, 1, 0]
-    beliefs.add(("b", "c"), (1, 1))
-    assert [beliefs.waited(name) for name in "abcd"] == [1, 0, 0, 2]
+    ratings = RunningRatings()
+    assert (ratings.mean("a"), ratings.spread("a"), ratings.matches("a")) == (MU, SIGMA, 0)
+    ratings.add_match(("a", "b", "c"), (1, 2, 3))
+    assert ratings.mean("a") > ratings.mean("b") > ratings.mean("c")
+    assert ratings.spread("a") < SIGMA
+    assert [ratings.matches(name) for name in "abcd"] == [1, 1, 1, 0]
+    ratings.add_match(("b", "c"), (1, 1))
+    assert [ratings.waited(name) for name in "abcd"] == [1, 0, 0, 2]
 
 
 def test_a_bot_that_meets_itself_is_known_no_better():
-    beliefs = Beliefs()
-    beliefs.add(("a", "a"), (1, 2))
-    assert beliefs.spread("a") == SIGMA
+    ratings = RunningRatings()
+    ratings.add_match(("a", "a"), (1, 2))
+    assert ratings.spread("a") == SIGMA
 
 
 def test_beliefs_that_were_kept_go_on_as_if_nothing_had_happened():
     names = named(9)
     league = League(world(names), 3, 5)
     league.play(60, names)
-    again = Beliefs()
-    again.restore(msgspec.msgpack.decode(msgspec.msgpack.encode(league.beliefs.state())))
-    assert again.state() == league.beliefs.state()
-    assert seat_tables(again, names, [], 3, 9, Random(3)) == seat_tables(league.beliefs, names, [], 3, 9, Random(3))
+    again = RunningRatings()
+    again.restore(msgspec.msgpack.decode(msgspec.msgpack.encode(league.ratings.state())))
+    assert again.state() == league.ratings.state()
+    assert seat_tables(again, names, [], 3, 9, Random(3)) == seat_tables(league.ratings, names, [], 3, 9, Random(3))
 
 
 def test_the_same_arguments_seat_the_same_tables_in_whatever_order_bots_are_told():
     names, old = named(30), named(20, "old")
     league = League(world([*names, *old]), 4, 2)
     league.play(200, names, old)
-    first = seat_tables(league.beliefs, names, old, 4, 12, Random(8))
-    assert seat_tables(league.beliefs, names[::-1], old[::-1], 4, 12, Random(8)) == first
-    assert seat_tables(league.beliefs, names, old, 4, 12, Random(9)) != first
+    first = seat_tables(league.ratings, names, old, 4, 12, Random(8))
+    assert seat_tables(league.ratings, names[::-1], old[::-1], 4, 12, Random(8)) == first
+    assert seat_tables(league.ratings, names, old, 4, 12, Random(9)) != first
 
 
 @pytest.mark.parametrize("seats", [2, 3, 4, 6])
 def test_tables_are_full_and_nobody_sits_twice(seats):
     names, old = named(7), named(5, "old")
     for tables in (
-        seat_tables(Beliefs(), names, old, seats, 11, Random(1)),
-        seat_tables(Beliefs(), names, [], seats, 11, Random(1)),
-        seat_tables(Beliefs(), names[:1], old, seats, 11, Random(1)),
-        seat_tables(Beliefs(), names[:seats], [], seats, 11, Random(1)),
+        seat_tables(RunningRatings(), names, old, seats, 11, Random(1)),
+        seat_tables(RunningRatings(), names, [], seats, 11, Random(1)),
+        seat_tables(RunningRatings(), names[:1], old, seats, 11, Random(1)),
+        seat_tables(RunningRatings(), names[:seats], [], seats, 11, Random(1)),
     ):
         assert len(tables) == 11
         for table in tables:
@@ -78,12 +78,12 @@ def test_tables_are_full_and_nobody_sits_twice(seats):
 
 
 def test_there_are_no_tables_without_bots():
-    assert seat_tables(Beliefs(), [], named(5), 2, 4, Random(1)) == []
-    assert seat_tables(Beliefs(), named(2), named(1, "old"), 4, 4, Random(1)) == []
+    assert seat_tables(RunningRatings(), [], named(5), 2, 4, Random(1)) == []
+    assert seat_tables(RunningRatings(), named(2), named(1, "old"), 4, 4, Random(1)) == []
 
 
 def test_two_bots_change_seats_by_lot():
-    tables = Counter(seat_tables(Beliefs(), ["a", "b"], [], 2, 200, Random(1)))
+    tables = Counter(seat_tables(RunningRatings(), ["a", "b"], [], 2, 200, Random(1)))
     assert set(tables) == {("a", "b"), ("b", "a")}
     assert min(tables.values()) > 60
 
@@ -176,14 +176,14 @@ def test_a_newcomer_meets_its_equals_and_not_always_the_same():
 def test_a_league_is_settled_when_everybody_is_known():
     names = named(8)
     league = League(world(names), 4, 1)
-    assert not is_settled(league.beliefs, names)
+    assert not is_settled(league.ratings, names)
     for number, _ in enumerate(league.rounds(names)):
-        if is_settled(league.beliefs, names):
+        if is_settled(league.ratings, names):
             break
         assert number < 400
-    assert all(league.beliefs.spread(name) <= Seeking().spread for name in names)
-    assert not is_settled(league.beliefs, [*names, "new"])
-    assert not is_settled(Beliefs(), ["alone"])
+    assert all(league.ratings.spread(name) <= SettledRule().spread for name in names)
+    assert not is_settled(league.ratings, [*names, "new"])
+    assert not is_settled(RunningRatings(), ["alone"])
 
 
 def test_a_bot_that_nobody_can_beat_does_not_keep_a_league_from_settling():
@@ -192,22 +192,22 @@ def test_a_bot_that_nobody_can_beat_does_not_keep_a_league_from_settling():
     made.skills["bot3"] = 30.0
     league = League(made, 2, 1)
     for number, _ in enumerate(league.rounds(names)):
-        if is_settled(league.beliefs, names):
+        if is_settled(league.ratings, names):
             break
         assert number < 2000
-    assert league.beliefs.matches("bot3") <= 600
+    assert league.ratings.matches("bot3") <= 600
 
 
 def test_how_well_is_well_enough_can_be_said():
-    names, beliefs = named(4), Beliefs(Seeking(spread=3.0))
+    names, ratings = named(4), RunningRatings(SettledRule(spread=3.0))
     rng, made = Random(1), world(named(4))
-    while not is_settled(beliefs, names):
-        beliefs.add(names, made.play(names, rng))
-    assert 3 < beliefs.matches("bot0") < 40
+    while not is_settled(ratings, names):
+        ratings.add_match(names, made.play(names, rng))
+    assert 3 < ratings.matches("bot0") < 40
 
 
 def test_a_newcomer_is_known_after_fewer_matches_than_by_lot():
-    ours, lots = ([arrival(settled(20, 4, seed), 20, how) for seed in range(4)] for how in (seat_tables, by_lot))
+    ours, lots = ([arrival(settled(20, 4, seed), 20, how) for seed in range(4)] for how in (seat_tables, random_tables))
     assert mean(one.own for one in ours) < 1.3 * mean(one.veterans for one in ours)
     assert mean(one.all for one in ours) < 0.5 * mean(one.all for one in lots)
 
@@ -216,7 +216,7 @@ def test_a_newcomer_is_known_after_fewer_matches_than_by_lot():
 @pytest.mark.parametrize("entrants", [100, 1000])
 def test_the_more_entrants_the_more_it_saves(entrants):
     league = settled(entrants, 4, 1)
-    ours, lots = (arrival(league, entrants, how) for how in (seat_tables, by_lot))
+    ours, lots = (arrival(league, entrants, how) for how in (seat_tables, random_tables))
     assert ours.own < 1.5 * ours.veterans
     assert ours.all < 0.25 * lots.all
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.league.league_folder import LeagueFolder
+from harness.league.folder import LeagueFolder
 from harness.league.standings import standings_of
 from tests.league.support import killed_at, recorded, records, tear, write_bot
 from tests.support.cli import arena

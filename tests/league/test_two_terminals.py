@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.league.league_folder import LeagueFolder
+from harness.league.folder import LeagueFolder
+from harness.league.journal import BotJoined, EntriesSeen
 from tests.league.support import ARENA, recorded, records, write_bot
 from tests.support.cli import arena
 from tests.support.waiting import PATIENCE, wait_for
@@ -83,10 +84,10 @@ def test_bots_come_and_go_in_one_terminal_while_the_league_is_played_in_another(
     assert "Finishing what is being played" in shown, shown
     assert "b0@1 plays from now on." in shown, shown
     journal = LeagueFolder.open(folder).journal.entries
-    told = [entry.name for entry in journal if entry.what == "joined"]
+    told = [entry.name for entry in journal if isinstance(entry, BotJoined)]
     assert told[3:] == expected
     assert sum(entry.what in ("retired", "readmitted") for entry in journal) == CHANGES // 2 + CHANGES // 4
-    assert {entry.era for entry in journal if entry.what == "seen"} == {1}
+    assert {entry.era for entry in journal if isinstance(entry, EntriesSeen)} == {1}
     seats = {name for record in records(folder).values() for name in record.seats}
     assert expected[-1] in seats
-    assert "all as it should be" in arena("league", "verify", "-L", folder).stdout
+    assert "no problems" in arena("league", "verify", "-L", folder).stdout

@@ -9,12 +9,12 @@ from random import Random
 
 import numpy as np
 
-from harness.core.types import ranks_of
-from harness.league.matchmaking import Beliefs, seat_tables
-from harness.ratings.strengths import Strengths
+from harness.core.records import ranks_of
+from harness.league.matchmaking import RunningRatings, seat_tables
+from harness.league.strengths import Strengths
 from tests.ratings.simulate_runs import LUCK, SAMPLES
 
-LEAST_TABLES, MOST_TABLES = 4, 64
+MIN_TABLES, MAX_TABLES = 4, 64
 Seater = Callable[..., list[tuple[str, ...]]]
 
 
@@ -68,7 +68,7 @@ class League:
     def __init__(self, bots: Bots, seats: int, seed: int, seater: Seater = seat_tables) -> None:
         self.bots, self.seats, self.seater = bots, seats, seater
         self.luck, self.rng = Random(seed), Random(-seed - 1)
-        self.beliefs, self.strengths = Beliefs(), Strengths()
+        self.ratings, self.strengths = RunningRatings(), Strengths()
         self.late: list[tuple[tuple[str, ...], tuple[int, ...]]] = []
         self.matches = 0
 
@@ -76,14 +76,14 @@ class League:
         """Plays on; yields the tables of each round once their results are known to the ratings."""
         while True:
             active = len(playing) + len(opponents)
-            count = max(LEAST_TABLES, min(MOST_TABLES, active // self.seats))
-            tables = self.seater(self.beliefs, playing, opponents, self.seats, count, self.luck)
+            count = max(MIN_TABLES, min(MAX_TABLES, active // self.seats))
+            tables = self.seater(self.ratings, playing, opponents, self.seats, count, self.luck)
             for seats, ranks in self.late:
-                self.beliefs.add(seats, ranks)
+                self.ratings.add_match(seats, ranks)
             self.late = []
             for seats in tables:
                 ranks = self.bots.play(seats, self.rng)
-                self.strengths.add(seats, ranks)
+                self.strengths.add_match(seats, ranks)
                 self.late.append((seats, ranks))
                 self.matches += 1
             yield tables
@@ -91,7 +91,7 @@ class League:
     def copy(self, seater: Seater) -> League:
         """The same league, to be seated in this way from here on."""
         made = League(self.bots, self.seats, self.luck.getrandbits(32), seater)
-        made.beliefs.restore(self.beliefs.state())
+        made.ratings.restore(self.ratings.state())
         made.strengths.restore(self.strengths.state())
         made.late, made.matches = list(self.late), self.matches
         return made
@@ -104,20 +104,20 @@ class League:
                 break
 
 
-def by_lot(
-    beliefs: Beliefs, playing: Sequence[str], opponents: Sequence[str], seats: int, count: int, luck: Random
+def random_tables(
+    ratings: RunningRatings, playing: Sequence[str], opponents: Sequence[str], seats: int, count: int, luck: Random
 ) -> list[tuple[str, ...]]:
     """Tables of anybody with anybody."""
     return [tuple(luck.sample([*playing, *opponents], seats)) for _ in range(count)]
 
 
 def neighbours(
-    beliefs: Beliefs, playing: Sequence[str], opponents: Sequence[str], seats: int, count: int, luck: Random
+    ratings: RunningRatings, playing: Sequence[str], opponents: Sequence[str], seats: int, count: int, luck: Random
 ) -> list[tuple[str, ...]]:
     """Tables of those who are next to each other, as results say: what one might think is the best."""
     names = luck.sample([*playing, *opponents], len(playing) + len(opponents))
     found = []
     for _ in range(count):
-        host = beliefs.mean(luck.choice(names))
-        found.append(tuple(luck.sample(sorted(names, key=lambda name: abs(beliefs.mean(name) - host))[:seats], seats)))
+        host = ratings.mean(luck.choice(names))
+        found.append(tuple(luck.sample(sorted(names, key=lambda name: abs(ratings.mean(name) - host))[:seats], seats)))
     return found

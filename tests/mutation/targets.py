@@ -32,15 +32,23 @@ def _engine(name: str) -> Target:
 
 
 TARGETS = (
-    Target(("harness/core/options.py",), ("tests/unit/test_options.py",), ("tests/unit/test_plugins.py", "tests/cli")),
-    Target(("harness/executors/verdicts.py",), ("tests/executors/test_verdicts.py",), ("tests/executors",)),
-    Target(("harness/match/referee.py",), ("tests/unit/test_referee.py",), ("tests/executors", "tests/play")),
+    Target(
+        ("harness/core/options.py",),
+        ("tests/core/test_options.py", "tests/runs/test_run_options.py"),
+        ("tests/plugins/test_registry.py", "tests/cli")
+    ),
+    Target(
+        ("harness/executors/retry.py",),
+        ("tests/executors/test_retry.py", "tests/isolation/test_nobody_blamed.py"),
+        ("tests/executors",),
+    ),
+    Target(("harness/match/referee.py",), ("tests/match/test_referee.py",), ("tests/executors", "tests/play")),
     Target(
         _modules("harness/ratings"),
         (*(f"tests/ratings/test_{name}.py" for name in
-           ("ratings", "significance", "skill_update", "plackett_luce", "intervals", "compare")),
-         "tests/output/test_tables.py"),
-        ("tests/ratings", "tests/schedule"),
+           ("ratings", "significance", "trueskill", "plackett_luce", "intervals")),
+         "tests/comparison/test_sequential_test.py", "tests/output/test_tables.py"),
+        ("tests/ratings", "tests/formats", "tests/comparison"),
     ),
     *map(_engine, ("el_paso", "x_pasch", "gnadenlos")),
 )  # fmt: skip

@@ -86,7 +86,7 @@ def judged(copy: Tree, size: int, *chosen: str) -> list[Verdict]:
 
 
 def test_a_handful_of_mutants_is_noticed():
-    short = ("harness/core/options.py", "harness/executors/verdicts.py")
+    short = ("harness/core/options.py", "harness/executors/retry.py")
     with tree() as copy:
         assert plant(copy, short[0], "settings[name] = value", "pass") == "killed"
         verdicts = judged(copy, 3, *short)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from harness.cli import main
+from harness.cli.main import main
 from tests.oracles.gnadenlos import Disagreement, check
 
 Line = dict[str, Any]

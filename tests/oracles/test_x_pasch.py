@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from harness.cli import main
+from harness.cli.main import main
 from tests.oracles.x_pasch import Disagreement, check
 
 Json = dict[str, Any]

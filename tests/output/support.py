@@ -7,8 +7,8 @@ from pathlib import Path
 
 import msgspec
 
-from harness.core.format import GamePlan, Plan
-from harness.core.types import GameRecord
+from harness.core.plan import GamePlan, Plan
+from harness.core.records import GameRecord
 from harness.runs.store import EntrantInfo, RunFolder, RunInfo
 from tests.support.cli import arena
 from tests.support.forgery import write_records
@@ -23,7 +23,7 @@ def recorded(folder: Path, records: Iterable[GameRecord], game: str = "sim", fin
     records = list(records)
     bots = tuple(sorted({bot for record in records for bot in record.seats}))
     plan = Plan((GamePlan(game, "1", {"note": HOSTILE}, 3, bots),), 1, 5)
-    entrants = tuple(EntrantInfo(bot, bot, "made up", "1") for bot in bots)
+    entrants = tuple(EntrantInfo(bot, bot, "made up", "1", "sha256:0123456789abcdef") for bot in bots)
     info = RunInfo(
         arena="0",
         plan=plan,

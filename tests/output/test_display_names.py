@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.output.display_names import LONGEST_FILE_NAME, SHORT, file_name, short, visible
+from harness.output.columns import LONGEST_FILE_NAME, SHORT, file_name, short, visible
 from tests.output.support import NASTY
 
 

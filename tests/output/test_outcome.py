@@ -14,22 +14,18 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 import harness
-from harness.core.chance import Chance
 from harness.core.errors import UnknownName
-from harness.core.format import Outcome
-from harness.core.format_results import BracketEntry, BracketRound, ResultTable
-from harness.output import FORMATS
-from harness.output.bracket_text import bracket_text, is_tree
-from harness.output.outcome_text import NOT_DRAWN, FormatResults
-from harness.output.pages import format_results
-from harness.output.pages.markup import page_environment
-from harness.output.pages.outcome_part import outcome_parts
+from harness.core.plan import BracketEntry, BracketRound, Outcome, ResultTable
+from harness.core.rng import Chance
+from harness.output.outcome import NOT_DRAWN, FormatResults, bracket_text, format_results, is_tree
+from harness.output.tables import FORMATS
 from harness.plugins.registry import load
+from harness.report.parts import outcome_parts, page_environment
+from harness.runs.scheduler import simulated_record
 from harness.runs.store import RunFolder
-from harness.schedule.simulation import simulated_record
-from tests.output.browser import browser
+from tests.formats.support import even, names, plan, play, scheduled
 from tests.output.support import NASTY
-from tests.schedule.support import even, names, plan, play, scheduled
+from tests.report.browser import browser
 from tests.support.cli import arena
 from tests.support.forgery import write_records
 

@@ -7,13 +7,12 @@ from random import Random
 
 import pytest
 
-from harness.core.format import GamePlan, Plan
-from harness.core.types import Fault
-from harness.output.durations import about, duration, rate
-from harness.output.leaders import Leaders
-from harness.output.progress import Progress
-from harness.output.time_left import Outlook, TimeLeft
-from harness.schedule import FORMATS, Schedule
+from harness.core.plan import GamePlan, Plan
+from harness.core.records import Fault
+from harness.output.columns import about, duration, rate
+from harness.output.progress import Leaders, Outlook, Progress, TimeLeft
+from harness.plugins.features import FORMATS
+from harness.runs.scheduler import Schedule
 from tests.ratings.simulate import record
 
 

@@ -7,15 +7,33 @@ from itertools import combinations
 import pytest
 
 from harness.core.errors import UnknownName
-from harness.core.types import Fault
-from harness.output import leaderboard_tables, render
-from harness.output.columns import BY_NAME, COLUMNS, TOLD, chosen_columns, in_words, letters
-from harness.output.data_table import RED, DataTable, text_of
-from harness.output.fitting import fit, shown_width
-from harness.output.reading import summary
-from harness.output.screen import Layout, colourful, screen_width
-from harness.output.tables import leaderboard_files, leaderboard_table
-from harness.ratings import BotRating, Interval, Leaderboard, Ratings, Standing, leaderboards, rate_records
+from harness.core.records import Fault
+from harness.output.columns import (
+    BY_NAME,
+    COLUMNS,
+    TOLD,
+    Layout,
+    chosen_columns,
+    colourful,
+    fit,
+    in_words,
+    letters,
+    screen_width,
+    shown_width,
+)
+from harness.output.tables import (
+    RED,
+    DataTable,
+    leaderboard_files,
+    leaderboard_table,
+    leaderboard_tables,
+    render,
+    summary,
+    text_of,
+)
+from harness.ratings.evidence import Interval
+from harness.ratings.leaderboard import Leaderboard, Standing, leaderboards, rate_records
+from harness.ratings.trueskill import BotRating, Ratings
 from tests.ratings.simulate import record
 
 SIZES = (4, 24, 100)
@@ -235,7 +253,7 @@ def test_a_surprise_is_a_pair_that_the_strengths_do_not_explain():
 
 
 def text_of_rows(boards):
-    from harness.output.details import surprises_table
+    from harness.output.tables import surprises_table
 
     return surprises_table(boards[0]).rows
 

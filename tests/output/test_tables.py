@@ -7,12 +7,13 @@ from random import Random
 
 import pytest
 
-from harness import output
 from harness.core.errors import UnknownName
-from harness.core.types import Fault
-from harness.output import FORMATS, KINDS
-from harness.output.bot_summary import bot_summary
-from harness.ratings import by_option, by_players, leaderboards, rate_records
+from harness.core.records import Fault
+from harness.output import tables
+from harness.output.matches import bot_summary
+from harness.output.tables import FORMATS, KINDS
+from harness.ratings.leaderboard import leaderboards, rate_records
+from harness.ratings.trueskill import by_option, by_players
 from tests.ratings.simulate import World, record, tournament
 
 
@@ -21,7 +22,7 @@ def rating_set(deals=15, skills=(0.0, 0.0, 1.0, 2.0)):
 
 
 def render(rated, table_format="simple", kind="leaderboard"):
-    return output.render(leaderboards(rated), table_format, kind)
+    return tables.render(leaderboards(rated), table_format, kind)
 
 
 def read(rated, kind="leaderboard"):

@@ -8,10 +8,9 @@ from typing import Any
 from click.testing import CliRunner
 
 from harness import Chance, Game
-from harness.cli import main
-from harness.play.advice import NoHint
-from harness.play.console import Console
-from harness.play.dialogue import Dialogue, Turn
+from harness.cli.main import main
+from harness.output.text import Console
+from harness.play.terminal import Dialogue, NoHintError, Turn
 from harness.plugins.registry import load
 
 GAMES = ("el-paso", "gnadenlos", "x-pasch")
@@ -35,7 +34,7 @@ class Script(Console):
 
 
 def no_hint(_view: object, _actions: object) -> Any:
-    raise NoHint("nobody is asked in this test.")
+    raise NoHintError("nobody is asked in this test.")
 
 
 def first_turn(played: Game[Any], seed: int = 1) -> Turn:
@@ -46,10 +45,10 @@ def first_turn(played: Game[Any], seed: int = 1) -> Turn:
     return Turn(state.view(state.seat), state.legal, seen, seen)
 
 
-def talk(*lines: str, name: str = "el-paso", advise: Any = no_hint) -> tuple[Script, Any]:
+def talk(*lines: str, name: str = "el-paso", get_hint: Any = no_hint) -> tuple[Script, Any]:
     """What is said, and what comes of it, when these lines are typed at the first decision."""
     played, console = game(name), Script(*lines)
-    return console, Dialogue(console, played, advise).choose(first_turn(played))
+    return console, Dialogue(console, played, get_hint).choose(first_turn(played))
 
 
 def sit_down(*args: object, lines: list[str]) -> str:

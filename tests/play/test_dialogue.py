@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from harness import Bot
-from harness.play.advice import NoHint, hint, hint_bot, opponents
-from harness.play.console import Console
-from harness.play.dialogue import COMMANDS, PersonLeft
+from harness.output.text import Console
+from harness.play.terminal import COMMANDS, NoHintError, PlayerQuit, ask_for_hint, choose_opponents, hint_bot
 from harness.plugins.entrants import enter
 from harness.plugins.registry import load
 from tests.play.support import first_turn, game, talk
@@ -59,12 +58,12 @@ def test_help_names_every_command():
 
 @pytest.mark.parametrize("lines", [(), ("2",), ("quit",), ("2", "QUIT"), ("99", "?")])
 def test_quit_and_the_end_of_input_leave_the_table(lines):
-    with pytest.raises(PersonLeft):
+    with pytest.raises(PlayerQuit):
         talk(*lines)
 
 
 def test_a_hint_names_the_bot_and_the_choice():
-    console, _ = talk("hint", "1!", advise=lambda _view, actions: ("sage", actions[3]))
+    console, _ = talk("hint", "1!", get_hint=lambda _view, actions: ("sage", actions[3]))
     assert f"sage would choose 4: {first_turn(game()).actions[3]}" in console.said
     assert "No hint: nobody is asked in this test." in talk("hint", "1!")[0].said
 
@@ -95,16 +94,16 @@ def test_unreadable_input_is_asked_for_again():
 def test_company_is_made_for_the_game_and_fills_the_table_up_to_its_least():
     registry = load()
     el_paso, x_pasch = registry.game("el-paso"), registry.game("x-pasch")
-    assert set(opponents(registry, el_paso, ())) >= {"diehard", "skittish"}
-    assert "random" not in opponents(registry, el_paso, ())
-    assert opponents(registry, el_paso, ("random",)) == ["random"]
-    filled = opponents(registry, x_pasch, ("founder",))
+    assert set(choose_opponents(registry, el_paso, ())) >= {"diehard", "skittish"}
+    assert "random" not in choose_opponents(registry, el_paso, ())
+    assert choose_opponents(registry, el_paso, ("random",)) == ["random"]
+    filled = choose_opponents(registry, x_pasch, ("founder",))
     assert filled[0] == "founder"
     assert len(filled) == 2
     registry.bots = {"random": registry.bots["random"], "flat-mc": registry.bots["flat-mc"]}
-    assert opponents(registry, el_paso, ()) == ["random"]
-    assert opponents(registry, x_pasch, ()) == ["random", "flat-mc"]  # slow ones sooner than an empty chair
-    assert opponents(registry, x_pasch, ("flat-mc:iterations=9",)) == ["flat-mc:iterations=9", "random"]
+    assert choose_opponents(registry, el_paso, ()) == ["random"]
+    assert choose_opponents(registry, x_pasch, ()) == ["random", "flat-mc"]  # slow ones sooner than an empty chair
+    assert choose_opponents(registry, x_pasch, ("flat-mc:iterations=9",)) == ["flat-mc:iterations=9", "random"]
 
 
 def test_hints_come_from_the_strongest_bot_unless_one_is_named():
@@ -153,20 +152,20 @@ class Nonsense(Bot):
         return "the queen of hearts"
 
 
-def ask_for_hint(bot):
+def hint_from(bot):
     turn = first_turn(game())
     adviser = enter(bot, {}, "", "here", "")
-    return hint(adviser, game(), turn.view, 2, turn.actions, turn.past, 1)
+    return ask_for_hint(adviser, game(), turn.view, 2, turn.actions, turn.past, 1)
 
 
 def test_a_hint_knows_what_happened_and_leaves_the_luck_of_the_others_alone():
     before = random.getstate()
-    assert ask_for_hint(Gambler) in first_turn(game()).actions
+    assert hint_from(Gambler) in first_turn(game()).actions
     assert random.getstate() == before
     assert Gambler.heard == len(first_turn(game()).past) > 0
 
 
 @pytest.mark.parametrize("bot", [Fails, Nonsense])
 def test_a_bot_that_fails_gives_no_hint_and_does_no_harm(bot):
-    with pytest.raises(NoHint, match="failed"):
-        ask_for_hint(bot)
+    with pytest.raises(NoHintError, match="failed"):
+        hint_from(bot)

@@ -10,7 +10,7 @@ from random import Random
 import pytest
 
 from harness import Chance, Event, Game
-from harness.match.narration import sentences, to_you
+from harness.match.replay import sentences, to_you
 from tests.play.support import GAMES, game
 from tests.support.games import label, variants
 

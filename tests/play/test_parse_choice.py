@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.play.parse_choice import Unclear, parse_choice
+from harness.play.terminal import AmbiguousInput, parse_choice
 from tests.play.support import GAMES, game
 
 
@@ -59,17 +59,17 @@ def test_a_whole_text_beats_a_longer_one_that_begins_alike():
         ("0", "numbers go from 1 to 6"),
         ("7", "numbers go from 1 to 6"),
         ("99999999999999999999", "numbers go from 1 to 6"),
-        ("7 horses", "is no choice here"),
+        ("7 horses", "is not a choice here"),
         ("ho", "could be 'play hotel 1' or 'play horses 7' or 'play horses 17'"),
         ("play", "'play horses 17': type more"),
         ("play bnak 5", "Did you mean 'play bank 5'?"),
-        ("-1", "is no choice here"),
+        ("-1", "is not a choice here"),
         ("castle", "words such as 'play bank 5'"),
-        ("", "is no choice here"),
+        ("", "is not a choice here"),
     ],
 )
 def test_anything_else_is_refused_with_what_would_do(typed, said):
-    with pytest.raises(Unclear) as error:
+    with pytest.raises(AmbiguousInput) as error:
         parse_choice(typed, CARDS)
     assert said in str(error.value)
 
@@ -86,5 +86,5 @@ def test_every_action_of_a_game_can_be_chosen_by_its_text_among_all(name):
 def test_whatever_is_typed_gives_a_choice_or_a_sentence(typed):
     try:
         assert parse_choice(typed, CARDS) in CARDS
-    except Unclear as error:
+    except AmbiguousInput as error:
         assert str(error).endswith((".", "help."))

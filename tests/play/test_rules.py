@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from harness import Chance, Game
-from harness.play.rules import all_rules, behind, find
+from harness.play.terminal import all_rules, find_rules, rules_for_phase
 from tests.play.support import GAMES, game, talk
 from tests.support.games import label, variants
 
@@ -47,27 +47,27 @@ def test_every_kind_of_choice_has_rules_behind_it(played):
             state.step(rng.choice(state.legal))
     assert phases == set(played.rules_behind)
     for phase, numbers in played.rules_behind.items():
-        assert tuple(rule.number for rule in behind(played, phase)) == numbers
+        assert tuple(rule.number for rule in rules_for_phase(played, phase)) == numbers
 
 
 def test_rules_are_found_by_number_or_by_word():
-    assert [rule.number for rule in find(game(), "ep-14")] == ["EP-14"]
-    assert [rule.number for rule in find(game(), "14")] == ["EP-14"]
-    assert "EP-25" in [rule.number for rule in find(game(), "Lookout")]
-    assert find(game(), "spaceship") == []
+    assert [rule.number for rule in find_rules(game(), "ep-14")] == ["EP-14"]
+    assert [rule.number for rule in find_rules(game(), "14")] == ["EP-14"]
+    assert "EP-25" in [rule.number for rule in find_rules(game(), "Lookout")]
+    assert find_rules(game(), "spaceship") == []
 
 
 def test_a_game_without_rules_says_so(monkeypatch):
     played = type(game())
     monkeypatch.setattr(played, "rules_behind", {})
-    assert "No rule is noted for this choice" in talk("rule", "1!")[0].said
+    assert "No rule is listed for this choice" in talk("rule", "1!")[0].said
     monkeypatch.setattr(played, "rules_text", Game.rules_text)
-    assert "El Paso brings no text of its rules." in talk("?", "1!")[0].said
+    assert "El Paso has no text of its rules." in talk("?", "1!")[0].said
 
 
 def test_a_person_reads_rules_at_the_prompt():
     console, _ = talk("rule", "rule 14", "rule spaceship", "rule the", "1!")
     assert "EP-12 Every player in town lays one raid card" in console.said
     assert "EP-14 Sheriffs. If all five dice" in console.said
-    assert "No rule of El Paso has 'spaceship' in it." in console.said
+    assert "No rule of El Paso contains 'spaceship'." in console.said
     assert "More rules with 'the': EP-" in console.said

@@ -11,15 +11,15 @@ import msgspec
 import pytest
 from click.testing import CliRunner
 
-from harness.cli import main
-from harness.core.types import GameRecord
-from harness.play.dialogue import Dialogue
-from harness.play.saves import new_match
+from harness.cli.main import main
+from harness.core.records import GameRecord
+from harness.play.session import new_match
+from harness.play.terminal import Dialogue
 from harness.plugins.registry import Offer, load
 from harness.runs.request import RunRequest
 from harness.runs.store import lock
+from tests.bots.nim import Nim
 from tests.play.support import sit_down
-from tests.search.nim import Nim
 from tests.support.cli import arena
 
 EL_PASO = ("play", "el-paso", "--bot", "skittish", "--bot", "diehard", "--seed", "5", "--name", "a")
@@ -76,7 +76,7 @@ def test_a_match_that_was_left_ends_as_if_nothing_had_happened(left_at):
     sit_down(*EL_PASO, lines=ALL)
     [whole] = records()
     again = [*EL_PASO[:-1], "b"]
-    assert "Your match is kept" in sit_down(*again, lines=ALL[:left_at])
+    assert "Your match is saved" in sit_down(*again, lines=ALL[:left_at])
     assert f"Your {left_at} choices" in sit_down("play", "--resume", "b", lines=ALL)
     assert "equals results/a, timing aside" in arena("verify", "a", "b").stdout
     assert whole.faults == ()
@@ -84,7 +84,7 @@ def test_a_match_that_was_left_ends_as_if_nothing_had_happened(left_at):
 
 def test_one_who_sits_down_again_cannot_change_the_seat():
     sit_down(*EL_PASO, lines=ALL[:2])
-    assert "leave out --seat" in arena("play", "--resume", "a", "--seat", 1, code=2).stderr
+    assert "continue it without --seat" in arena("play", "--resume", "a", "--seat", 1, code=2).stderr
 
 
 UNRULY = """
@@ -100,7 +100,7 @@ def test_choices_that_no_longer_fit_are_asked_for_again():
     Path("unruly.py").write_text(UNRULY)
     sit_down("play", "el-paso", "--bot", "unruly.py", "--seed", 5, "--name", "a", lines=ALL[:40])
     said = sit_down("play", "--resume", "a", lines=ALL)
-    assert "has not played as it did before" in " ".join(said.split())
+    assert "A bot played differently this time" in " ".join(said.split())
     assert "played again: all fit" in arena("verify", "a").stdout
 
 
@@ -109,7 +109,7 @@ def test_a_bot_that_has_changed_is_noticed():
     sit_down("play", "el-paso", "--bot", "unruly.py", "--seed", 5, "--name", "a", lines=ALL[:2])
     Path("unruly.py").write_text(UNRULY + "# better\n")
     assert "cannot be continued" in arena("play", "--resume", "a", code=2).stderr
-    assert "Your match is kept" in sit_down("play", "--resume", "a", "--force", lines=[])
+    assert "Your match is saved" in sit_down("play", "--resume", "a", "--force", lines=[])
 
 
 def test_a_crash_between_record_and_tidying_up_does_no_harm():
@@ -126,7 +126,7 @@ def test_two_terminals_cannot_play_the_same_match():
     sit_down(*EL_PASO, lines=ALL[:2])
     with lock(Path("results/a")):
         # A lock belongs to a process; another one must see it.
-        command = [sys.executable, "-c", "from harness.cli import main; main()", "play", "--resume", "a"]
+        command = [sys.executable, "-c", "from harness.cli.main import main; main()", "play", "--resume", "a"]
         second = subprocess.run(command, capture_output=True, text=True, input="")
     assert second.returncode == 2
     assert "is being written by another process" in second.stderr

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from harness.core.types import Fault, GameRecord, MatchSpec
-from harness.match.narration import Narration, tell_match
+from harness.cli.replay import Stepper
+from harness.core.records import Fault, GameRecord, MatchSpec
 from harness.match.referee import play
-from harness.play.stepper import Stepper
+from harness.match.replay import Narration, narrate_match
 from harness.plugins.registry import load
 from tests.play.support import GAMES, Script, game
 
@@ -23,7 +23,7 @@ def match(name: str, seed: int = 4) -> GameRecord:
 @pytest.mark.parametrize("name", GAMES)
 def test_a_match_printed_has_every_decision_in_order_and_the_scores(name):
     record, console = match(name), Script()
-    for line in tell_match(game(name), record):
+    for line in narrate_match(game(name), record):
         console.say(line)
     lines = console.output.getvalue().splitlines()
     numbers = [int(line[:4]) for line in lines if line[:4].strip().isdigit() and line[4:6] == "  "]
@@ -55,7 +55,7 @@ def test_as_a_seat_nothing_is_told_that_it_could_not_see():
     assert "(hidden)" not in said
     assert "Decision 0: random (seat 0) chooses." in said
     narration = Narration(game(), record)
-    narration.news()
+    narration.advance()
     assert str(narration.replay.next_action()) not in said.partition("Decision 1 ")[0]
 
 
@@ -71,10 +71,10 @@ def test_seats_are_chosen_and_let_go_on_the_way():
 def test_only_the_seats_own_forced_moves_are_told():
     def forced(seat: int | None) -> set[str]:
         narration = Narration(game("x-pasch"), match("x-pasch"))
-        told = narration.news(seat)
+        told = narration.advance(seat)
         while not narration.over:
             narration.decide()
-            told += narration.news(seat)
+            told += narration.advance(seat)
         return {sentence.split(" must ")[0] for sentence in told if " must " in sentence}
 
     assert forced(None) == {"random (seat 0)", "random (seat 1)", "random (seat 2)"}
@@ -86,6 +86,6 @@ def test_faults_are_shown_at_the_end():
     fault = Fault(0, "exception", 3, "bot.py:1 in choose\nValueError: no")
     failed = replace(record, ranks=(2, 1), faults=(fault,))
     console = Script()
-    for line in tell_match(game(), failed):
+    for line in narrate_match(game(), failed):
         console.say(line)
     assert "Fault of random (seat 0) at decision 3: exception bot.py:1 in choose ValueError: no" in console.said

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from harness.core.types import GameRecord
+from harness.core.records import GameRecord
 from harness.plugins.registry import load
 from tests.play.support import sit_down
 from tests.play.terminal import CTRL_C, CTRL_D, terminal
@@ -46,7 +46,7 @@ def test_a_whole_game_with_wrong_input_ctrl_d_and_ctrl_c(game):
         greeting = person.read()
         assert f"seat {seat}: you" in greeting
         assert "no choice number 99" in person.type("99")
-        assert "is no choice here" in person.type("castle")
+        assert "is not a choice here" in person.type("castle")
         assert "Type a number from 1 to" in person.type("")
         assert "nothing to take back" in person.type("undo")
         assert "Enter plays it, undo takes it back>" in person.type("2")
@@ -60,18 +60,18 @@ def test_a_whole_game_with_wrong_input_ctrl_d_and_ctrl_c(game):
         person.type("1!")
         person.press(CTRL_D)
         assert person.end() == 0
-        assert "Your match is kept. Go on with: arena play --resume results/a" in person.seen
+        assert "Your match is saved. Continue with: arena play --resume results/a" in person.seen
     assert records("a") == []
 
     with terminal("play", "--resume", "a") as person:
-        assert "Your 2 choices so far are played again" in person.read()
+        assert "Your 2 choices so far are replayed" in person.read()
         person.type("1!")
         person.press("2" + CTRL_C)
         assert person.end() == 130
-        assert "Your match is kept." in person.seen
+        assert "Your match is saved." in person.seen
 
     with terminal("play", "--resume", "a") as person:
-        assert "Your 3 choices so far are played again" in person.read()
+        assert "Your 3 choices so far are replayed" in person.read()
         last = person.play_on()
         assert person.end() == 0
     [record] = records("a")
@@ -107,7 +107,7 @@ def test_a_killed_terminal_loses_no_choice():
         os.kill(person.process.pid, signal.SIGKILL)
         person.end()
     with terminal("play", "--resume", "a") as person:
-        assert "Your 2 choices so far are played again" in person.read()
+        assert "Your 2 choices so far are replayed" in person.read()
         person.press(CTRL_D)
         assert person.end() == 0
 
@@ -118,7 +118,7 @@ def test_leaving_before_the_first_choice_leaves_nothing_behind():
             person.read()
             person.press(keys)
             assert person.end() == code
-            assert "nothing is kept" in person.seen
+            assert "nothing is saved" in person.seen
         assert not Path("results/a").exists()
 
 
@@ -154,7 +154,7 @@ def test_ctrl_c_while_a_bot_thinks_lets_it_finish_and_blames_nobody():
         person.read("Waiting for a bot")
         Path("enough").touch()
         assert person.end() == 130
-        assert "Your match is kept" in person.seen
+        assert "Your match is saved" in person.seen
 
 
 def test_ctrl_c_while_a_hint_is_thought_up_ends_the_hint_alone():

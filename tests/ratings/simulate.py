@@ -8,7 +8,7 @@ from itertools import combinations
 from math import erf, sqrt
 from random import Random
 
-from harness.core.types import GameRecord, ranks_of
+from harness.core.records import GameRecord, ranks_of
 
 
 @dataclass(frozen=True)

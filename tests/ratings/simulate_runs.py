@@ -15,11 +15,12 @@ from random import Random
 
 import numpy as np
 
-from harness.core.format import GamePlan, Plan
-from harness.core.types import GameRecord, MatchSpec, ranks_of
-from harness.ratings import Ratings
-from harness.ratings.ahead import solved
-from harness.schedule import FORMATS, Schedule
+from harness.core.plan import GamePlan, Plan
+from harness.core.records import GameRecord, MatchSpec, ranks_of
+from harness.plugins.features import FORMATS
+from harness.ratings.beat_rate import solved
+from harness.ratings.trueskill import Ratings
+from harness.runs.scheduler import Schedule
 
 SCALE = 1000
 SAMPLES = 250_000

@@ -8,8 +8,7 @@ from random import Random
 
 import pytest
 
-from harness.ratings.anytime import ABOUT, AnytimeClaims, EvenRounds, Gamblers
-from harness.ratings.betting import FRACTIONS
+from harness.ratings.anytime import ABOUT, FRACTIONS, AnytimeClaims, EvenRounds, Gamblers
 
 NAMES = ("a", "b", "c", "d")
 

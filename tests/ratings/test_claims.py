@@ -8,12 +8,10 @@ from random import Random
 
 import pytest
 
-from harness.ratings import leaderboard, rate_records
-from harness.ratings.leaderboard import ELO
+from harness.comparison.sequential_test import Question, matches_of
+from harness.ratings.beat_rate import sureness
+from harness.ratings.leaderboard import ELO, leaderboard, rate_records
 from harness.ratings.plackett_luce import fit
-from harness.ratings.question import Question
-from harness.ratings.sureness import sureness
-from harness.ratings.units import matches_of
 from tests.ratings.simulate import World, record, tournament
 
 

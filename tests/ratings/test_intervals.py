@@ -5,8 +5,7 @@ from random import Random
 
 import pytest
 
-from harness.ratings.evidence import SeatSums
-from harness.ratings.intervals import cdf, mean_of, quantile, share_of
+from harness.ratings.evidence import SeatSums, cdf, mean_of, quantile, share_of
 
 
 def sums_of(deals):

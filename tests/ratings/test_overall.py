@@ -6,7 +6,8 @@ from random import Random
 
 import pytest
 
-from harness.ratings import leaderboard, overall, rate_records
+from harness.ratings.leaderboard import leaderboard, rate_records
+from harness.ratings.overall import overall
 from tests.ratings.simulate import record
 from tests.ratings.simulate_runs import Field, run
 

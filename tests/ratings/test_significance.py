@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.ratings.ahead import Difference
-from harness.ratings.significance import compact_letters, letters_of, reaches, told_apart
+from harness.ratings.beat_rate import Difference, compact_letters, letters_of, reaches, told_apart
 
 
 def known(values, error, freedom=29):

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import pytest
 
-from harness.ratings import leaderboard, rate_records
-from harness.ratings.alpha_rank import alpha_rank
-from harness.ratings.voting import schulze
+from harness.ratings.leaderboard import leaderboard, rate_records
+from harness.ratings.overall import schulze
+from harness.ratings.plackett_luce import alpha_rank
 from tests.ratings.simulate import record
 
 ROCK_PAPER_SCISSORS = [[0.5, 0.8, 0.2], [0.2, 0.5, 0.8], [0.8, 0.2, 0.5]]

@@ -9,7 +9,7 @@ import pytest
 
 from harness.output.tables import leaderboard_files
 from harness.plugins.registry import load
-from harness.runs.boards import boards_of
+from harness.runs.standings import boards_of
 from harness.runs.store import RunFolder
 from harness.runs.verify import check_run
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import process_time
 
-from harness.bench.record_speed import make_run
+from harness.bench.records import make_run
 from harness.serve.live_run import LiveRun
 from tests.serve.support import GrowingRun, Server, followed
 from tests.support.games import REGISTRY

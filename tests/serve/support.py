@@ -15,10 +15,8 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from harness.runs.store import GAMES, RUN
-from harness.serve.guard import Guard
-from harness.serve.live_run import LiveRun
-from harness.serve.run_places import RunPlace, place_of
-from harness.serve.web_app import LivePages, live_app
+from harness.serve.app import Guard, LivePages, live_app
+from harness.serve.live_run import LiveRun, RunPlace, place_of
 from tests.support.forgery import edit_info
 from tests.support.games import REGISTRY
 

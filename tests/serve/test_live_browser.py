@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from harness.runs.store import RunFolder
-from tests.output.browser import browser
 from tests.output.support import HOSTILE, LONG, play, rename
+from tests.report.browser import browser
 from tests.serve.support import GrowingRun, Server
 from tests.support import dawdler
 from tests.support.cli import arena

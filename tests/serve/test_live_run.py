@@ -10,15 +10,13 @@ import sys
 
 import pytest
 
-from harness.output.data_table import DataTable
-from harness.output.outcome_files import results_of
-from harness.output.tables import leaderboard_table
-from harness.runs.boards import boards_of
-from harness.runs.run_setup import formats_of
+from harness.output.outcome import results_of
+from harness.output.tables import DataTable, leaderboard_table
+from harness.runs.setup import formats_of
+from harness.runs.standings import boards_of
 from harness.runs.store import GAMES, RunFolder
-from harness.serve import live_ratings, live_run, record_tail
-from harness.serve.live_run import LiveRun
-from harness.serve.run_places import place_of, places_in
+from harness.serve import live_run
+from harness.serve.live_run import LiveRun, place_of, places_in
 from tests.output.support import play, rename
 from tests.serve.support import GrowingRun, followed, look
 from tests.support.forgery import edit_info
@@ -161,7 +159,7 @@ def test_damaged_records_are_counted_and_left_out(growing):
 
 
 def test_a_long_file_is_read_in_pieces_and_told_once(growing, monkeypatch):
-    monkeypatch.setattr(record_tail, "AT_ONCE", 20_000)
+    monkeypatch.setattr(live_run, "AT_ONCE", 20_000)
     growing.add(*range(len(growing)))
     live = followed(growing.folder)
     looks = 0
@@ -184,7 +182,7 @@ def test_run_json_may_be_written_anew(growing, monkeypatch):
     told = look(live)
     assert told["progress"]["bots"] == len(entrants) + 1
     assert "the others" in told["standings"]["html"]
-    monkeypatch.setattr(record_tail, "AT_ONCE", 5_000)  # all is read again, in pieces, and nobody is told of them
+    monkeypatch.setattr(live_run, "AT_ONCE", 5_000)  # all is read again, in pieces, and nobody is told of them
     edit_info(growing.folder, lambda raw: raw | {"plan": raw["plan"] | {"deals": 5}})
     assert live.look() == {}
     told = look(live)
@@ -267,8 +265,8 @@ def test_a_format_that_fails_leaves_the_standings(tmp_path):
 
 
 def test_a_place_that_stays_empty_holds_nothing_up(growing, monkeypatch):
-    monkeypatch.setattr(live_ratings, "MOST_WAITING", 12)
-    monkeypatch.setattr(live_ratings, "LEFT_WAITING", 4)
+    monkeypatch.setattr(live_run, "MOST_WAITING", 12)
+    monkeypatch.setattr(live_run, "LEFT_WAITING", 4)
     live = followed(growing.folder)
     for first in range(0, 60, 10):
         growing.add(*(number for number in range(first, first + 10) if number != 5))
@@ -279,8 +277,8 @@ def test_a_place_that_stays_empty_holds_nothing_up(growing, monkeypatch):
 
 
 def test_a_match_that_comes_very_late_is_put_in_its_place_in_the_end(growing, monkeypatch):
-    monkeypatch.setattr(live_ratings, "MOST_WAITING", 12)
-    monkeypatch.setattr(live_ratings, "LEFT_WAITING", 4)
+    monkeypatch.setattr(live_run, "MOST_WAITING", 12)
+    monkeypatch.setattr(live_run, "LEFT_WAITING", 4)
     live = followed(growing.folder)
     growing.add(*(number for number in range(len(growing)) if number != 5))
     look(live)

@@ -6,8 +6,8 @@ import pytest
 from msgspec.structs import replace
 
 from harness.runs.request import RunRequest
-from harness.runs.run_setup import prepare
-from harness.serve.open_deals import OpenDeals
+from harness.runs.setup import prepare
+from harness.serve.live_run import OpenDeals
 from tests.support.games import REGISTRY
 
 BOTS = ("random", "outlaw", "diehard", "skittish", "other=random")

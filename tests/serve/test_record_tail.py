@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from harness.serve import record_tail
-from harness.serve.record_tail import RecordTail
+from harness.serve import live_run
+from harness.serve.live_run import RecordTail
 
 
 def append(path, data):
@@ -67,7 +67,7 @@ def test_a_file_that_is_cut_short_or_exchanged_is_read_anew(tmp_path):
 
 
 def test_a_long_file_is_read_in_pieces(tmp_path, monkeypatch):
-    monkeypatch.setattr(record_tail, "AT_ONCE", 30)
+    monkeypatch.setattr(live_run, "AT_ONCE", 30)
     path = tmp_path / "games.jsonl"
     append(path, b"0123456789\n" * 10)
     tail, looks = RecordTail(path), 0

@@ -15,7 +15,7 @@ from tests.support.cli import arena
 
 @pytest.mark.parametrize("library", ["starlette", "uvicorn", "jinja2"])
 def test_a_missing_library_is_named_with_what_to_install(played, monkeypatch, library):
-    for name in ("serve.web_app", "serve.web_server", "serve.live_run", "serve.live_parts", "output.pages.markup"):
+    for name in ("serve.app", "serve.live_run", "serve.live_data", "report.parts"):
         monkeypatch.delitem(sys.modules, f"harness.{name}", raising=False)
     for name in [name for name in sys.modules if name.startswith(f"{library}.")]:
         monkeypatch.delitem(sys.modules, name)

@@ -8,11 +8,9 @@ import re
 
 import pytest
 
-from harness.serve import bulletins, web_app
-from harness.serve.bulletins import Bulletins
-from harness.serve.live_run import LiveRun
-from harness.serve.run_places import place_of, places_in
-from harness.serve.web_app import MOST_FOLLOWED
+from harness.serve import app
+from harness.serve.app import MOST_FOLLOWED, Bulletins
+from harness.serve.live_run import LiveRun, place_of, places_in
 from tests.output.support import HOSTILE, NASTY, recorded
 from tests.ratings.simulate import record
 from tests.serve.conftest import SEED
@@ -174,7 +172,7 @@ def test_of_many_runs_few_are_followed_at_once(played, tmp_path):
 def test_what_nobody_thought_of_is_said_once_and_passes(page, caplog, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(LiveRun, "look", lambda _self: 1 / 0)
-        patch.setattr(web_app, "POLL", 0.001)
+        patch.setattr(app, "POLL", 0.001)
         assert page.get("/api/progress").status == 503
         while len([record for record in caplog.records if "could not be looked at" in record.message]) < 1:
             page.get("/")
@@ -231,7 +229,7 @@ def test_a_slow_reader_gets_the_newest_and_nothing_is_kept_for_it():
 
 
 def test_a_silent_reader_is_told_that_we_are_still_here(monkeypatch):
-    monkeypatch.setattr(bulletins, "HEARTBEAT", 0.001)
+    monkeypatch.setattr(app, "HEARTBEAT", 0.001)
 
     async def story():
         reader = Bulletins().stream()

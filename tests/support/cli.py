@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from click.testing import CliRunner, Result
 
-from harness.cli import main
+from harness.cli.main import main
 
 
 def arena(*args: object, code: int = 0) -> Result:

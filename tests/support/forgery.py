@@ -7,10 +7,9 @@ from pathlib import Path
 
 import msgspec
 
-from harness.core.types import GameRecord
+from harness.core.records import GameRecord
 from harness.output.tables import write_leaderboard
-from harness.runs.run_files import SUM_SIZE, with_sum
-from harness.runs.store import GAMES, RUN, RunFolder
+from harness.runs.store import GAMES, RUN, SUM_SIZE, RunFolder, with_sum
 
 
 def records_of(folder: Path) -> list[GameRecord]:

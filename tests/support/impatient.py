@@ -7,7 +7,7 @@ A Dask worker takes it with --preload.
 
 from __future__ import annotations
 
-from harness.executors.cluster import cluster_nodes, door
+from harness.cluster import agent, nodes
 
 UNHEARD = 1.5
 """Seconds after which a driver plays elsewhere, too, what a silent node has before it."""
@@ -15,11 +15,11 @@ UNHEARD = 1.5
 
 def dask_setup(_worker: object) -> None:
     """In a Dask worker that is starting: agents are given up soon."""
-    door.SILENT, door.LEAVE_TIME = 3.0, 0.5
+    agent.AGENT_TIMEOUT_S, agent.EXIT_TIMEOUT_S = 3.0, 0.5
 
 
 if __name__ == "__main__":
     from harness.cli import run
 
-    cluster_nodes.SILENT = UNHEARD
+    nodes.SILENT_AFTER_S = UNHEARD
     run()

@@ -13,8 +13,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from harness.sandbox import kernel, seccomp
-from harness.sandbox.seccomp import Instruction
+from harness.isolation import seccomp
+from harness.isolation.seccomp import Instruction
 
 SOMEBODY = 54321
 LANDLOCK = 444
@@ -43,15 +43,15 @@ def main() -> None:
         os.setresgid(user, user, user)
         os.setresuid(user, user, user)
     os.environ["HOME"] = cwd
-    kernel.no_new_privileges()
+    seccomp.no_new_privileges()
     steps = [Instruction(0x20, 0)]
     for number in refused:
-        steps += [Instruction(0x15, number, 0, 1), seccomp._fail(1)]
+        steps += [Instruction(0x15, number, 0, 1), seccomp.return_error(1)]
     if not filters:
-        option = [Instruction(0x20, _OPTION_AT), Instruction(0x15, SECCOMP, 0, 1), seccomp._fail(22)]
+        option = [Instruction(0x20, _OPTION_AT), Instruction(0x15, SECCOMP, 0, 1), seccomp.return_error(22)]
         steps += [Instruction(0x15, PRCTL[os.uname().machine], 0, len(option)), *option]
     if refused or not filters:
-        seccomp.put_on([*steps, Instruction(0x06, 0x7FFF_0000)])
+        seccomp.install_program([*steps, Instruction(0x06, 0x7FFF_0000)])
     os.execv(command[0], command)  # noqa: S606 - that is the purpose
 
 
@@ -65,15 +65,15 @@ def _show_python() -> None:
             hidden.setdefault(private[0], []).append(place)
     if not hidden:
         return
-    kernel.unshare(kernel.CLONE_NEWNS)
-    kernel.mount(None, "/", None, kernel.MS_REC | kernel.MS_PRIVATE)
+    seccomp.unshare(seccomp.CLONE_NEWNS)
+    seccomp.mount(None, "/", None, seccomp.MS_REC | seccomp.MS_PRIVATE)
     for folder, inside in hidden.items():
         aside = {place: tempfile.mkdtemp() for place in inside}
         for place, other in aside.items():
-            kernel.mount(str(place), other, None, kernel.MS_BIND | kernel.MS_REC)
-        kernel.mount("tmpfs", str(folder), "tmpfs", 0, "mode=755")
+            seccomp.mount(str(place), other, None, seccomp.MS_BIND | seccomp.MS_REC)
+        seccomp.mount("tmpfs", str(folder), "tmpfs", 0, "mode=755")
         for place, other in aside.items():
             place.mkdir(parents=True, exist_ok=True)
-            kernel.mount(other, str(place), None, kernel.MS_BIND | kernel.MS_REC)
-            kernel.unmount(other)
+            seccomp.mount(other, str(place), None, seccomp.MS_BIND | seccomp.MS_REC)
+            seccomp.unmount(other)
             Path(other).rmdir()

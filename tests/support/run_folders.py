@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from harness.core.types import GameRecord
+from harness.core.records import GameRecord
 
 
 def written(name: str) -> int:

@@ -36,7 +36,7 @@ def variants(game):
 
 def digest(game, options, matches):
     """Of all that is the same in every play: scores, ranks, endings, every action."""
-    from harness.core.types import MatchSpec
+    from harness.core.records import MatchSpec
     from harness.match.referee import play
     from harness.plugins.registry import load
 

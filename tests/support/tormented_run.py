@@ -26,7 +26,7 @@ QUICKLY, SLOWLY = (0.003, 0.01, 0.03), 0.15
 one by one), and while something is being done to it: it must not be over by then."""
 CUT = 20.0
 """Seconds for which a wire is cut, with all the patience that arena has."""
-UNHEARD, HEARD = "Nothing is heard of the node", "is heard of again"
+UNHEARD, HEARD = "does not respond; its matches", "responds again"
 FARTHER = 6
 """Records that are written, at most, between two disturbances: their moments are random."""
 

@@ -14,9 +14,9 @@ from pathlib import Path
 from types import CodeType, FrameType, FunctionType
 from typing import Any
 
-from harness.core.chance import Chance
+from harness import Chance
 
-OURS = runpy.run_path(str(Path(__file__).with_name("arena.py")))  # no package: it may run in an older arena
+OURS = runpy.run_path(str(Path(__file__).with_name("arena.py")))  # no package: it may run in another version of Arena
 versions = OURS["versions"]
 MATCHES = 20
 """Matches that are played again."""

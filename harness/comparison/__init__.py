@@ -1,0 +1,1 @@
+"""Is one bot better than another? arena compare, harness.compare and the format they play."""

@@ -1,0 +1,228 @@
+"""Compare: two candidates at one table, exchanging seats, until it is known whether one is better."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace as replaced
+from functools import partial
+from itertools import groupby
+from typing import Any
+
+from msgspec.structs import replace
+
+from harness.comparison.sequential_test import (
+    MARGIN,
+    WAYS,
+    DuelJudge,
+    Question,
+    SequentialTest,
+    Unit,
+    Verdict,
+    matches_of,
+    value_functions,
+)
+from harness.core.errors import StoreError, UsageError
+from harness.core.game import Game
+from harness.core.plan import Format, GamePlan, OpenRound, Outcome, Plan, RoundsOfMatches
+from harness.core.records import GameRecord, MatchSpec, Option
+from harness.core.rng import Chance
+from harness.core.value_function import value_function_of
+from harness.formats.common import PIECE
+
+NO_JUDGES: Mapping[str, DuelJudge] = {}
+
+
+def rounds(game: GamePlan, plan: Plan, _luck: Chance, judges: Mapping[str, DuelJudge] = NO_JUDGES) -> RoundsOfMatches:
+    """As many units at once as are needed at least; the answer may come with the last of them, and not before."""
+    test = sequential_test(game, plan, judges)
+    if test is None:
+        raise UsageError(f"To take the luck out of {game.name} is for 'arena compare --luck-adjusted'.")
+    yield _Units(game, plan, test)
+    return Outcome(note=test.verdict().sentence)
+
+
+class _Units(OpenRound):
+    """The units of a comparison. Results may say that more of them are needed before all that are being played have
+    ended: these can be played at once, and the answer is the same."""
+
+    def __init__(self, game: GamePlan, plan: Plan, test: SequentialTest) -> None:
+        self._game, self._plan, self._test = game, plan, test
+        self._given = 0
+        self._looked = -1
+        self._unit: list[GameRecord] = []
+
+    def more(self) -> list[MatchSpec]:
+        test = self._test
+        if self._looked == test.played or test.over:
+            return []
+        self._looked = test.played
+        unit, size, last = test.unit, test.question.size(test.unit), test.played + test.least(PIECE)
+        numbers = range(self._given + 1, last + 1)
+        self._given = max(self._given, last)
+        firsts = ((number, test.matches + (number - test.played - 1) * size) for number in numbers)
+        return [spec for number, first in firsts for spec in placed(self._game, self._plan, unit, number, first)]
+
+    def take(self, record: GameRecord) -> None:
+        self._unit.append(record)
+        if len(self._unit) == self._test.question.size(self._test.unit):
+            self._test.add(self._unit)
+            self._unit = []
+
+
+def sequential_test(game: GamePlan, plan: Plan, judges: Mapping[str, DuelJudge]) -> SequentialTest | None:
+    """What a game of a plan is to be tested by; None if its luck is to be taken out and nobody here can."""
+    question = Question.of(game, plan)
+    if not question.luck:
+        return SequentialTest(question)
+    return SequentialTest(question, judges[game.name].duel()) if game.name in judges else None
+
+
+def placed(game: GamePlan, plan: Plan, unit: Unit, number: int, first: int) -> list[MatchSpec]:
+    """A unit with its places in the schedule: the games take turns, also those that have ended by then.
+
+    So every match keeps its place when a comparison is continued with more.
+    """
+    question, turn = Question.of(game, plan), plan.games.index(game)
+    specs = matches_of(question, unit, number, first)
+    return [replace(spec, index=spec.index * len(plan.games) + turn) for spec in specs]
+
+
+def count(game: GamePlan, plan: Plan) -> int | None:
+    """Only the results can tell when it ends, unless it plays on."""
+    question = Question.of(game, plan)
+    return question.most if question.thorough else None
+
+
+def check(game: GamePlan, plan: Plan) -> None:
+    """Refuses anything but two candidates, with everybody at one table."""
+    question = Question.of(game, plan)
+    if question.seats != game.players and question.way == "gauntlet":
+        raise UsageError(
+            f"A gauntlet of {game.name} seats one of the two candidates with {len(question.company)} others at a "
+            f"table, not {game.players}."
+        )
+    if question.seats != game.players:
+        raise UsageError(
+            f"A comparison of {game.name} seats all its {len(game.entrants)} bots at one table, not {game.players}."
+        )
+    if value_functions(plan) and not question.luck:
+        raise UsageError(f"Luck is taken out of all games of a comparison or of none, and {game.name} is left out.")
+    if question.luck and question.way == "gauntlet":
+        raise UsageError(
+            "Luck can be taken out where the two bots meet on deals of their own or exchange seats, not in the way "
+            "gauntlet: leave out --luck-adjusted, or choose auto, pairs or own-deals."
+        )
+    if not SequentialTest(question).room:
+        raise UsageError("A deal that is played twice takes 2 matches: --most (of a tournament --deals) must be 2.")
+
+
+def extend(plan: Plan, asked: Plan) -> Plan:
+    """More matches."""
+    from harness.formats.common import longer_comparison  # few runs are extended
+
+    return longer_comparison(plan, asked)
+
+
+def verdicts(plan: Plan, records: Iterable[GameRecord], judges: Mapping[str, DuelJudge] = NO_JUDGES) -> list[Verdict]:
+    """What the records of a comparison say, game by game; of one that is not complete, its first whole units.
+
+    Of a game whose luck is to be taken out nothing is said unless there is a judge for it.
+    """
+    kept = records if judges else (replace(record, actions=()) if record.actions else record for record in records)
+    known = sorted(kept, key=lambda record: record.index)
+    found = []
+    for game in plan.games:
+        test = sequential_test(game, plan, judges)
+        if test is None:
+            continue
+        units = groupby((record for record in known if record.game == game.name), key=lambda record: record.set)
+        for number, (name, played) in enumerate(units, 1):
+            matches = list(played)
+            if name != f"{game.name}-{number}" or len(matches) < test.question.size(test.unit):
+                break  # somebody stopped the run in the middle of a unit
+            test.add(matches)
+        if test.matches:
+            found.append(test.verdict())
+    return found
+
+
+class ComparedPair:
+    """The two bots of a comparison of one game, told apart if its own verdict says so.
+
+    Where luck was taken out nobody is: a leaderboard needs no game, and that verdict does.
+    """
+
+    def __init__(self, game: GamePlan, plan: Plan) -> None:
+        self._plan = replace(plan, games=(game,))
+        self._records: list[GameRecord] = []
+
+    def add(self, record: GameRecord) -> None:
+        """Takes in one match."""
+        self._records.append(replace(record, actions=()) if record.actions else record)
+
+    def claims(self, _level: float) -> list[tuple[str, str]]:
+        """The two, the better one first, if they sat at one table and that is known."""
+        one, other = self._plan.candidates
+        met = any(one in record.seats and other in record.seats for record in self._records)
+        answers = [verdict.answer for verdict in verdicts(self._plan, self._records)] if met else []
+        return [(one, other)] if answers == ["better"] else [(other, one)] if answers == ["worse"] else []
+
+
+def judges_of(plan: Plan, games: Mapping[str, Game[Any]]) -> dict[str, DuelJudge]:
+    """Game -> who takes its luck out, as the plan says; refuses other value functions than those it began with."""
+    judges = {}
+    for name, digest in value_functions(plan).items():
+        if name not in games:
+            raise StoreError(f"Luck is to be taken out of {name}, which this comparison does not play.")
+        function = value_function_of(games[name], {})
+        if function.digest != digest:
+            raise StoreError(
+                f"This comparison takes the luck out of {name} by the value function {digest}, and the one that is "
+                f"installed is {function.digest}: a comparison keeps to the one that it began with, also with --force. "
+                f"Begin another."
+            )
+        judges[name] = DuelJudge(games[name], function)
+    return judges
+
+
+def bind(plan: Plan, games: Callable[[], Mapping[str, Game[Any]]]) -> Format:
+    """The format for a plan: one whose luck is taken out needs the value functions of its games."""
+    if not value_functions(plan):
+        return COMPARE
+    return replaced(COMPARE, rounds=partial(rounds, judges=judges_of(plan, games())), reads_actions=True)
+
+
+COMPARE = Format(
+    "compare",
+    "two candidates at one table, until it is known whether one is better: what 'arena compare' plays",
+    rounds,
+    count,
+    adaptive=True,
+    check=check,
+    options=(
+        Option(
+            "margin",
+            MARGIN,
+            "a share of finishing ahead this near to one half is no difference",
+            kind="float",
+            minimum=0,
+            maximum=0.499,
+        ),
+        Option(
+            "indifference",
+            0.0,
+            "if not 0, ask only whether there is a difference of at least this, with bounds for both errors",
+            kind="float",
+            minimum=0,
+            maximum=0.499,
+        ),
+        Option("way", "auto", "how the matches are laid out", choices=WAYS),
+        Option("thorough", False, "play on to the last match when the answer is known", kind="bool"),
+        Option("luck", "", "what 'arena compare --luck-adjusted' takes luck out by: value functions as GAME:DIGEST"),
+    ),
+    candidates=True,
+    anytime=True,
+    extend=extend,
+    bind=bind,
+    claims=ComparedPair,
+)

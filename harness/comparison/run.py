@@ -1,0 +1,300 @@
+"""A run that compares two bots, what its records answer, and harness.compare."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace as replaced
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from msgspec.structs import asdict, replace
+
+from harness.api.matches import installed_here
+from harness.api.runs import Run, called, reopened
+from harness.comparison.cli import NOT_COMPARED, announcement, verdict_sentences
+from harness.comparison.format import COMPARE, judges_of, verdicts
+from harness.comparison.sequential_test import MARGIN, MOST_MATCHES, WAYS, Question, Verdict
+from harness.core.errors import UnknownName, UsageError
+from harness.core.game import Game
+from harness.core.options import RunOptions, run_options
+from harness.core.plan import Plan
+from harness.core.records import Value
+from harness.core.value_function import value_function_of
+from harness.executors.base import expect_workers
+from harness.output.progress import play_watched
+from harness.output.tables import write_leaderboard
+from harness.output.text import calls, fault_lines
+from harness.plugins.entrants import Entrant
+from harness.plugins.registry import Registry, house_bots
+from harness.runs.request import BotLike, RunRequest
+from harness.runs.scheduler import Schedule
+from harness.runs.setup import RunSetup, bound_formats, info_for, prepare, reopen, run_folder, seeded
+from harness.runs.store import RunFolder
+
+# Who takes the luck out of a comparison: for each game the value function that its plan names, as it is installed.
+
+
+def luck_setting(games: Iterable[Game[Any]]) -> str:
+    """The option `luck` of the format `compare`: the value functions of these games as they are installed."""
+    named = []
+    for game in games:
+        if not game.value_data():
+            raise UsageError(
+                f"{game.title} brings no value function, and without one luck cannot be told from skill: compare "
+                f"without --luck-adjusted, or see docs/add-a-game.md on how a game comes by one."
+            )
+        named.append(f"{game.name}:{value_function_of(game, {}).digest}")
+    return " ".join(named)
+
+
+# Is one bot better than another? A run that asks it, for each game that both play, and what its records answer.
+
+
+def question_settings(
+    margin: float | None, indifference: float | None, way: str | None, thorough: bool
+) -> dict[str, Value]:
+    """The options of the format `compare` for what was asked; None is the default."""
+    if margin is not None and indifference is not None:
+        raise UsageError("A margin or an indifference, not both: they are different questions; see docs/ratings.md.")
+    if way is not None and way not in WAYS:
+        raise UnknownName("way to compare", way, WAYS)
+    return {
+        "margin": MARGIN if margin is None else margin,
+        "indifference": 0.0 if indifference is None else indifference,
+        "way": way or "auto",
+        "thorough": thorough,
+    }
+
+
+def create_comparison(
+    one: BotLike,
+    other: BotLike,
+    request: RunRequest,
+    registry: Registry,
+    command: str,
+    settings: dict[str, Value],
+    luck_adjusted: bool = False,
+) -> tuple[RunFolder, RunSetup]:
+    """A new run folder for a comparison, and what is needed to play it.
+
+    The request's bots are the others at the table, its deals the most matches that are played; `settings` are options
+    of the format `compare`; `luck_adjusted` takes luck out of the results, by the value functions that games bring.
+    """
+    setup = prepare_comparison(one, other, request, registry, settings, luck_adjusted)
+    folder = run_folder(Path(request.results), request.name)
+    return RunFolder.create(folder, info_for(setup, command, asdict(request.limits))), setup
+
+
+def prepare_comparison(
+    one: BotLike,
+    other: BotLike,
+    request: RunRequest,
+    registry: Registry,
+    settings: dict[str, Value],
+    luck_adjusted: bool = False,
+) -> RunSetup:
+    """Each game that both bots play, at a table with the request's bots and as many house bots as it lacks."""
+    entered = _entered(registry, one, other, request.bots)
+    games = _games(registry, request.games, entered[:2])
+    absent_one = 1 if settings.get("way") == "gauntlet" else 0  # the two take turns at one place
+    fillers = {}
+    for name in games:
+        there = [entrant.name for entrant in entered if entrant.plays(name)]
+        lacking = max(0, registry.game(name).min_players + absent_one - len(there))
+        fillers[name] = house_bots(registry, name, lacking, {entrant.name for entrant in entered})
+    house = tuple(dict.fromkeys(bot for bots in fillers.values() for bot in bots))
+    bots = (one, other, *request.bots, *house)
+    setup = prepare(replace(request, games=tuple(games), bots=bots, players=None, format="round-robin"), registry)
+    names = list(setup.entrants)
+    named = dict(zip(house, names[len(names) - len(house) :], strict=True))
+    plans = []
+    for plan in setup.plan.games:
+        absent = {named[bot] for bot in house if bot not in fillers[plan.name]}
+        table = tuple(name for name in plan.entrants if name not in absent)
+        game = setup.games[plan.name]
+        players = len(table) - absent_one
+        if players > game.max_players:
+            raise UsageError(f"{game.title} is for at most {game.max_players} players, not {players}.")
+        plans.append(replace(plan, players=players, entrants=table))
+    if luck_adjusted:
+        settings = {**settings, "luck": luck_setting(setup.games[plan.name] for plan in plans)}
+    asked = replace(
+        setup.plan, games=tuple(plans), format=COMPARE.name, settings=settings, candidates=(names[0], names[1])
+    )
+    return _scheduled(setup, asked, registry)
+
+
+def _scheduled(setup: RunSetup, asked: Plan, registry: Registry) -> RunSetup:
+    return replaced(setup, schedule=Schedule(asked, bound_formats(asked, lambda: setup.games, registry.formats)))
+
+
+def _entered(registry: Registry, one: BotLike, other: BotLike, company: Iterable[BotLike]) -> list[Entrant]:
+    """Those who were named, the two first, by the names they have beside each other."""
+    for bot in (one, other):
+        registry.entrant(bot)  # it must be one
+    return registry.entrants([one, other, *company])
+
+
+def _games(registry: Registry, asked: Iterable[str], pair: list[Entrant]) -> list[str]:
+    """The games that are asked for, or all that both play."""
+    for name in dict.fromkeys(asked):
+        for bot in pair:
+            if not bot.plays(registry.game(name).name):
+                raise UsageError(f"{bot.name} does not play {registry.game(name).title}.")
+    games = list(dict.fromkeys(asked)) or [name for name in sorted(registry.games) if all(b.plays(name) for b in pair)]
+    if not games:
+        raise UsageError(f"There is no game that both {pair[0].name} and {pair[1].name} play.")
+    return games
+
+
+def reopen_comparison(
+    run: RunFolder, registry: Registry, force: bool = False, most: int | None = None, thorough: bool = False
+) -> RunSetup:
+    """A comparison to be continued: as it was asked for, or with more matches.
+
+    That may be decided after seeing the results: the test holds whenever one looks and however one decides to go on, as
+    long as the matches go on where they were. So nothing else of the question can be changed.
+    """
+    plan = run.info.plan
+    if plan.format != COMPARE.name:
+        raise UsageError(f"{run.folder} is no comparison; continue it with: arena tournament --resume {run.folder}")
+    if most is not None and most < plan.deals:
+        raise UsageError(f"{run.folder} goes up to {plan.deals:,} matches; with --most it can have more, not {most:,}.")
+    setup = reopen(run, registry, force)
+    settings = plan.settings | ({"thorough": True} if thorough else {})
+    asked = replace(plan, deals=plan.deals if most is None else most, settings=settings)
+    if asked == plan:
+        return setup
+    run.extend(asked)
+    return _scheduled(setup, asked, registry)
+
+
+# Is one bot better than another?
+
+
+MORE = run_options(RunOptions).keys() - {*NOT_COMPARED, "games", "options", "seed", "workers"}
+"""Options of a run that `compare` takes as they are; the last four are arguments of its own."""
+
+NOTHING_YET = "Nothing is finished yet: there is nothing to compare."
+
+
+class Comparison(Sequence[Verdict]):
+    """The verdicts on two bots, one for each game that both play; shown as sentences.
+
+    `run` holds the matches, like any other run.
+    """
+
+    def __init__(self, verdicts: Sequence[Verdict], run: Run) -> None:
+        self._verdicts = tuple(verdicts)
+        self.run = run
+
+    def __len__(self) -> int:
+        return len(self._verdicts)
+
+    def __getitem__(self, game: Any) -> Any:
+        """The verdict of a game, by its name or its place."""
+        if not isinstance(game, str):
+            return self._verdicts[game]
+        by_name = {verdict.question.game: verdict for verdict in self._verdicts}
+        if game not in by_name:
+            raise UnknownName("game of this comparison", game, by_name)
+        return by_name[game]
+
+    def __iter__(self) -> Iterator[Verdict]:
+        return iter(self._verdicts)
+
+    def __repr__(self) -> str:
+        return "\n\n".join("\n".join(verdict_sentences(verdict)) for verdict in self) or NOTHING_YET
+
+    def _repr_html_(self) -> str:
+        told = "".join(f"<p>{'<br>'.join(map(escape, verdict_sentences(verdict)))}</p>" for verdict in self)
+        return told or f"<p>{NOTHING_YET}</p>"
+
+
+def compare(
+    one: BotLike | None = None,
+    other: BotLike | None = None,
+    *,
+    games: Sequence[str] | str = (),
+    bots: Sequence[BotLike] = (),
+    options: Mapping[str, Value] | None = None,
+    seed: int | None = None,
+    most: int | None = None,
+    margin: float | None = None,
+    indifference: float | None = None,
+    way: str | None = None,
+    thorough: bool = False,
+    luck_adjusted: bool = False,
+    workers: int | None = None,
+    resume: str | Path | None = None,
+    force: bool = False,
+    quiet: bool = False,
+    **fields: Any,
+) -> Comparison:
+    """Plays until it is known whether one bot is better than the other, or `most` matches (6,000).
+
+    `bots` are the others at the table; house bots fill it where a game needs more. `way` is "pairs" (each deal twice,
+    with the two bots' seats exchanged), "own-deals" (each match has its own), "auto" (the better one of these, by a
+    pilot), or "gauntlet" (the two take turns against the others, without meeting). The answer is "better", "worse",
+    "equal" (within `margin`, 0.03) or "unknown", and wrong in at most 5 of 100 comparisons. With `indifference` the
+    question is only whether there is a difference of at least that. `luck_adjusted` takes out of each result what luck
+    gave, which takes a tenth of a second a match: with slow bots fewer matches are worth it. The matches are kept as a
+    run. `resume` continues it, also with more matches (`most`, `thorough`); give bots that are classes or functions
+    again. `fields` are `move_time`, `game_time`, `memory`, `isolate`, `name`, `results` and `strict`, as in RunRequest.
+
+    Examples:
+        >>> found = compare("outlaw", "random", games="el-paso", seed=7, workers=0)
+        >>> found["el-paso"].answer, len(found.run)
+        ('better', 9)
+    """
+    unknown = sorted(fields.keys() - MORE)
+    if unknown:
+        raise UnknownName("field of a comparison", unknown[0], MORE)
+    limit, near = MOST_MATCHES if most is None else most, MARGIN if margin is None else margin
+    if type(limit) is not int or limit < 1 or not 0 <= near < 0.5:
+        raise UsageError(f"There is at least 1 match, and a margin from 0 to below 0.5; not {most!r} and {margin!r}.")
+    if indifference is not None and not 0 < indifference < 0.5:
+        raise UsageError(f"An indifference lies between 0 and 0.5; {indifference!r} does not.")
+    settings = question_settings(margin, indifference, way, thorough)
+    request = RunRequest(
+        games=(games,) if isinstance(games, str) else tuple(games),
+        bots=(bots,) if isinstance(bots, str) else tuple(bots),
+        options=dict(options or {}),
+        seed=seed,
+        deals=limit,
+        workers=workers,
+        **fields,
+    )
+    expect_workers(0 if request.cluster else workers)
+    registry = installed_here(request.isolate, request.strict)
+    if resume is not None:
+        fixed = {"games": games, "options": options, "seed": seed, "margin": margin}
+        fixed |= {"indifference": indifference, "way": way, "luck_adjusted": luck_adjusted}
+        given = [name for name, value in fixed.items() if value is not None and value is not False and value != ()]
+        given += [name for name in fields if name not in ("cluster", "isolate", "results", "ship", "strict")]
+        again = [bot for bot in (one, other, *request.bots) if bot is not None]
+        isolate = fields.get("isolate")
+        folder, limits = reopened(Path(resume), request, registry, again, given, isolate, force)
+        setup = reopen_comparison(folder, registry, force, most, thorough)
+    elif one is None or other is None:
+        raise UsageError("Which two bots? Name both: compare(one, other).")
+    else:
+        request = seeded(request)
+        typed = {"margin": margin, "indifference": indifference, "way": way, "thorough": thorough}
+        typed |= {"luck_adjusted": luck_adjusted}
+        command = called(
+            "compare", request, one=one, other=other, **{name: said for name, said in typed.items() if said}
+        )
+        folder, setup = create_comparison(one, other, request, registry, command, settings, luck_adjusted)
+        limits = request.limits
+    for game in () if quiet else setup.plan.games:
+        sys.stderr.writelines(f"{line}\n" for line in announcement(Question.of(game, setup.plan)))
+    complete, faults = play_watched(folder, setup, limits, workers, quiet, request.on_cluster, softly=True)
+    write_leaderboard(folder)
+    if not quiet:
+        sys.stderr.writelines(f"{line}\n" for line in fault_lines(faults, calls))
+    if not complete:
+        sys.stderr.write(f"Not complete. Continue with: harness.compare(resume={str(folder.folder)!r})\n")
+    return Comparison(verdicts(setup.plan, folder.records(), judges_of(setup.plan, setup.games)), Run(folder, registry))

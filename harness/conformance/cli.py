@@ -1,0 +1,127 @@
+"""arena check."""
+
+from __future__ import annotations
+
+import json
+import sys
+from contextlib import redirect_stdout
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from harness.cli.options import BOT, GAME, load_plugins, make_ready, note, run_option
+
+if TYPE_CHECKING:
+    from harness.conformance.bot_check import BotReport
+    from harness.core.records import Isolation
+    from harness.executors.base import Roster
+
+
+PLACES = {"off": "in a worker", "on": "isolated", "strict": "isolated strictly"}
+
+
+@click.command("check", short_help="Try a bot at all its games and say whether it is fit to play.")
+@click.argument("bot", type=BOT)
+@click.option(
+    "--game", "games", type=GAME, multiple=True, help="A game to try; may be repeated. Default: all it plays."
+)
+@click.option("--matches", type=click.IntRange(min=1), default=2, show_default=True, help="Deals a player count.")
+@click.option("--move-time", type=click.FloatRange(min=0), default=10.0, show_default=True, help="Seconds a decision.")
+@click.option("--memory", type=click.IntRange(min=0), default=4096, show_default=True, help="Megabytes it may use.")
+@click.option("--threads", type=click.IntRange(min=0), default=1, show_default=True, help="Of native pools; 0: any.")
+@run_option(
+    "isolate",
+    "Where it plays: in a worker of arena's (off), or in a process without rights (on, strict). Default: in both, one "
+    "after the other; a program, or a file of another user, without rights only.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
+def command(bot: str, games: tuple[str, ...], as_json: bool, **asked: Any) -> None:
+    """Try a bot at all its games, at every player count, as a tournament would, and say whether it is fit to play.
+
+    Reports faults, time, memory, whether the same seed leads to the same decisions, and what happens when it is
+    loaded: a long import, threads, printing. The exit code is 0 for a bot that is fit, 1 for one that is not. In the
+    tests of a package the same check is harness.conformance.check_bot.
+
+    \b
+    arena check skittish
+    arena check my_bot.py
+    arena check "cmd:node my_bot.js" --game el-paso
+    """
+    from harness.core.errors import UsageError
+    from harness.executors.base import CAN_FORK, Roster
+    from harness.match.stdio import no_breakpoints
+    from harness.output.text import tell_confinement
+
+    make_ready(None, None)
+    alone = None if asked["isolate"] == "auto" else asked["isolate"]
+    registry = load_plugins(isolate=alone or ("on" if CAN_FORK else "off"))
+    offered = {name: registry.game(name).configure() for name in sorted({*registry.games, *games})}
+    entrant = registry.entrant(bot)
+    if games and not any(entrant.plays(game) for game in games):
+        raise UsageError(f"{entrant.name} does not say that it plays {' or '.join(games)}.")
+    roster = Roster(offered, {entrant.name: entrant})
+    places: list[Isolation] = [alone] if alone else ["on"] if entrant.stranger else ["off", "on"]
+    places = places if CAN_FORK else ["off"]
+    reports: dict[str, BotReport] = {}
+    with redirect_stdout(sys.stderr), no_breakpoints():  # what a bot prints, and whom it asks
+        for place in places:
+            tell_confinement(roster.entrants, place)
+            note(f"Checking {entrant.name} {PLACES[place]} ...")
+            reports[place] = _check(roster, {**asked, "isolate": place}, games)
+    _show(reports, as_json)
+    if not all(report.fit for report in reports.values()):
+        click.get_current_context().exit(1)
+
+
+def _check(roster: Roster, asked: dict[str, Any], games: tuple[str, ...]) -> BotReport:
+    from harness.conformance.bot_check import check_bot, try_import
+    from harness.core.options import BotLimits
+    from harness.executors.base import CAN_FORK, choose_executor, isolated
+    from harness.match.faults import Limits
+
+    terms = BotLimits(
+        asked["move_time"],
+        memory=asked["memory"],
+        threads=asked["threads"],
+        isolate=asked["isolate"],
+        keep_processes=True,  # to look at them after a match
+    )
+    [placed] = isolated(roster, terms).entrants.values()
+    in_worker = CAN_FORK and not placed.isolated
+    report = check_bot(
+        placed,
+        roster.games.values(),
+        range(1, asked["matches"] + 1),
+        Limits(asked["move_time"]),
+        games,
+        executor=(lambda table: choose_executor(table, terms, 1)) if in_worker else None,
+    )
+    if in_worker and report.fit:
+        trial = try_import(roster, placed.name, asked["threads"])
+        report.warnings += trial.warnings() if trial else []
+    return report
+
+
+def _show(reports: dict[str, BotReport], as_json: bool) -> None:
+    from dataclasses import asdict
+
+    if as_json:
+        data = [{"isolate": place, **asdict(report), "fit": report.fit} for place, report in reports.items()]
+        click.echo(json.dumps({"fit": all(report["fit"] for report in data), "checks": data}, indent=2))
+        return
+    first = next(iter(reports.values()))
+    for game, counts in first.games.items():
+        click.echo(f"{game}: {', '.join(map(str, counts))} players")
+    for place, report in reports.items():
+        pace = 1000 * report.seconds / max(1, report.decisions)
+        click.echo(f"{PLACES[place]}: {report.matches:,} matches, {report.decisions:,} decisions; {pace:.3g} ms each, "
+                   f"at most {1000 * report.slowest:.3g} ms")  # fmt: skip
+        if report.memory:
+            click.echo(f"{report.memory:.0f} MB of memory at most")
+    for problem in dict.fromkeys(problem for report in reports.values() for problem in report.problems):
+        places = [PLACES[place] for place, report in reports.items() if problem in report.problems]
+        click.echo(f"PROBLEM  {problem}" + (f" ({places[0]})" if len(places) < len(reports) else ""))
+    for warning in first.warnings:
+        click.echo(f"WARNING  {warning}")
+    fit = all(report.fit for report in reports.values())
+    click.echo(f"{first.bot} is {'fit' if fit else 'NOT fit'} to play.")

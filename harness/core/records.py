@@ -1,0 +1,164 @@
+"""Frozen value types that everything else passes around. Imports nothing local."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from itertools import pairwise
+from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+Value = str | int | bool | float
+"""What an option of a game, a bot or a format may hold."""
+
+OptionKind = Literal["text", "int", "float", "bool", "file", "bot"]
+Isolation = Literal["auto", "off", "on", "strict"]
+"""Who is confined: whoever is not one's own (auto), nobody, everybody, everybody or else nothing is played."""
+Clock = Literal["fair", "wall"]
+"""How lateness is judged: see `harness.match.faults.Limits`."""
+FaultKind = Literal["exception", "illegal", "timeout", "crash", "memory", "disqualified"]
+
+
+class Option(Struct, frozen=True):
+    """One option of a game, a bot or a format, with what it allows.
+
+    `kind` says how a text is read: "text", "int", "float", "bool", "file" (a path whose content becomes part of the
+    rules;
+    recorded by digest, so that a run can be replayed without the file), or "bot" (the name of an installed bot, got
+    with `bot_named`; "" is none).
+    """
+
+    name: str
+    default: Value
+    help: str
+    choices: tuple[Value, ...] = ()
+    kind: OptionKind = "text"
+    minimum: float | None = None
+    maximum: float | None = None
+
+
+class Event(Struct, frozen=True):
+    """Something that happened at the table, for logs and replays.
+
+    `to` holds the seats that may know it: None is everybody, () is nobody (a face-down pile's order).
+    """
+
+    kind: str
+    data: dict[str, object]
+    to: tuple[int, ...] | None = None
+
+
+class Fault(Struct, frozen=True, gc=False):
+    """A bot failed: who, how, at which decision of the match, and what it said."""
+
+    seat: int
+    kind: FaultKind
+    decision: int
+    detail: str = ""
+    phase: str = ""
+    """What was to be chosen, in the game's word for it; empty where nothing was, or where its process died over it."""
+
+
+def failures_of(faults: tuple[Fault, ...]) -> tuple[Fault, ...]:
+    """What bots did wrong themselves in a match with these faults."""
+    return tuple([fault for fault in faults if fault.kind != "disqualified"]) if faults else ()
+
+
+class MatchSpec(Struct, frozen=True, gc=False):
+    """One match to be played; two plays of the same spec give the same record, timing aside."""
+
+    id: str
+    index: int
+    """Position in the schedule; ratings are taken in this order."""
+    set: str
+    """The duplicate set: matches that share one deal and one table of bots."""
+    game: str
+    options: dict[str, Value]
+    seed: int
+    """The deal."""
+    seats: tuple[str, ...]
+    """Entrant names, seat by seat."""
+
+    @classmethod
+    def single(
+        cls, name: str, game: str, options: Mapping[str, Value], seed: int, seats: Sequence[str], index: int = 0
+    ) -> MatchSpec:
+        """A match by itself, outside any schedule."""
+        return cls(
+            id=name, index=index, set=name, game=game, options=dict(options), seed=seed, seats=tuple(seats)
+        )  # fmt: skip
+
+
+class GameRecord(Struct, frozen=True, gc=False):
+    """One finished match: a line of games.jsonl."""
+
+    id: str
+    index: int
+    set: str
+    game: str
+    rules: str
+    options: dict[str, Value]
+    seed: int
+    seats: tuple[str, ...]
+    scores: tuple[int, ...]
+    ranks: tuple[int, ...]
+    ending: str
+    actions: tuple[int, ...]
+    """Codes of all decisions in order; forced choices are left out."""
+    decisions: tuple[int, ...]
+    """Decisions made by each seat."""
+    time: tuple[float, ...] = ()
+    """Seconds each seat thought in all."""
+    slowest: tuple[float, ...] = ()
+    """Seconds of each seat's slowest decision."""
+    faults: tuple[Fault, ...] = ()
+    cpu: tuple[float, ...] = ()
+    """Seconds of processor time of each seat's processes; 0 for a bot of arena's own, empty if there is none other."""
+
+    def has_stand_in(self, seat: int, decision: int) -> bool:
+        """Whether this decision of the seat was made at random, for its bot had failed."""
+        return any(fault.seat == seat and fault.decision <= decision for fault in self.faults)
+
+    @property
+    def spec(self) -> MatchSpec:
+        """The match that was asked for."""
+        return MatchSpec(
+            id=self.id,
+            index=self.index,
+            set=self.set,
+            game=self.game,
+            options=self.options,
+            seed=self.seed,
+            seats=self.seats,
+        )
+
+    @property
+    def failures(self) -> tuple[Fault, ...]:
+        """What bots did wrong in this match: that one was disqualified before it is no fault of this match."""
+        return failures_of(self.faults)
+
+    def without_timing(self) -> GameRecord:
+        """The part that must be the same in every play of the match."""
+        return replace(self, time=(), slowest=(), cpu=())
+
+
+def ranks_of(scores: Sequence[int]) -> tuple[int, ...]:
+    """The rank of each seat from the scores alone: 1 is best, equal scores share a rank."""
+    best_first = sorted(scores, reverse=True)
+    return tuple(best_first.index(score) + 1 for score in scores)
+
+
+@lru_cache(maxsize=100_000)
+def shares_ahead(ranks: tuple[int, ...]) -> tuple[float, ...]:
+    """For each seat the share of the other seats that it finished ahead of; a tie is half of one."""
+    others = max(1, len(ranks) - 1)
+    return tuple((sum(rank > mine for rank in ranks) + 0.5 * (ranks.count(mine) - 1)) / others for mine in ranks)
+
+
+@lru_cache(maxsize=100_000)
+def order(ranks: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[bool, ...]]:
+    """The seats from first to last, and for each of them but the last whether the next one has the same rank."""
+    seats = sorted(range(len(ranks)), key=ranks.__getitem__)
+    return tuple(seats), tuple(ranks[a] == ranks[b] for a, b in pairwise(seats))

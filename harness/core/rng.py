@@ -1,0 +1,136 @@
+"""Named luck streams: a draw is a function of the match seed and of what it is for, never of what was drawn before.
+
+`chance.dice(5, 6, "dice", town, round)` gives the same five dice whatever the bots did on the way there.
+The numbers come from keyed BLAKE2b over the parts of the name joined by "/", so that they can be
+checked in any language: see docs/luck.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from hashlib import blake2b
+from random import Random
+from typing import TypeVar
+
+from harness.core.compiled import mypyc_attr
+
+T = TypeVar("T")
+Part = str | int
+
+_BLOCK_BITS = 512
+_SPARE_BITS = 64  # more bits than the draw needs: the bias of reducing them stays below 2**-64
+_PLENTY = _BLOCK_BITS - _SPARE_BITS
+"""Bits that a draw may need before it could run short of one number."""
+_SMALL_BITS = 60
+_SMALL = 1 << _SMALL_BITS
+"""Numbers below this are quick to take digits from: a draw cuts off as many digits at once as fit."""
+
+_cuts: dict[int, list[tuple[int, int, int]]] = {}
+"""What to cut a number by for an order of so many items: see `_cuts_for`."""
+
+
+@mypyc_attr(allow_interpreted_subclasses=True)
+class Chance:
+    """All the luck of one match. A subclass with luck of another kind overrides `number_for`."""
+
+    __slots__ = ("_keyed", "seed")
+
+    def __init__(self, seed: int) -> None:
+        self.seed = seed
+        self._keyed = blake2b(key=seed.to_bytes(16, "big"))
+
+    def __repr__(self) -> str:
+        return f"Chance({self.seed})"
+
+    def __reduce__(self) -> tuple[type[Chance], tuple[int]]:
+        return Chance, (self.seed,)
+
+    def number(self, *where: Part) -> int:
+        """A 512-bit number that belongs to this name."""
+        return self.number_for(where)
+
+    def number_for(self, where: tuple[Part, ...]) -> int:
+        """The number of a name that is given as a whole: all luck comes from here."""
+        hashed = self._keyed.copy()
+        hashed.update("/".join([str(part) for part in where]).encode())
+        return int.from_bytes(hashed.digest(), "big")
+
+    def pick(self, n: int, *where: Part) -> int:
+        """A number from 0 to n - 1."""
+        return self.number_for(where) % n
+
+    def dice(self, count: int, sides: int, *where: Part) -> tuple[int, ...]:
+        """`count` numbers from 0 to sides - 1; the first ones are the same for any count."""
+        if count * sides.bit_length() > _PLENTY:
+            return tuple(self._digits([sides] * count, where))
+        rest = self.number_for(where)  # the same digits, without counting bits: this is on the hot path
+        at_once = _SMALL_BITS // sides.bit_length() or 1
+        rolled: list[int] = []
+        while count > 0:
+            some = min(at_once, count)
+            cut = sides**some
+            low = rest % cut
+            count -= some
+            if count:
+                rest //= cut
+            for _ in range(some):
+                rolled.append(low % sides)
+                low //= sides
+        return tuple(rolled)
+
+    def shuffled(self, items: Iterable[T], *where: Part) -> list[T]:
+        """The items in an order that belongs to this name."""
+        order = list(items)
+        size = len(order)
+        if size * size.bit_length() > _PLENTY:
+            for i, j in zip(range(size - 1, 0, -1), self._digits(range(size, 1, -1), where), strict=True):
+                order[i], order[j] = order[j], order[i]
+            return order
+        rest = self.number_for(where)
+        for last, first, cut in _cuts.get(size) or _cuts_for(size):  # likewise
+            low = rest % cut
+            if first > 1:
+                rest //= cut
+            for i in range(last, first - 1, -1):
+                j = low % (i + 1)
+                low //= i + 1
+                item = order[i]
+                order[i] = order[j]
+                order[j] = item
+        return order
+
+    def _digits(self, bases: Iterable[int], where: tuple[Part, ...]) -> Iterator[int]:
+        """The digits of this name's number in these bases, lowest first; further numbers where it has not enough."""
+        rest, bits, block = self.number_for(where), _BLOCK_BITS, 0
+        for base in bases:
+            size = base.bit_length()
+            if bits < _SPARE_BITS + size:
+                block += 1
+                rest, bits = self.number_for((*where, "block", block)), _BLOCK_BITS
+            rest, digit = divmod(rest, base)
+            bits -= size
+            yield digit
+
+    def derive(self, *where: Part) -> int:
+        """A 48-bit seed of its own (48 bits survive any JSON reader)."""
+        return self.number_for(where) & 0xFFFF_FFFF_FFFF
+
+    def rng(self, *where: Part) -> Random:
+        """A generator of its own, for a bot or a stand-in: luck of the game never comes from one."""
+        return Random(self.derive(*where))
+
+
+def _cuts_for(size: int) -> list[tuple[int, int, int]]:
+    """Which places of an order of so many items get their partners from one small number: from, down to, and what that
+    number is the remainder by: the product of their bases."""
+    cuts: list[tuple[int, int, int]] = []
+    last = size - 1
+    while last > 0:
+        cut, first = last + 1, last
+        while first > 1 and cut * first < _SMALL:
+            cut *= first
+            first -= 1
+        cuts.append((last, first, cut))
+        last = first - 1
+    _cuts[size] = cuts
+    return cuts

@@ -1,0 +1,160 @@
+"""How bots reach a worker: by name, as the text of their files, or pickled with dill."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from importlib import import_module
+from io import BytesIO
+from types import ModuleType
+from typing import Any, NamedTuple, TextIO
+
+import dill
+
+from harness.core.bot import Bot
+from harness.core.errors import UsageError
+from harness.core.game import Game
+from harness.executors.base import Roster
+from harness.match.faults import BotFault, detail_of, kind_of
+from harness.plugins.bot_files import class_digest, load_file
+from harness.plugins.discovery import offers_of
+from harness.plugins.entrants import Entrant
+
+# Pickling: classes from a notebook by value, modules by name.
+
+
+class _ByNamePickler(dill.Pickler):  # type: ignore[misc]  # dill has no types
+    """Pickles modules by name. dill itself pickles the whole content of a module outside of site-packages."""
+
+    dispatch = dill.Pickler.dispatch.copy()
+
+
+def _save_module(pickler: Any, module: ModuleType) -> None:
+    if sys.modules.get(module.__name__) is module and module.__name__ != "__main__":
+        pickler.save_reduce(import_module, (module.__name__,), obj=module)
+    else:
+        dill.Pickler.dispatch[ModuleType](pickler, module)
+
+
+_ByNamePickler.dispatch[ModuleType] = _save_module
+
+
+def dumps(what: str, thing: object, to: str, instead: str = "") -> bytes:
+    """Return the object as bytes for `dill.loads`.
+
+    Raises UsageError if it cannot be pickled; `what`, `to` and `instead` (an alternative to a file) complete its
+    message.
+    """
+    file = BytesIO()
+    try:
+        _ByNamePickler(file, recurse=True).dump(thing)
+    except Exception as error:
+        why = f"{type(error).__name__}: {error}"
+        raise UsageError(f"{what} cannot be sent to {to} ({why}): {instead}put it into a file.") from error
+    return file.getvalue()
+
+
+# Rosters: installed classes by name, files as text, classes of a notebook pickled.
+#
+# Each entrant is packed separately and unpacked when it first plays. A bot that cannot be loaded therefore fails in its
+# own matches only, and a worker does not load bots that it never plays.
+
+
+class RosterPayload(NamedTuple):
+    """A roster as bytes, to be unpacked in another process."""
+
+    games: bytes
+    entrants: dict[str, bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class FailedEntrant(Entrant):
+    """A bot that could not be loaded: seating it raises the fault, so it loses its own matches only."""
+
+    fault: BotFault
+
+    def seat(self, game: Game[Any], seat: int, players: int, seed: int) -> Bot:
+        """Raise the fault with which loading failed."""
+        raise self.fault
+
+
+def pack_roster(roster: Roster) -> RosterPayload:
+    """Return the roster as bytes; raises UsageError for what cannot be pickled."""
+    return RosterPayload(
+        _dumps("A game", dict(roster.games)),
+        {
+            name: _dumps(name, (entrant.bot.name, _strip_for_worker(entrant)))
+            for name, entrant in roster.entrants.items()
+        },
+    )
+
+
+def unpack_roster(payload: RosterPayload, output: TextIO | None = None) -> Roster:
+    """Return the roster, its entrants still packed; what files print when they are loaded goes to `output`."""
+    return Roster(dill.loads(payload.games), LazyEntrants(payload.entrants, output))  # noqa: S301 - packed by our own parent
+
+
+class LazyEntrants(Mapping[str, Entrant]):
+    """Entrants by name, each loaded on first access."""
+
+    def __init__(self, packed: Mapping[str, bytes], output: TextIO | None = None) -> None:
+        self._packed, self._output = packed, output
+        self._loaded: dict[str, Entrant] = {}
+
+    def __getitem__(self, name: str) -> Entrant:
+        if name not in self._loaded:
+            self._loaded[name] = _load_entrant(name, self._packed[name], self._output)
+        return self._loaded[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._packed)
+
+    def __len__(self) -> int:
+        return len(self._packed)
+
+    @property
+    def loaded(self) -> Mapping[str, Entrant]:
+        """The entrants that have been loaded."""
+        return self._loaded
+
+
+def _strip_for_worker(entrant: Entrant) -> Entrant:
+    """Return the entrant without its class and text where the worker loads them itself, or, for a sandboxed bot, must
+    not have them."""
+    if entrant.isolated:
+        return replace(entrant, bot=Bot, sources={}, consulted=())
+    return replace(entrant, bot=Bot if entrant.sources else entrant.bot, consulted=())
+
+
+def _load_entrant(name: str, packed: bytes, output: TextIO | None) -> Entrant:
+    try:
+        entrant: Entrant
+        loaded = set(sys.modules)
+        bot_name, entrant = dill.loads(packed)  # noqa: S301 - packed by our own parent
+        if entrant.isolated:
+            return entrant
+        if not entrant.sources:
+            _check_unchanged(entrant, loaded)
+            return entrant
+        offered = offers_of(load_file(entrant.source, entrant.sources, output), entrant.source)
+        [bot] = [bot for bot in offered.bots if bot.name == bot_name]
+        return replace(entrant, bot=bot)
+    except BaseException as error:  # importing a bot may raise anything
+        fault = BotFault(kind_of(error), f"cannot be loaded in a worker: {detail_of(error, __file__)}")
+        return FailedEntrant(name, name, Bot, {}, "", "", fault=fault)
+
+
+def _check_unchanged(entrant: Entrant, before: set[str]) -> None:
+    """Raise BotFault if an installed package was edited since the run began."""
+    module = entrant.bot.__module__
+    # Only a class that was imported just now, by name, can differ from what the parent digested. One that the fork
+    # server preloaded, or that was pickled by value, is what the parent has.
+    by_name = getattr(sys.modules.get(module), entrant.bot.__name__, None) is entrant.bot
+    known = entrant.digest and by_name and module not in before
+    if known and class_digest(entrant.bot) != entrant.own_digest:
+        raise BotFault("exception", f"its package ({module}) has been changed since the run began")
+
+
+def _dumps(what: str, thing: object) -> bytes:
+    return dumps(what, thing, "worker processes", "play with no workers (--workers 0), or ")

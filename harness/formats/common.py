@@ -1,0 +1,315 @@
+"""What several formats share: rounds, balanced tables, and plans that extend a finished run."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice, repeat, zip_longest
+from math import comb
+
+from msgspec.structs import replace
+
+from harness.core.errors import StoreError, UsageError
+from harness.core.plan import DuplicateSet, GamePlan, OpenRound, Plan, SmallerPlan
+from harness.core.records import GameRecord
+from harness.core.rng import Chance
+from harness.formats.round_robin import tables_by_deal, tables_per_deal
+
+# What formats share: points, seatings, and playing all deals of a round.
+
+
+PIECE = 1000
+"""Matches that an adaptive format asks for at once, about: enough to keep workers busy, few enough to hold."""
+
+
+@dataclass(slots=True)
+class Tally:
+    """What one bot did in some matches. Depends on seats, ranks, scores and faults only."""
+
+    points: float = 0.0
+    """A point for each opponent beaten, half a point for each one level."""
+    most: int = 0
+    """The points that were to be had."""
+    score: int = 0
+    faults: int = 0
+    opponents: list[str] = field(default_factory=list)
+
+    @property
+    def rate(self) -> float:
+        """The share of the points won; a half for who has not played yet."""
+        return self.points / self.most if self.most else 0.5
+
+
+def tally(records: Iterable[GameRecord], into: dict[str, Tally]) -> None:
+    """Adds the results to the bots' tallies; each bot of a record must have one."""
+    for record in records:
+        failed = {fault.seat for fault in record.faults}
+        for seat, name in enumerate(record.seats):
+            rank, mine = record.ranks[seat], into[name]
+            others = [*record.ranks[:seat], *record.ranks[seat + 1 :]]
+            mine.points += sum([1.0 if rank < other else 0.5 if rank == other else 0.0 for other in others])
+            mine.most += len(others)
+            mine.score += record.scores[seat]
+            mine.faults += seat in failed
+
+
+def play_round(
+    number: int, tables: Sequence[Sequence[str]], game: GamePlan, plan: Plan, luck: Chance
+) -> Generator[OpenRound, Sequence[GameRecord], dict[str, Tally]]:
+    """Plays all deals of one round at these tables, in pieces of bounded size; gives back what each bot did."""
+    tallies = {name: Tally(opponents=[other for other in table if other != name]) for table in tables for name in table}
+    yield _RoundInPieces(_sets(number, tables, game, plan, luck), _sets_of_piece(game), tallies)
+    return tallies
+
+
+class _RoundInPieces(OpenRound):
+    """All deals of a round: its pieces do not depend on each other."""
+
+    def __init__(self, sets: Iterator[DuplicateSet], size: int, tallies: dict[str, Tally]) -> None:
+        self._sets, self._size, self._tallies = sets, size, tallies
+
+    def more(self) -> list[DuplicateSet]:
+        return list(islice(self._sets, self._size))
+
+    def take(self, record: GameRecord) -> None:
+        tally([record], self._tallies)
+
+
+def sizes_of_round(tables: int, game: GamePlan, plan: Plan) -> Iterator[int]:
+    """Matches of each piece of a round at so many tables."""
+    sets, piece = tables * plan.deals, _sets_of_piece(game)
+    return (min(piece, sets - first) * game.players for first in range(0, sets, piece))
+
+
+def _sets_of_piece(game: GamePlan) -> int:
+    return max(1, PIECE // game.players)
+
+
+def _sets(
+    number: int, tables: Sequence[Sequence[str]], game: GamePlan, plan: Plan, luck: Chance
+) -> Iterator[DuplicateSet]:
+    count = 0
+    for deal in range((number - 1) * plan.deals + 1, number * plan.deals + 1):
+        for place, table in enumerate(tables, 1):
+            count += 1
+            yield DuplicateSet(number, count, (deal, place), game.seating(table, luck, number, count))
+
+
+class RoundRecords:
+    """The records of one game, put together by rounds: what each bot did in each of them, as far as it was played."""
+
+    def __init__(self) -> None:
+        self.matches: Counter[int] = Counter()
+        """Round -> how many of its matches there are."""
+        self.tallies: dict[int, dict[str, Tally]] = {}
+
+    def add(self, record: GameRecord) -> None:
+        """Takes in a record: its set is named after its round."""
+        number = int(record.set.rsplit("-", 1)[-1].split(".")[0])
+        self.matches[number] += 1
+        played = self.tallies.setdefault(number, {})
+        for name in record.seats:
+            if name not in played:
+                played[name] = Tally(opponents=[other for other in record.seats if other != name])
+        tally([record], played)
+
+    def of(self, number: int, game: str, bots: Collection[str], every: bool = False) -> dict[str, Tally]:
+        """What these bots did in a round; StoreError if others played there than the rounds before lead to, or not
+        `every` one of them."""
+        played = self.tallies.get(number, {})
+        if not played.keys() <= set(bots) or (every and len(played) < len(bots)):
+            raise StoreError(
+                f"Round {number} of {game} has records of others than those who should play there: 'arena verify' says "
+                "which records are not the run's."
+            )
+        return played
+
+
+def amount(points: float) -> str:
+    """Points for people: `12` or `12.5`."""
+    return f"{points:g}" if points < 100_000 else f"{points:.1f}".removesuffix(".0")
+
+
+def still_to_play(number: int, rounds: int, played: int, matches: int) -> str:
+    """What is open in round `number` of so many, when `played` of its `matches` are known."""
+    left = rounds - number + 1
+    text = f"{left} of {rounds} rounds {'is' if left == 1 else 'are'} still to be finished"
+    if played:
+        return f"{text}; {played:,} of {matches:,} matches of round {number} have been played and do not count yet."
+    return f"{text}."
+
+
+# The tables of a run that was extended: more deals, and bots that came late.
+#
+# Nothing that was to be played before changes. Who comes late sits at tables with those who were there, in each of
+# the deals before, as often as the others do; these tables come after all others of their deals. Then the new deals
+# follow, with everybody. Where a deal has a sample of tables only, each extension is balanced in itself.
+
+
+TableList = list[list[str]]
+FieldOf = Callable[[GamePlan, Plan], Sequence[str]]
+"""Who of a game sits at the tables that are chosen: everybody, or all but the candidates."""
+
+
+class GrowingTables:
+    """The tables of one game, of `seats` out of its field, in a plan that was extended."""
+
+    def __init__(self, game: GamePlan, plan: Plan, seats: int, field: FieldOf) -> None:
+        self._name, self._plan, self._seats, self._asked = game.name, plan, seats, plan.whole("tables")
+        self._bots = field(game, plan)
+        self._before: GrowingTables | None = None
+        self.newcomers: Sequence[str] = ()
+        """Those of the field who came with the last extension."""
+        if plan.before:
+            was = plan.stages()[-2]
+            self._before = GrowingTables(next(one for one in was.games if one.name == game.name), was, seats, field)
+            self.newcomers = self._bots[len(self._before._bots) :]
+
+    def late(self, luck: Chance) -> Iterator[tuple[TableList, TableList]]:
+        """For each deal before the last extension the tables that it had, and those that it gets."""
+        if self._before is None:
+            return
+        deals, stage = self._plan.deals_before, len(self._plan.before)
+        ways: list[tuple[str, Iterator[TableList]]] = []
+        for bot, many in zip(self.newcomers, self._late_tables(), strict=True):
+            others = self._bots[: len(self._before._bots) + len(ways)]
+            rng = luck.rng("late", self._name, stage, bot)
+            # At tables of one nobody sits with who comes late.
+            company = tables_by_deal(others, self._seats - 1, many, deals, rng) if self._seats > 1 else repeat([[]])
+            ways.append((bot, iter(company)))
+        for old in self._before._all(luck):
+            yield old, [[*table, bot] for bot, company in ways for table in next(company)]
+
+    def _all(self, luck: Chance) -> Iterator[TableList]:
+        """All tables of each deal, by their numbers."""
+        for old, new in self.late(luck):
+            yield old + new
+        stage = [len(self._plan.before)] if self._plan.before else []
+        rng = luck.rng("tables", self._name, *stage)
+        yield from tables_by_deal(self._bots, self._seats, self._asked, self._new_deals, rng)
+
+    def count(self) -> int:
+        """The tables of all deals together."""
+        before = self._before.count() if self._before else 0
+        return before + self._new_deals * self._per_deal + self._plan.deals_before * sum(self._late_tables())
+
+    @property
+    def is_sampled(self) -> bool:
+        """Whether the deals since the last extension have not all tables."""
+        return self._per_deal < comb(len(self._bots), self._seats)
+
+    @property
+    def _new_deals(self) -> int:
+        return self._plan.deals - self._plan.deals_before
+
+    @property
+    def _per_deal(self) -> int:
+        return tables_per_deal(len(self._bots), self._seats, self._asked, max(1, self._new_deals))
+
+    def _late_tables(self) -> list[int]:
+        """Tables of each newcomer in each deal: all there are, or as many as the others have."""
+        found = []
+        first = len(self._bots) - len(self.newcomers)
+        for others in range(first, first + len(self.newcomers)):
+            tables = tables_per_deal(others + 1, self._seats, self._asked, max(1, self._plan.deals_before))
+            with_it = comb(others, self._seats - 1)
+            is_whole = tables == comb(others + 1, self._seats)
+            found.append(with_it if is_whole else min(with_it, max(1, round(tables * self._seats / (others + 1)))))
+        return found
+
+
+def grown(plan: Plan, asked: Plan, field: FieldOf, beside: int) -> Plan:
+    """The plan by which a run with this plan goes on to become what is asked for; so many seats of each table are not
+    the field's (`beside`)."""
+    if asked.settings != plan.settings:
+        raise UsageError(
+            f"The options of a {plan.format} decide who met whom from the first deal on: they stay as they are."
+        )
+    sampled = any(GrowingTables(game, plan, game.players - beside, field).is_sampled for game in plan.games)
+    if asked.games == plan.games and not sampled:
+        return replace(asked, before=plan.before)  # as if it had been asked for at once
+    return replace(asked, before=(*plan.before, smaller(plan)))
+
+
+def smaller(plan: Plan) -> SmallerPlan:
+    """How large a plan is."""
+    return SmallerPlan(plan.deals, {game.name: len(game.entrants) for game in plan.games}, len(plan.candidates))
+
+
+# Which runs of formats that follow results can be extended: those whose matches keep their places if they go on.
+
+
+SizesOf = Callable[[GamePlan, Plan], Iterator[int] | None]
+
+
+def longer_swiss(plan: Plan, asked: Plan, sizes: SizesOf) -> Plan:
+    """More rounds."""
+    _same_field(plan, asked, "its rounds were seated without whoever comes late")
+    if asked.deals != plan.deals:
+        raise UsageError(
+            f"The deals of a swiss are those of every round, and each round was seated by all deals of those before: "
+            f"they stay {plan.deals}. It can have more rounds: --format swiss:rounds=N."
+        )
+    _same_settings(plan, asked, "rounds")
+    return _same_places(plan, asked, sizes, "rounds")
+
+
+def longer_ladder(plan: Plan, asked: Plan, sizes: SizesOf) -> Plan:
+    """More rounds, of which it has one for each of its deals."""
+    why = "what it claims, it tests from the first match on, for all pairs of its bots"
+    _same_field(plan, asked, why, " A ladder with --goal newcomer places new bots among old ones.")
+    _same_settings(plan, asked)
+    if plan.number("until-separated"):
+        raise UsageError("This ladder ends when its goal is reached, or at max-matches: no number of deals ends it.")
+    return _same_places(plan, asked, sizes, "deals")
+
+
+def longer_comparison(plan: Plan, asked: Plan) -> Plan:
+    """More matches: its answer holds whenever one looks, and however one decides to go on."""
+    _same_field(plan, asked, "it is about two bots")
+    _same_settings(plan, asked, "thorough")
+    return asked
+
+
+def no_longer_knockout(_plan: Plan, _asked: Plan) -> Plan:
+    """Nothing: who was knocked out stays out."""
+    raise UsageError(
+        "A knockout cannot be extended: with more deals others might have gone on, whoever is late has missed the "
+        "round that it would have come into, and after the final there is none. Play another one."
+    )
+
+
+def _same_field(plan: Plan, asked: Plan, why: str, instead: str = "") -> None:
+    if asked.games != plan.games or asked.candidates != plan.candidates:
+        raise UsageError(
+            f"No bot can join a {plan.format} late: {why}. Play a gauntlet with it as the --candidate, or another run "
+            f"with everybody; 'arena leaderboard' rates several runs together.{instead}"
+        )
+
+
+def _same_settings(plan: Plan, asked: Plan, *but: str) -> None:
+    changed = [name for name, value in asked.settings.items() if value != plan.settings.get(name) and name not in but]
+    if changed:
+        allowed = f"; it can have more {', '.join(but)}" if but else ""
+        raise UsageError(f"A {plan.format} that has begun keeps its {', '.join(changed)}{allowed}.")
+
+
+def _same_places(plan: Plan, asked: Plan, sizes: SizesOf, what: str) -> Plan:
+    """The plan that is asked for, if all its games go on where the old one ended: later matches would else get the
+    places of others."""
+    old, new = _steps(plan, sizes), _steps(asked, sizes)
+    if any(step != next(new, None) for step in old):
+        so_that = "all its games end at the same time" if len(plan.games) > 1 else "it ends with a whole round"
+        raise UsageError(
+            f"This {plan.format} cannot get other {what}: matches that it was to play would lose their places. That "
+            f"is possible with more {what}, not with fewer, and where {so_that}."
+        )
+    if next(new, None) is None:
+        raise UsageError(f"This {plan.format} gets not one match more by that.")
+    return asked
+
+
+def _steps(plan: Plan, sizes: SizesOf) -> Iterator[tuple[int, ...]]:
+    """Matches of each step of a run, game by game."""
+    return zip_longest(*(sizes(game, plan) or () for game in plan.games), fillvalue=0)

@@ -1,0 +1,507 @@
+"""Gauntlet: each candidate plays the same tables of the field, with the same seats and deals."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, pairwise
+from math import fsum, inf, isfinite, sqrt
+from typing import NamedTuple
+
+from harness.core.errors import UsageError
+from harness.core.plan import DuplicateSet, Format, GamePlan, Outcome, Plan, ResultTable, Rounds, ShownValue
+from harness.core.records import GameRecord
+from harness.core.rng import Chance
+from harness.formats.round_robin import TABLES, check_bots, tables_by_deal, tables_per_deal
+from harness.ratings.evidence import LEVEL, Interval, cdf, quantile
+
+# Candidates that took the same places at the same tables with the same deals: differences, deal by deal.
+#
+# A candidate's value is what it came to in one duplicate set: one deal at one table, in every seat. Sets have deals
+# of their own, so they are independent; the tables of the field are the same for all candidates and come again in
+# every deal, so what a table is worth is no luck: spreads are taken within tables, where a table was played more than
+# once.
+
+
+class PairedSpread(NamedTuple):
+    """A sum of values from independent sets, and how far it may be from what is expected."""
+
+    sets: int
+    total: float
+    variance: float
+    """Of the total."""
+    freedom: float
+    """Degrees of freedom of the variance; 0 if nothing is known of it."""
+
+    def interval(self, matches: int, doubt: float = 0.0) -> Interval | None:
+        """The mean over so many matches of each set; `doubt` is added to the variance of the total."""
+        if not self.sets:
+            return None
+        value = self.total / (self.sets * matches)
+        if not self.freedom:
+            return Interval(value, -inf, inf)
+        reach = quantile((1 + LEVEL) / 2, self.freedom) * sqrt(self.variance + doubt) / (self.sets * matches)
+        return Interval(value, value - reach, value + reach)
+
+
+def spread_within(values: Sequence[float], tables: Sequence[int]) -> PairedSpread:
+    """The sum of the values of all sets, with its spread within tables.
+
+    Tables that were played once are put together, which can only widen it: it then holds the differences between them.
+    """
+    groups: dict[int, list[float]] = {}
+    for table, value in zip(tables, values, strict=True):
+        groups.setdefault(table, []).append(value)
+    single = [group[0] for group in groups.values() if len(group) == 1]
+    strata = [group for group in groups.values() if len(group) > 1]
+    if len(single) > 1 or not strata:
+        strata.append(single)
+    elif single:
+        min(strata, key=len).extend(single)
+    parts = [(_variance_of_sum(group), len(group) - 1) for group in strata if len(group) > 1]
+    variance, freedoms = fsum(part for part, _ in parts), sum(freedom for _, freedom in parts)
+    # Satterthwaite's degrees of freedom, with his squares made unbiased: that matters where a table has two deals.
+    squares = fsum(part * part / (freedom + 2) for part, freedom in parts)
+    freedom = min(freedoms, max(1.0, variance * variance / squares - 2)) if squares else float(freedoms)
+    return PairedSpread(len(values), fsum(values), variance, freedom)
+
+
+def _variance_of_sum(group: Sequence[float]) -> float:
+    middle = fsum(group) / len(group)
+    return fsum((value - middle) ** 2 for value in group) * len(group) / (len(group) - 1)
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateLine:
+    """One candidate against the whole field, or against one opponent."""
+
+    bot: str
+    matches: int
+    ahead: Interval | None
+    score: Interval | None
+
+
+@dataclass(frozen=True, slots=True)
+class PairedDifference:
+    """How much better one candidate was than another, deal by deal."""
+
+    better: str
+    worse: str
+    ahead: Interval | None
+    score: Interval | None
+    told_apart: bool
+    """All pairs of candidates together are told apart wrongly in at most 5 of 100 runs."""
+    worth: float | None
+    """How many times as many matches two candidates with deals of their own would have needed."""
+
+
+class PairedResults:
+    """Takes in the records of candidates against one field, and compares the candidates."""
+
+    def __init__(self, candidates: Sequence[str], seats: int) -> None:
+        self.candidates, self.seats = list(candidates), seats
+        self._pending: dict[int, dict[str, _SetSums]] = {}
+        self._numbers: dict[frozenset[str], int] = {}
+        self._tables = array("l")
+        """For each deal at a table that all candidates have played: which table."""
+        self._ahead = {name: array("d") for name in candidates}
+        self._scores = {name: array("d") for name in candidates}
+        self._against: dict[tuple[str, str], tuple[array[int], array[float], array[float]]] = {}
+
+    @property
+    def sets(self) -> int:
+        """How many deals at a table all candidates have played."""
+        return len(self._tables)
+
+    def add(self, record: GameRecord) -> None:
+        """Takes in a match of one candidate; a deal counts when all of them have played it in every seat."""
+        seats = [seat for seat, name in enumerate(record.seats) if name in self._ahead]
+        if len(seats) != 1:
+            return  # no match of a gauntlet
+        deal = self._pending.setdefault(record.seed, {})
+        sums = deal.setdefault(record.seats[seats[0]], _SetSums())
+        sums.add(record, seats[0])
+        if len(deal) == len(self.candidates) and all(one.matches == self.seats for one in deal.values()):
+            self._take(self._pending.pop(record.seed))
+
+    def _take(self, deal: dict[str, _SetSums]) -> None:
+        table = self._numbers.setdefault(frozenset(next(iter(deal.values())).against), len(self._numbers))
+        self._tables.append(table)
+        for name, sums in deal.items():
+            self._ahead[name].append(sums.ahead / (self.seats - 1))
+            self._scores[name].append(sums.score)
+            for other, (ahead, score) in sums.against.items():
+                key = name, other
+                if key not in self._against:
+                    self._against[key] = array("l"), array("d"), array("d")
+                tables, aheads, scores = self._against[key]
+                tables.append(table)
+                aheads.append(ahead)
+                scores.append(score)
+
+    def lines(self) -> list[CandidateLine]:
+        """Each candidate against the field, best first."""
+        lines = [
+            self._line(name, self._tables, self._ahead[name], self._scores[name]) for name in self.candidates
+        ]  # fmt: skip
+        return sorted(lines, key=lambda line: -line.ahead.value if line.ahead else 0.0)
+
+    def against(self, candidate: str) -> list[CandidateLine]:
+        """A candidate against each opponent, the hardest first; `score` is how much more it scored than that one."""
+        lines = [self._line(other, *sums) for (name, other), sums in self._against.items() if name == candidate]
+        return sorted(lines, key=lambda line: (line.ahead.value if line.ahead else 0.0, line.bot))
+
+    def _line(self, bot: str, tables: Sequence[int], ahead: Sequence[float], score: Sequence[float]) -> CandidateLine:
+        return CandidateLine(
+            bot,
+            len(tables) * self.seats,
+            self._share(spread_within(ahead, tables)),
+            spread_within(score, tables).interval(self.seats),
+        )
+
+    def _share(self, spread: PairedSpread) -> Interval | None:
+        if not spread.sets:
+            return None
+        value = spread.total / (spread.sets * self.seats)
+        # One imaginary match won and one lost: a bot that won every match so far may lose the next.
+        found = spread.interval(self.seats, value**2 + (1 - value) ** 2)
+        if found is None or found.high == inf:
+            return found
+        return Interval(value, max(0.0, found.low), min(1.0, found.high))
+
+    def differences(self) -> list[PairedDifference]:
+        """All pairs of candidates, the better one of each first, in the order of `lines`."""
+        order = [line.bot for line in self.lines()]
+        pairs = list(combinations(order, 2))
+        spreads = [
+            spread_within(_less(self._ahead[one], self._ahead[other]), self._tables) for one, other in pairs
+        ]  # fmt: skip
+        apart = _holm([self._doubt(spread) for spread in spreads])
+        return [
+            PairedDifference(
+                one,
+                other,
+                spread.interval(self.seats, self._widened(spread)),
+                spread_within(_less(self._scores[one], self._scores[other]), self._tables).interval(self.seats),
+                told,
+                self._worth(one, other, spread),
+            )
+            for (one, other), spread, told in zip(pairs, spreads, apart, strict=True)
+        ]
+
+    def _widened(self, spread: PairedSpread) -> float:
+        """What one imaginary match in which one candidate is half a table better, and one in which the other is, add:
+        candidates between whom every deal made the same difference so far may differ otherwise in the next."""
+        value = spread.total / (spread.sets * self.seats) if spread.sets else 0.0
+        return (0.5 - value) ** 2 + (0.5 + value) ** 2
+
+    def _doubt(self, spread: PairedSpread) -> float:
+        """How often a difference as large as this comes by luck alone."""
+        if not spread.freedom:
+            return 1.0
+        return 2 * cdf(-abs(spread.total) / sqrt(spread.variance + self._widened(spread)), spread.freedom)
+
+    def _worth(self, one: str, other: str, spread: PairedSpread) -> float | None:
+        if not spread.variance:
+            return None
+        alone = [spread_within(self._ahead[name], self._tables).variance for name in (one, other)]
+        return sum(alone) / spread.variance
+
+
+class _SetSums:
+    """What one candidate came to in a duplicate set."""
+
+    __slots__ = ("against", "ahead", "matches", "score")
+
+    def __init__(self) -> None:
+        self.matches, self.ahead, self.score = 0, 0.0, 0.0
+        self.against: dict[str, tuple[float, float]] = {}
+
+    def add(self, record: GameRecord, seat: int) -> None:
+        rank, score = record.ranks[seat], record.scores[seat]
+        self.matches += 1
+        self.score += score
+        for place, name in enumerate(record.seats):
+            if place == seat:
+                continue
+            won = 0.5 + 0.5 * ((rank < record.ranks[place]) - (rank > record.ranks[place]))
+            self.ahead += won
+            ahead, more = self.against.get(name, (0.0, 0.0))
+            self.against[name] = ahead + won, more + score - record.scores[place]
+
+
+def _less(one: Iterable[float], other: Iterable[float]) -> list[float]:
+    return [mine - theirs for mine, theirs in zip(one, other, strict=True)]
+
+
+def _holm(doubts: Sequence[float]) -> list[bool]:
+    """Which differences may all be claimed at once: the surest is tested against all, the next against those left."""
+    claimed = [False] * len(doubts)
+    for place, number in enumerate(sorted(range(len(doubts)), key=lambda number: doubts[number])):
+        if doubts[number] > (1 - LEVEL) / (len(doubts) - place):
+            break
+        claimed[number] = True
+    return claimed
+
+
+# What a gauntlet shows: each candidate against the field, and the differences between candidates on the same deals.
+
+
+MOST_PAIRS = 66
+"""Pairs that are shown to people, those of twelve candidates; of more, each with the next and with the best."""
+FIELD = "ahead: share of the table finished ahead of."
+WITHIN = f"± is a {LEVEL:.0%} interval over deals."
+PAIRED = (
+    "Differences are taken deal by deal: same deals, same places, same tables. "
+    "ahead by: points of `ahead`. told apart: all these claims together are wrong in at most 5 of 100 runs. "
+    "pairing: how many times as many matches it would have taken with deals of their own."
+)
+
+
+def outcome(results: PairedResults, sets: int) -> Outcome:
+    """The outcome of so many deals at a table; what not all candidates have played does not count."""
+    done = results.sets
+    still_open = "" if done == sets else f"{done:,} of {sets:,} deals at a table have been played by every candidate."
+    if not done:
+        return Outcome(open=still_open)
+    lines = results.lines()
+    if len(lines) == 1:
+        [line] = lines
+        note, more = _alone(line), _opponents(line.bot, results.against(line.bot))
+    else:
+        pairs = results.differences()
+        note, more = _verdict(pairs, len(lines)), _differences(pairs, lines)
+    return Outcome((), "" if still_open else note, (_lines(lines), more), open=still_open)
+
+
+def _lines(lines: Sequence[CandidateLine]) -> ResultTable:
+    rows = [(line.bot, line.matches, percent(line.ahead), number(line.score)) for line in lines]
+    data = [
+        {"candidate": line.bot, "matches": line.matches, **fields("ahead", line.ahead, 4),
+         **fields("mean score", line.score, 2)}
+        for line in lines
+    ]  # fmt: skip
+    headers = ("candidate", "matches", "ahead", "mean score")
+    return ResultTable("against the field", headers, rows, data, headers[2:], legend=f"{FIELD} {WITHIN}")
+
+
+def _opponents(candidate: str, lines: Sequence[CandidateLine]) -> ResultTable:
+    rows = [(line.bot, line.matches, percent(line.ahead), number(line.score, "+")) for line in lines]
+    data = [
+        {"opponent": line.bot, "matches": line.matches, **fields("ahead", line.ahead, 4),
+         **fields("score by", line.score, 2)}
+        for line in lines
+    ]  # fmt: skip
+    headers = ("opponent", "matches", "ahead", "score by")
+    legend = "ahead of an opponent: how often; score by: how much more the candidate scored. The hardest come first."
+    return ResultTable(f"{candidate} against each", headers, rows, data, headers[2:], legend=legend)
+
+
+def _differences(pairs: Sequence[PairedDifference], lines: Sequence[CandidateLine]) -> ResultTable:
+    shown = pairs
+    notes: list[str] = []
+    if len(pairs) > MOST_PAIRS:
+        order = [line.bot for line in lines]
+        after = dict(pairwise(order))
+        shown = [pair for pair in pairs if pair.better == order[0] or after[pair.better] == pair.worse]
+        notes = [f"{len(shown)} of {len(pairs)} pairs: each with the best and with the next. The JSON has all."]
+    rows: list[Sequence[ShownValue]] = [
+        (
+            pair.better,
+            pair.worse,
+            percent(pair.ahead, "+"),
+            number(pair.score, "+"),
+            "yes" if pair.told_apart else "no",
+            f"{pair.worth:.1f}x" if pair.worth else None,
+        )
+        for pair in shown
+    ]
+    data: list[Mapping[str, object]] = [
+        {
+            "candidate": pair.better,
+            "other": pair.worse,
+            **fields("ahead by", pair.ahead, 4),
+            **fields("score by", pair.score, 2),
+            "told apart": pair.told_apart,
+            "pairing": round(pair.worth, 3) if pair.worth else None,
+        }
+        for pair in pairs
+    ]
+    headers = ("candidate", "other", "ahead by", "score by", "told apart", "pairing")
+    return ResultTable(
+        "differences between candidates", headers, rows, data, ("ahead by", "score by", "pairing"), 2, notes, PAIRED
+    )
+
+
+def _alone(line: CandidateLine) -> str:
+    return f"{line.bot} finishes ahead of {percent(line.ahead)} of the table."
+
+
+def _verdict(pairs: Sequence[PairedDifference], candidates: int) -> str:
+    """Who is best, as far as that can be said."""
+    best = pairs[0].better
+    beaten = [pair.worse for pair in pairs if pair.better == best and pair.told_apart]
+    if len(beaten) == candidates - 1:
+        if candidates == 2:
+            more = percent(pairs[0].ahead)
+            better = f"{best} does better against this field than {beaten[0]}"
+            return f"{better}: it finishes ahead of {more} more of the table."
+        return f"{best} does best against this field: it is told apart from every other candidate."
+    if not any(pair.told_apart for pair in pairs):
+        return "No candidate is told apart from another: more deals may tell."
+    return f"{best} comes first; it is told apart from {', '.join(beaten) or 'none of the others'}."
+
+
+def percent(interval: Interval | None, sign: str = "") -> str:
+    """A share or a difference of shares, in percent, with its interval."""
+    if interval is None:
+        return ""
+    reach = f" ± {100 * interval.reach:.1f}" if isfinite(interval.high) else ""
+    return f"{100 * interval.value:{sign}.1f}{reach}%"
+
+
+def number(interval: Interval | None, sign: str = "") -> str:
+    """A mean with its interval."""
+    if interval is None:
+        return ""
+    reach = f" ± {interval.reach:.1f}" if isfinite(interval.high) else ""
+    return f"{interval.value:{sign}.1f}{reach}"
+
+
+def fields(name: str, interval: Interval | None, digits: int) -> dict[str, float | None]:
+    """A value with its interval, for programs."""
+    value, low, high = interval or (None, None, None)
+    parts = ((name, value), (f"{name} low", low), (f"{name} high", high))
+    return {key: round(part, digits) if part is not None and isfinite(part) else None for key, part in parts}
+
+
+# Gauntlet: each candidate in turn takes the same place at the same tables of the field, with the same deals.
+
+
+PLACE = "\0"
+"""Stands for the candidate while a table's seating is drawn; no bot has this name."""
+
+
+def rounds(game: GamePlan, plan: Plan, luck: Chance) -> Rounds:
+    """A deal at a time; results are not looked at. Of a plan that was extended, the deals since."""
+    field, candidates = sides(game, plan)
+    first, rng = plan.deals_before, luck.rng("tables", game.name, *([len(plan.before)] if plan.before else []))
+    choice = tables_by_deal(field, game.players - 1, plan.whole("tables"), plan.deals - first, rng)
+    for deal, tables in enumerate(choice, first + 1):
+        played: list[DuplicateSet] = []
+        for number, table in enumerate(tables, 1):
+            _seat(played, game, luck, (deal, number), table, candidates)
+        yield played
+    return Outcome()
+
+
+def _seat(
+    played: list[DuplicateSet],
+    game: GamePlan,
+    luck: Chance,
+    place: tuple[int, int],
+    table: Sequence[str],
+    candidates: Sequence[str],
+    before: int = 0,
+) -> None:
+    """Adds the sets of these candidates at one table, its place being its deal and its number there."""
+    seating = game.seating([PLACE, *table], luck, *place)
+    for candidate in candidates:
+        bots = tuple(candidate if name == PLACE else name for name in seating)
+        played.append(DuplicateSet(place[0], before + len(played) + 1, place, bots))
+
+
+def late(game: GamePlan, plan: Plan, luck: Chance) -> Rounds:
+    """Late candidates at the tables of each of the deals before, and all candidates at those of late bots."""
+    from harness.formats.common import GrowingTables  # few runs are extended
+
+    tables, candidates = GrowingTables(game, plan, game.players - 1, _field), sides(game, plan)[1]
+    came = [name for name in candidates if name in plan.candidates[plan.before[-1].candidates :]]
+    if tables.newcomers or came:
+        there = len(candidates) - len(came)
+        for deal, (old, new) in enumerate(tables.late(luck), 1):
+            played: list[DuplicateSet] = []
+            for number, table in enumerate([*old, *new], 1):
+                who = came if number <= len(old) else candidates
+                _seat(played, game, luck, (deal, number), table, who, len(old) * there)
+            yield played
+    return Outcome()
+
+
+class GauntletTracker:
+    """Compares the candidates deal by deal, as far as all of them have played the same deals."""
+
+    def __init__(self, game: GamePlan, plan: Plan) -> None:
+        self._results = PairedResults(sides(game, plan)[1], game.players)
+        self._sets = _tables(game, plan)
+
+    def add(self, record: GameRecord) -> None:
+        """Takes in a match."""
+        self._results.add(record)
+
+    def outcome(self) -> Outcome:
+        """Each candidate against the field, and the differences between them."""
+        return outcome(self._results, self._sets)
+
+
+def sides(game: GamePlan, plan: Plan) -> tuple[list[str], list[str]]:
+    """The field and the candidates of one game, in the order they were entered."""
+    field = [name for name in game.entrants if name not in plan.candidates]
+    return field, [name for name in game.entrants if name in plan.candidates]
+
+
+def count(game: GamePlan, plan: Plan) -> int:
+    """Every candidate plays each deal at every table of the field in all rotations."""
+    return len(sides(game, plan)[1]) * _tables(game, plan) * game.players
+
+
+def _tables(game: GamePlan, plan: Plan) -> int:
+    """The tables of all deals together."""
+    if plan.before:
+        from harness.formats.common import GrowingTables
+
+        return GrowingTables(game, plan, game.players - 1, _field).count()
+    bots = len(_field(game, plan))
+    return plan.deals * tables_per_deal(bots, game.players - 1, plan.whole("tables"), plan.deals)
+
+
+def extend(plan: Plan, asked: Plan) -> Plan:
+    """More deals, late bots of the field, and late candidates."""
+    from harness.formats.common import grown
+
+    return grown(plan, asked, _field, 1)
+
+
+def _field(game: GamePlan, plan: Plan) -> list[str]:
+    return sides(game, plan)[0]
+
+
+def check(game: GamePlan, plan: Plan) -> None:
+    """Refuses a gauntlet without a candidate, or with too small a field."""
+    field, candidates = sides(game, plan)
+    if not plan.candidates:
+        raise UsageError("A gauntlet is about one or more candidates; name them with --candidate.")
+    if not candidates:
+        raise UsageError(f"None of the candidates ({', '.join(plan.candidates)}) plays {game.name}.")
+    if len(field) < game.players - 1:
+        raise UsageError(
+            f"A gauntlet of {game.name} at tables of {game.players} needs {game.players - 1} other bots beside the "
+            f"candidates; there are {len(field)}. Enter more bots, or play it with fewer at a table."
+        )
+    check_bots(len(field), game.players - 1)
+
+
+GAUNTLET = Format(
+    "gauntlet",
+    "each candidate plays the same tables of the field, in the same places with the same deals",
+    rounds,
+    count,
+    adaptive=False,
+    check=check,
+    options=(TABLES,),
+    candidates=True,
+    track=GauntletTracker,
+    extend=extend,
+    late=late,
+)

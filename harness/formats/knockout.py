@@ -1,0 +1,176 @@
+"""Knockout: tables of K, the best half of each goes on, until one table is left for the final."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+
+from harness.core.plan import BracketEntry, BracketRound, Format, GamePlan, Outcome, Plan, Rounds
+from harness.core.records import GameRecord
+from harness.core.rng import Chance
+from harness.formats.common import RoundRecords, Tally, play_round, sizes_of_round, still_to_play
+
+
+def rounds(game: GamePlan, plan: Plan, luck: Chance) -> Rounds:
+    """A round of tables at a time; the outcome is the order in which bots were beaten, last first."""
+    event = _Cup(game, luck)
+    while not event.over:
+        played = yield from play_round(event.number, event.tables, game, plan, luck)
+        event.take(played)
+    return event.outcome()
+
+
+class KnockoutTracker:
+    """Follows a knockout by its records alone."""
+
+    def __init__(self, game: GamePlan, plan: Plan) -> None:
+        self._game, self._plan = game, plan
+        self._records = RoundRecords()
+
+    def add(self, record: GameRecord) -> None:
+        """Takes in a match."""
+        self._records.add(record)
+
+    def outcome(self) -> Outcome:
+        """The bracket so far, with the tables of the round that is being played."""
+        event, rounds = _Cup(self._game, Chance(self._plan.seed)), len(tables_of_rounds(self._game))
+        while not event.over:
+            matches = len(event.tables) * self._game.players * self._plan.deals
+            played = self._records.matches[event.number]
+            seated = [name for table in event.tables for name in table]
+            known = self._records.of(event.number, self._game.name, seated, every=played == matches)
+            if played < matches:
+                return event.outcome(known, still_to_play(event.number, rounds, played, matches))
+            event.take(known)
+        return event.outcome()
+
+
+class _Cup:
+    """What a knockout remembers: seeds, byes, who was beaten, and the tables of the round to be played."""
+
+    def __init__(self, game: GamePlan, luck: Chance) -> None:
+        self.seats = game.players
+        self.seeds = luck.shuffled(game.entrants, "lots", game.name)
+        self.byes = dict.fromkeys(self.seeds, 0)
+        self.beaten: list[str] = []
+        self.done: list[BracketRound] = []
+        self.over = False
+        self._draw()
+
+    @property
+    def number(self) -> int:
+        """The round to be played."""
+        return len(self.done) + 1
+
+    def _draw(self) -> None:
+        # Who is left over sits out and goes on; the best seeds first, but nobody again before the others.
+        self.idle = sorted(self.seeds, key=lambda name: self.byes[name])[: len(self.seeds) % self.seats]
+        for name in self.idle:
+            self.byes[name] += 1
+        self.tables = _snake([name for name in self.seeds if name not in self.idle], self.seats)
+
+    def take(self, played: Mapping[str, Tally]) -> None:
+        """Notes what happened in the round."""
+        places = [self._placed(table, played) for table in self.tables]
+        if len(self.seeds) == self.seats:
+            self._note_round(places, played, places[0][:1])
+            self.seeds, self.over = places[0], True
+            return
+        # Place by place over all tables, the better result first: so winners are the next round's first seeds.
+        order = [name for place in zip(*places, strict=True) for name in self._placed(place, played)]
+        through = max(len(self.tables) * (self.seats // 2), self.seats - len(self.idle))
+        self._note_round(places, played, order[:through])
+        self.beaten = order[through:] + self.beaten
+        self.seeds = self.idle + order[:through]
+        self._draw()
+
+    def _placed(self, bots: Sequence[str], played: Mapping[str, Tally]) -> list[str]:
+        """Best first: points, then fewer faults, then the sum of scores, then the better seed."""
+        return sorted(
+            bots,
+            key=lambda name: (-played[name].points, played[name].faults, -played[name].score, self.seeds.index(name)),
+        )
+
+    def _note_round(self, places: list[list[str]], played: Mapping[str, Tally], through: Sequence[str]) -> None:
+        tables = [[BracketEntry(name, played[name].points, name in through) for name in table] for table in places]
+        ties = [tie for table in tables for tie in _ties(table, played)]
+        notes = [f"level on points: {', '.join(ties)}."] if ties else []
+        self.done.append(
+            BracketRound(self._name(), tables, tuple(self.idle), played[places[0][0]].most, tuple(notes))
+        )  # fmt: skip
+
+    def _name(self) -> str:
+        return "final" if len(self.seeds) == self.seats else f"round {self.number}"
+
+    def outcome(self, known: Mapping[str, Tally] | None = None, still_open: str = "") -> Outcome:
+        """The bracket so far; `known` is what there is of the round being played."""
+        if self.over:
+            standing = (*self.seeds, *self.beaten)
+            return Outcome(standing, f"{standing[0]} wins the final.", bracket=tuple(self.done))
+        points = {name: known[name].points if known and name in known else 0.0 for name in self.seeds}
+        tables = [[BracketEntry(name, points[name]) for name in table] for table in self.tables]
+        playing = BracketRound(self._name(), tables, tuple(self.idle))
+        return Outcome(bracket=(*self.done, playing), open=still_open)
+
+
+def _snake(seeds: list[str], seats: int) -> list[list[str]]:
+    """Tables of equal strength: first seeds one to a table, second seeds in the opposite order, and so on."""
+    tables = len(seeds) // seats
+    rows = [seeds[row * tables : (row + 1) * tables] for row in range(seats)]
+    return [list(table) for table in zip(*[row[:: -1 if i % 2 else 1] for i, row in enumerate(rows)], strict=True)]
+
+
+def _ties(table: Sequence[BracketEntry], played: Mapping[str, Tally]) -> list[str]:
+    """What decided between the last that goes on and the first that does not, where they have the same points."""
+    for one, two in pairwise(table):
+        if one.through and not two.through and one.points == two.points:
+            mine, other = played[one.bot], played[two.bot]
+            by = "fewer faults" if mine.faults < other.faults else "scores" if mine.score != other.score else "seed"
+            return [f"{one.bot} before {two.bot} by {by}"]
+    return []
+
+
+def tables_of_rounds(game: GamePlan) -> list[int]:
+    """How many tables each round has: how many go on does not depend on who."""
+    left, seats = len(game.entrants), game.players
+    tables = []
+    while left > seats:
+        tables.append(left // seats)
+        left = max(left % seats + left // seats * (seats // 2), seats)
+    return [*tables, 1]
+
+
+def count(game: GamePlan, plan: Plan) -> int:
+    """Exact: every table plays all its deals in all rotations."""
+    return sum(tables_of_rounds(game)) * game.players * plan.deals
+
+
+def stages(game: GamePlan, _plan: Plan) -> int:
+    """Rounds down to the final."""
+    return len(list(tables_of_rounds(game)))
+
+
+def sizes(game: GamePlan, plan: Plan) -> Iterator[int]:
+    """How many tables a round has does not depend on who goes on."""
+    for tables in tables_of_rounds(game):
+        yield from sizes_of_round(tables, game, plan)
+
+
+def extend(plan: Plan, asked: Plan) -> Plan:
+    """Says why not."""
+    from harness.formats.common import no_longer_knockout  # few runs are extended
+
+    return no_longer_knockout(plan, asked)
+
+
+KNOCKOUT = Format(
+    "knockout",
+    "tables of which the best half goes on, down to a final",
+    rounds,
+    count,
+    adaptive=True,
+    track=KnockoutTracker,
+    stages=stages,
+    sizes=sizes,
+    extend=extend,
+)

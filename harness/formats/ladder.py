@@ -1,0 +1,411 @@
+"""Ladder: play the tables that tell most about the goal, by the results so far."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise, repeat
+from random import Random
+
+from harness.core.errors import UsageError
+from harness.core.plan import DuplicateSet, Format, GamePlan, Outcome, Plan, ResultTable, Rounds, ShownValue
+from harness.core.records import GameRecord, Option
+from harness.core.rng import Chance
+from harness.formats.gauntlet import sides
+from harness.formats.round_robin import MOST_TABLES_ASKED
+from harness.ratings.anytime import AnytimeClaims, Claim, EvenRounds, JointBeliefs
+from harness.ratings.evidence import LEVEL
+
+# What a ladder shows: for each bot whom it is told apart from, and against whom that is still open.
+
+
+MOST_NAMED = 4
+"""Bots that a line names; the others are counted. Programs get all of them."""
+LEGEND = "The order is the ladder's own guess. All claims together hold whoever met whom and whenever it was stopped."
+
+
+def knowledge_table(
+    order: Sequence[str], told: Collection[Claim], about: Collection[str], contenders: Collection[str] | None
+) -> ResultTable:
+    """A line for each bot, the probably strongest first; of the bots that the run is `about`, if it is about some.
+
+    `contenders` are those who may still be the best, if that is what the ladder is to find out.
+    """
+    rows: list[Sequence[ShownValue]] = []
+    data = []
+    for place, name in enumerate(order, 1):
+        if about and name not in about:
+            continue
+        behind = [worse for better, worse in told if better == name]
+        before = [better for better, worse in told if worse == name]
+        still = [other for other in order if other not in (name, *behind, *before)]
+        may_be_best = [] if contenders is None else ["yes" if name in contenders else "no"]
+        rows.append((place, name, *may_be_best, len(behind), len(before), _named(still)))
+        fact = {} if contenders is None else {"may be best": name in contenders}
+        data.append(
+            {"guess": place, "bot": name, **fact, "better than": sorted(behind), "worse than": sorted(before),
+             "open against": still}
+        )  # fmt: skip
+    best = () if contenders is None else ("may be best",)
+    headers = ("guess", "bot", *best, "better than", "worse than", "open against")
+    return ResultTable("what is known, and what is open", headers, rows, data, keys=2, legend=LEGEND)
+
+
+def _named(names: Sequence[str]) -> str:
+    if len(names) <= MOST_NAMED:
+        return ", ".join(names) or "nobody"
+    return f"{', '.join(names[: MOST_NAMED - 1])} and {len(names) - MOST_NAMED + 1} more"
+
+
+# What a ladder is for, and the tables that serve it, chosen by what is believed of the bots so far.
+
+
+MOST_DRAWS = 5
+"""Draws of strengths for one table of contenders."""
+MUCH = 1e9
+"""More than any difference of strengths."""
+Table = list[int]
+
+
+def contenders(
+    beliefs: JointBeliefs, seats: int, tables: int, luck: Random, left: Sequence[int], met: Sequence[Sequence[int]]
+) -> list[Table]:
+    """For the best bot, who is one of those `left`: who is the best of strengths that may be true, and of others.
+
+    This is top-two Thompson sampling. An unlucky bot is tried again as long as it may be the best. Where fewer are left
+    than there are seats, those fill the table whom the first has met least, by `met`, the sets of each pair.
+    """
+    found: list[Table] = []
+    meetings = [list(row) for row in met]
+    while len(found) < tables:
+        table: Table = []
+        for _ in range(MOST_DRAWS):
+            drawn = beliefs.drawn(luck)
+            best = max(left, key=drawn.__getitem__)
+            if best not in table:
+                table.append(best)
+            if len(table) == min(seats, len(left)):
+                break
+        by_strength = sorted(set(left) - set(table), key=lambda bot: -drawn[bot])
+        seldom = meetings[table[0]]
+        others = sorted(set(range(beliefs.bots)) - set(left), key=lambda bot: (seldom[bot], -drawn[bot]))
+        table += [*by_strength, *others][: seats - len(table)]
+        for bot in table:
+            seldom[bot] += 1
+        found.append(table)
+    return found
+
+
+def by_lot(groups: Sequence[Sequence[int]], seats: int, tables: int, luck: Random) -> list[Table]:
+    """For the order: lots decide who of a group sits with whom, so that all have the same opponents in the long run."""
+    found: list[Table] = []
+    while len(found) < tables:
+        drawn = []
+        for group in groups:
+            mixed = luck.sample(list(group), len(group))
+            drawn += [mixed[at : at + seats] for at in range(0, len(mixed) - seats + 1, seats)]
+        luck.shuffle(drawn)
+        found += drawn
+    return found[:tables]
+
+
+def around(
+    beliefs: JointBeliefs,
+    seats: int,
+    tables: int,
+    luck: Random,
+    about: Sequence[int],
+    known: Collection[frozenset[int]],
+) -> list[Table]:
+    """For newcomers: each in turn meets those who are the better in one draw of strengths and the worse in another.
+
+    Lots decide between these; then come those nearest to it, and last the pairs that are `known`.
+    """
+    found: list[Table] = []
+    for number in range(tables):
+        newcomer, first, second = about[number % len(about)], beliefs.drawn(luck), beliefs.drawn(luck)
+
+        def telling(bot: int, me: int = newcomer, first: list[float] = first, second: list[float] = second) -> float:
+            if frozenset((me, bot)) in known:
+                return MUCH + luck.random()
+            clear = (first[bot] > first[me]) == (second[bot] > second[me])
+            return 1 + abs(first[bot] - first[me]) if clear else luck.random()
+
+        found.append(
+            [newcomer, *sorted((bot for bot in range(beliefs.bots) if bot != newcomer), key=telling)[: seats - 1]]
+        )
+    return found
+
+
+# Ladder: seats the tables that serve its goal best by the results so far, until it is reached or matches run out.
+
+
+MOST_BOTS = 200
+"""How all strengths vary together is worked out for each round."""
+
+
+def rounds(game: GamePlan, plan: Plan, luck: Chance) -> Rounds:
+    """A few tables at a time, each with a deal of its own; the outcome says what is known and what is open."""
+    knowledge = Knowledge(game, plan)
+    played = deal = 0
+    for number, room in enumerate(_rooms(game, plan), 1):
+        tables: list[DuplicateSet] = []
+        for table in knowledge.tables(room, luck.rng("ladder", game.name, number)):
+            deal += 1
+            place = len(tables) + 1
+            tables.append(DuplicateSet(number, place, (deal,), game.seating(table, luck, number, place)))
+        for record in (yield tables):
+            knowledge.add(record)
+            played += 1
+        if plan.number("until-separated") and knowledge.reached:
+            break
+    return knowledge.outcome(played)
+
+
+class LadderTracker:
+    """Follows the records of a ladder: what is known so far."""
+
+    def __init__(self, game: GamePlan, plan: Plan) -> None:
+        self._knowledge, self._played = Knowledge(game, plan), 0
+        self._most, self._seats = count(game, plan), game.players
+        self._stops = bool(plan.number("until-separated"))
+
+    def add(self, record: GameRecord) -> None:
+        """Learns from one match."""
+        self._knowledge.add(record)
+        self._played += 1
+
+    def outcome(self) -> Outcome:
+        """What is known, and what is open; while it goes on that is all there is to say."""
+        if not self._played:
+            return Outcome(open="No match has been played.")
+        ended = self._knowledge.outcome(self._played)
+        if self._most is not None and self._played >= self._most // self._seats * self._seats:
+            return ended
+        if self._stops and self._knowledge.reached:
+            return ended
+        return replace(ended, note="", open=ended.note)
+
+
+class Knowledge:
+    """What a ladder knows of its bots: beliefs, by which it seats them, and claims, by which it ends."""
+
+    def __init__(self, game: GamePlan, plan: Plan) -> None:
+        self.claims = AnytimeClaims.of(game, plan)
+        self.level = plan.number("until-separated") or LEVEL
+        self.goal, self.candidates = str(plan.settings["goal"]), sides(game, plan)[1]
+        self._names, self._seats = game.entrants, game.players
+        self._numbers = {name: number for number, name in enumerate(self._names)}
+        self._beliefs = JointBeliefs(len(self._names))
+        self._told: set[Claim] = set()
+        self._looked = self._learned = True
+
+    def add(self, record: GameRecord) -> None:
+        """Learns from one match."""
+        self.see(record.seats, record.ranks, record.set, record.seed)
+
+    def see(self, seats: Sequence[str], ranks: tuple[int, ...], set_: str, seed: int) -> None:
+        """Learns from a match of these bots."""
+        self.claims.see(seats, ranks, set_, seed)
+        self._looked = False
+
+    def _look(self) -> None:
+        """Brings claims up to date, between two deals."""
+        if not self._looked:
+            self._looked, self._learned = True, False
+            self._told = self.claims.claims(self.level)
+
+    def beliefs(self) -> JointBeliefs:
+        """What is believed of the bots now."""
+        self._look()
+        if not self._learned:
+            numbers = self._numbers
+            met = {(numbers[one], numbers[other]): sets for (one, other), sets in self.claims.meetings.items()}
+            self._beliefs.learn(met, self._seats)
+            self._learned = True
+        return self._beliefs
+
+    def tables(self, count: int, luck: Random) -> list[list[str]]:
+        """The tables of a round."""
+        self._look()
+        numbers, claims = self._numbers, self.claims
+        if isinstance(claims, EvenRounds):
+            groups = [[numbers[name] for name in group] for group in claims.groups]
+            found = by_lot(groups, self._seats, count, luck)
+        elif self.goal == "best":
+            found = self._tables_of_contenders(count, luck)
+        else:
+            known = {frozenset((numbers[one], numbers[other])) for one, other in self._told}
+            about = [numbers[name] for name in self.candidates]
+            found = around(self.beliefs(), self._seats, count, luck, about, known)
+        return [[self._names[bot] for bot in table] for table in found]
+
+    def _tables_of_contenders(self, count: int, luck: Random) -> list[list[int]]:
+        left = [self._numbers[name] for name in self.claims.contenders(self.level)]
+        met = [[self.claims.sets(one, other) for other in self._names] for one in self._names]
+        return contenders(self.beliefs(), self._seats, count, luck, left or range(len(self._names)), met)
+
+    @property
+    def reached(self) -> bool:
+        """Whether there is nothing more to find out."""
+        self._look()
+        if self.goal == "best" and len(self._names) > 2:
+            return not self.claims.contenders(self.level) or self.claims.best(self.level) is not None
+        return not self.open_pairs()
+
+    def open_pairs(self) -> list[tuple[str, str]]:
+        """The pairs that the goal needs told apart and that are not: neighbours, or candidates and everybody."""
+        if self.goal == "newcomer":
+            return self.claims.open_pairs(self.level)
+        return [pair for pair in pairwise(self.order()) if not self._told & {pair, pair[::-1]}]
+
+    def order(self) -> list[str]:
+        """The bots, the probably strongest first."""
+        return [self._names[bot] for bot in self.beliefs().order()]
+
+    def outcome(self, played: int) -> Outcome:
+        """What is known after so many matches, and what is open, in a sentence and in a table."""
+        self._look()
+        may_be = self.claims.contenders(self.level) if self.goal == "best" and len(self._names) > 2 else None
+        table = knowledge_table(self.order(), self._told, self.candidates, may_be)
+        return Outcome(tuple(self.order()), self.sentence(played), (table,))
+
+    def sentence(self, played: int) -> str:
+        """What is known and what is open."""
+        self._look()
+        after = f"after {played:,} matches" if played != 1 else "after 1 match"
+        sure = f"with {100 * self.level:g}%"
+        if self.goal == "newcomer":
+            return " ".join(self._placed(name, sure, after) for name in self.candidates)
+        if self.goal == "best" and len(self._names) > 2:
+            return self._about_best(sure, after)
+        if close := self.open_pairs():
+            pairs = "; ".join(" and ".join(pair) for pair in close)
+            return f"Neighbours that are not told apart {sure} {after}: {pairs}."
+        return f"The order is known {sure} {after}: each bot is told apart from the next."
+
+    def _about_best(self, sure: str, after: str) -> str:
+        if best := self.claims.best(self.level):
+            return f"{best} is the best {sure}, told apart from all others {after}."
+        left = [name for name in self.order() if name in self.claims.contenders(self.level)]
+        if not left:
+            return f"No bot is the best: {after} it is known {sure} that each one finishes behind some other."
+        if len(left) == 1:
+            return f"If any bot is the best it is {left[0]}, {sure} {after}; it has not yet met and beaten all others."
+        return f"The best is not known {sure} {after}: it may be {either(left)}."
+
+    def _placed(self, name: str, sure: str, after: str) -> str:
+        behind = [worse for better, worse in self._told if better == name]
+        before = [better for better, worse in self._told if worse == name]
+        bots = len(self._names)
+        first, last = 1 + len(before), bots - len(behind)
+        if first == last:
+            return f"{name} has place {first} of {bots} {sure} {after}."
+        still = [other for other in self.order() if other != name and other not in behind and other not in before]
+        return (
+            f"{name} has place {first} to {last} of {bots} {sure} {after}: it is better than {len(behind)} bots, worse "
+            f"than {len(before)}, and open against {', '.join(still)}."
+        )
+
+
+def either(names: Sequence[str]) -> str:
+    """Names with commas, and "or" before the last."""
+    return " or ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
+
+
+def tables_per_round(game: GamePlan, plan: Plan) -> int:
+    """As asked, or enough for every bot to sit once."""
+    return plan.whole("tables") or -(-len(game.entrants) // game.players)
+
+
+def _rooms(game: GamePlan, plan: Plan) -> Iterator[int]:
+    """Tables of each round, as long as matches are left; without end if nothing limits them."""
+    tables, most = tables_per_round(game, plan), count(game, plan)
+    if most is None:
+        yield from repeat(tables)
+        return
+    left = most // game.players
+    while left:
+        yield min(tables, left)
+        left -= min(tables, left)
+
+
+def sizes(game: GamePlan, plan: Plan) -> Iterator[int] | None:
+    """All matches are played, unless results decide when it ends."""
+    if plan.number("until-separated"):
+        return None
+    return (tables * game.players for tables in _rooms(game, plan))
+
+
+def count(game: GamePlan, plan: Plan) -> int | None:
+    """The most that will be played: a round for each deal, or until separated, and never above max_matches."""
+    ends = [] if plan.number("until-separated") else [plan.deals * tables_per_round(game, plan) * game.players]
+    if plan.whole("max-matches"):
+        ends.append(plan.whole("max-matches") // game.players * game.players)
+    return min(ends, default=None)
+
+
+def check(game: GamePlan, plan: Plan) -> None:
+    """Refuses goals that lack or do not want candidates, probabilities that mean nothing, limits that allow nothing."""
+    sure, most = plan.number("until-separated"), plan.whole("max-matches")
+    newcomer = plan.settings["goal"] == "newcomer"
+    if newcomer and not plan.candidates:
+        raise UsageError("A ladder with the goal newcomer places one or more candidates; name them with --candidate.")
+    if newcomer and not sides(game, plan)[1]:
+        raise UsageError(f"None of the candidates ({', '.join(plan.candidates)}) plays {game.name}.")
+    if plan.candidates and not newcomer:
+        raise UsageError(f"A ladder has candidates for the goal newcomer only, not for {plan.settings['goal']}.")
+    if sure and not 0.5 < sure < 1:
+        raise UsageError(f"Bots are told apart with a probability above 0.5 and below 1, not {sure:g}.")
+    if 0 < most < game.players:
+        raise UsageError(
+            f"{game.name} at tables of {game.players} needs at least {game.players} matches for one duplicate set; "
+            f"at most {most} are allowed."
+        )
+    if len(game.entrants) > MOST_BOTS:
+        raise UsageError(
+            f"{len(game.entrants):,} bots are too many for a ladder of {game.name}; {MOST_BOTS} are the most. "
+            f"A swiss can make the field smaller."
+        )
+
+
+def extend(plan: Plan, asked: Plan) -> Plan:
+    """More deals, which are more rounds."""
+    from harness.formats.common import longer_ladder  # few runs are extended
+
+    return longer_ladder(plan, asked, sizes)
+
+
+LADDER = Format(
+    "ladder",
+    "the tables that tell most, by the results so far, about the best bot, the order, or a newcomer's place",
+    rounds,
+    count,
+    adaptive=True,
+    anytime=True,
+    check=check,
+    options=(
+        Option(
+            "goal",
+            "order",
+            "what to find out: the best bot, the whole order, or the place of the candidates",
+            choices=("best", "order", "newcomer"),
+        ),
+        Option(
+            "tables", 0, "tables of a round; 0 seats everyone once", kind="int", minimum=0, maximum=MOST_TABLES_ASKED
+        ),
+        Option(
+            "until-separated",
+            0.0,
+            "go on until the goal is reached with this probability; 0 is off",
+            kind="float",
+            minimum=0,
+            maximum=1,
+        ),
+        Option("max-matches", 0, "play no more matches of one game than this; 0 is no limit", kind="int", minimum=0),
+    ),
+    candidates=True,
+    track=LadderTracker,
+    sizes=sizes,
+    extend=extend,
+)

@@ -1,0 +1,374 @@
+"""Swiss: rounds in which bots of equal score meet, without avoidable repeats."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations, islice, pairwise
+from math import fsum
+
+from harness.core.plan import Format, GamePlan, Outcome, Plan, ResultTable, Rounds, ShownValue
+from harness.core.records import GameRecord, Option
+from harness.core.rng import Chance
+from harness.formats.common import RoundRecords, Tally, amount, play_round, sizes_of_round, still_to_play
+
+# What a swiss shows: the standing with all that decided it, and who met whom in which round.
+
+
+MOST_DECIMALS = 4
+STANDING = (
+    "In the standing the share of points won decides, then the mean share of the opponents met, then the lot; "
+    "after rounds: its place after each round."
+)
+MEETINGS = "3,7 60%: met the bots of places 3 and 7, and won 60% of the points of that round."
+
+
+def outcome(
+    standings: Sequence[Sequence[str]],
+    played: Sequence[Mapping[str, Tally]],
+    decided_by: Mapping[str, tuple[float, float, int]],
+    totals: Mapping[str, Tally],
+    still_open: str = "",
+) -> Outcome:
+    """The outcome after the rounds `played`: `standings` has the order after each of them, `decided_by` what made the
+    last one: share of points, opponents' share, lot."""
+    if not played:
+        return Outcome(open=still_open)
+    final = standings[-1]
+    places = [{bot: place for place, bot in enumerate(order, 1)} for order in standings]
+    tables = (_standing(final, places, played, decided_by, totals), _meetings(final, places, played))
+    won = f"{totals[final[0]].rate:.1%} of the points"
+    note = "" if still_open else f"{final[0]} stands first after {_rounds(played)}, with {won}."
+    return Outcome(tuple(final), note, tables, open=still_open)
+
+
+def _standing(
+    final: Sequence[str],
+    places: Sequence[Mapping[str, int]],
+    played: Sequence[Mapping[str, Tally]],
+    decided_by: Mapping[str, tuple[float, float, int]],
+    totals: Mapping[str, Tally],
+) -> ResultTable:
+    shares, others = ([decided_by[bot][which] for bot in final] for which in (0, 1))
+    share_text, other_text = _percents(shares), _percents(others)
+    byes = [sum(bot not in one for one in played) for bot in final]
+    rows: list[Sequence[ShownValue]] = []
+    data: list[Mapping[str, object]] = []
+    for place, bot in enumerate(final, 1):
+        total, (share, met, lot) = totals[bot], decided_by[bot]
+        after = [one[bot] for one in places]
+        rows.append(
+            (place, bot, f"{amount(total.points)}/{total.most}", share_text[place - 1], other_text[place - 1], lot,
+             *([byes[place - 1]] if any(byes) else []), " ".join(map(str, after)))
+        )  # fmt: skip
+        data.append(
+            {"place": place, "bot": bot, "points": total.points, "most": total.most, "share": round(share, 6),
+             "opponents share": round(met, 6), "lot": lot, "byes": byes[place - 1], "places": after}
+        )  # fmt: skip
+    byes_header = ["byes"] if any(byes) else []
+    headers = ["place", "bot", "points", "share", "opponents", "lot", *byes_header, "after rounds"]
+    return ResultTable(
+        f"standing after {_rounds(played)}",
+        headers,
+        rows,
+        data,
+        ("points", "share", "opponents", "after rounds"),
+        keys=2,
+        legend=STANDING,
+    )
+
+
+def _meetings(
+    final: Sequence[str], places: Sequence[Mapping[str, int]], played: Sequence[Mapping[str, Tally]]
+) -> ResultTable:
+    at = places[-1]
+    data: list[Mapping[str, object]] = []
+    rows: list[Sequence[ShownValue]] = []
+    for bot in final:
+        cells = []
+        for number, (one, after) in enumerate(zip(played, places, strict=True), 1):
+            mine = one.get(bot)
+            met = sorted(mine.opponents, key=lambda other: at[other]) if mine else []
+            cells.append(f"{','.join(str(at[other]) for other in met)} {mine.rate:.0%}" if mine else "bye")
+            data.append(
+                {"bot": bot, "round": number, "opponents": met, "points": mine.points if mine else None,
+                 "most": mine.most if mine else 0, "place": after[bot]}
+            )  # fmt: skip
+        rows.append((at[bot], bot, *cells))
+    headers = ["#", "bot", *(f"R{number}" for number in range(1, len(played) + 1))]
+    return ResultTable("round by round", headers, rows, data, headers[2:], keys=2, legend=MEETINGS)
+
+
+def _rounds(played: Sequence[object]) -> str:
+    return f"{len(played)} round{'s' * (len(played) > 1)}"
+
+
+def _percents(values: Sequence[float]) -> list[str]:
+    """Shares with as many decimals as it takes to see which of two neighbours is larger, within reason."""
+    for decimals in range(1, MOST_DECIMALS):
+        texts = [f"{value:.{decimals}%}" for value in values]
+        if all(one != two or a == b for (one, two), (a, b) in zip(pairwise(texts), pairwise(values), strict=True)):
+            return texts
+    return [f"{value:.{MOST_DECIMALS}%}" for value in values]
+
+
+# Seats a swiss round: neighbours in the standing sit together, but nobody meets twice where that can be avoided.
+
+
+Met = Mapping[frozenset[str], int]
+"""How often two bots have met."""
+
+STEPS = 20_000
+"""Places tried in the exact search of one block: enough for a proof up to a dozen bots, a bound beyond."""
+BLOCK = 96
+"""Bots searched together; a larger field is cut into blocks down the standing, each with plenty of freedom."""
+
+
+def repeats(tables: Sequence[Sequence[str]], met: Met) -> int:
+    """Earlier meetings of those who sit together."""
+    return sum(met.get(frozenset(pair), 0) for table in tables for pair in combinations(table, 2))
+
+
+def seat_by_standing(standing: Sequence[str], seats: int, met: Met, steps: int = STEPS) -> list[list[str]]:
+    """Tables of `seats` from the best down, with as few repeats as can be; the length must be a multiple."""
+    tables = len(standing) // seats
+    blocks = -(-len(standing) // BLOCK)
+    cuts = [seats * (tables * block // blocks) for block in range(blocks + 1)]
+    return [table for start, end in pairwise(cuts) for table in _block(standing[start:end], seats, met, steps)]
+
+
+def _block(standing: Sequence[str], seats: int, met: Met, steps: int) -> list[list[str]]:
+    search = _Search(standing, seats, met, steps)
+    for allowed in itertools.count():
+        found = search.first_with(allowed)
+        if found is not None:
+            return found
+        if search.steps <= 0:
+            return _improved(standing, seats, met)
+    raise AssertionError("every seating has some number of repeats")
+
+
+@dataclass
+class _Search:
+    """Depth first: the best bot without a place sits down, then the nearest in the standing that still fit."""
+
+    standing: Sequence[str]
+    seats: int
+    met: Met
+    steps: int
+    tables: list[list[str]] = field(default_factory=list)
+
+    def first_with(self, allowed: int) -> list[list[str]] | None:
+        """The seating nearest to the standing that has at most so many repeats."""
+        self.tables = []
+        return self.tables if self._fill(list(self.standing), allowed) else None
+
+    def _fill(self, waiting: list[str], allowed: int) -> bool:
+        """Seats all who wait, best first."""
+        if not waiting:
+            return True
+        self.tables.append([waiting[0]])
+        if self._complete(waiting[1:], 0, allowed):
+            return True
+        self.tables.pop()
+        return False
+
+    def _complete(self, waiting: list[str], start: int, allowed: int) -> bool:
+        """Fills the open table from `start` on down the standing, then the tables after it."""
+        table = self.tables[-1]
+        if len(table) == self.seats:
+            return self._fill(waiting, allowed)
+        for place in range(start, len(waiting)):
+            self.steps -= 1
+            if self.steps <= 0:
+                return False
+            cost = sum([self.met.get(frozenset((waiting[place], other)), 0) for other in table])
+            if cost <= allowed:
+                table.append(waiting[place])
+                if self._complete(waiting[:place] + waiting[place + 1 :], place, allowed - cost):
+                    return True
+                table.pop()
+        return False
+
+
+def _improved(standing: Sequence[str], seats: int, met: Met) -> list[list[str]]:
+    """The standing cut into tables, then exchanges, nearest first, as long as they save repeats."""
+    order = list(standing)
+    for one, two in _until_quiet(order):
+        tables = [order[start : start + seats] for start in (one - one % seats, two - two % seats)]
+        before = repeats(tables, met)
+        order[one], order[two] = order[two], order[one]
+        tables = [order[start : start + seats] for start in (one - one % seats, two - two % seats)]
+        if one // seats == two // seats or repeats(tables, met) >= before:
+            order[one], order[two] = order[two], order[one]
+    return [order[start : start + seats] for start in range(0, len(order), seats)]
+
+
+def _until_quiet(order: list[str]) -> Iterator[tuple[int, int]]:
+    """All pairs of places, nearest first, again and again until a whole pass changed nothing."""
+    while True:
+        before = list(order)
+        for distance in range(1, len(order)):
+            yield from zip(range(len(order) - distance), range(distance, len(order)), strict=True)
+        if order == before:
+            return
+
+
+# Swiss: in every round those who stand level play each other, and nobody meets twice where that can be avoided.
+
+
+BYES_TRIED = 40
+"""Ways of choosing who sits out that are tried for a round without repeats; fewer in a field above LARGE."""
+LARGE = 25
+
+
+def rounds(game: GamePlan, plan: Plan, luck: Chance) -> Rounds:
+    """A round of tables at a time; the outcome is the final standing."""
+    event = _Event(game, luck)
+    for number in range(1, rounds_of(game, plan) + 1):
+        played = yield from play_round(number, event.seat(), game, plan, luck)
+        event.take(played)
+    return event.outcome()
+
+
+class SwissTracker:
+    """Follows a swiss by its records alone: what counts are the rounds that are complete."""
+
+    def __init__(self, game: GamePlan, plan: Plan) -> None:
+        self._game, self._plan = game, plan
+        self._records = RoundRecords()
+
+    def add(self, record: GameRecord) -> None:
+        """Takes in a match."""
+        self._records.add(record)
+
+    def outcome(self) -> Outcome:
+        """The standing after the last complete round, and how many are left."""
+        event, rounds = _Event(self._game, Chance(self._plan.seed)), rounds_of(self._game, self._plan)
+        matches = count(self._game, self._plan) // rounds
+        for number in range(1, rounds + 1):
+            played = self._records.matches[number]
+            if played < matches:
+                return event.outcome(still_to_play(number, rounds, played, matches))
+            event.take(self._records.of(number, self._game.name, self._game.entrants))
+        return event.outcome()
+
+
+class _Event:
+    """What a swiss remembers: points, meetings and byes."""
+
+    def __init__(self, game: GamePlan, luck: Chance) -> None:
+        self.game = game
+        # Lots are drawn once: they seed the first round and break ties that nothing else breaks.
+        self.lots = {name: lot for lot, name in enumerate(luck.shuffled(game.entrants, "lots", game.name), 1)}
+        self.tallies = {name: Tally() for name in game.entrants}
+        self.met: dict[frozenset[str], int] = {}
+        self.byes = dict.fromkeys(game.entrants, 0)
+        self.played: list[dict[str, Tally]] = []
+        self.standings: list[list[str]] = []
+        """After each round."""
+
+    def outcome(self, still_open: str = "") -> Outcome:
+        """The standing so far, and how it came about."""
+        return outcome(self.standings, self.played, self._decided_by(), self.tallies, still_open)
+
+    def standing(self) -> list[str]:
+        """Best first: share of points won, then the same of the opponents met, then the lot.
+
+        Shares, not sums, so that a round sat out neither helps nor hurts.
+        """
+        keys = self._decided_by()
+        return sorted(self.game.entrants, key=lambda name: (-keys[name][0], -keys[name][1], keys[name][2]))
+
+    def _decided_by(self) -> dict[str, tuple[float, float, int]]:
+        rates = {name: mine.rate for name, mine in self.tallies.items()}
+
+        def of_opponents(name: str) -> float:
+            met = self.tallies[name].opponents
+            return fsum(rates[other] for other in met) / max(1, len(met))  # the same in whatever order
+
+        return {name: (rates[name], of_opponents(name), self.lots[name]) for name in self.game.entrants}
+
+    def seat(self) -> list[list[str]]:
+        """The tables of the next round; whoever is left over sits out."""
+        standing, seats = self.standing(), self.game.players
+        best: tuple[int, list[list[str]]] | None = None
+        # Nobody sits out twice before all have; among those due, the lowest first, unless others save repeats.
+        due = sorted(standing, key=lambda name: (self.byes[name], -standing.index(name)))
+        for out in self._ways_out(due, len(standing) % seats):
+            playing = [name for name in standing if name not in out]
+            # The first way has the lowest bots sit out: the others are tried less hard.
+            tables = seat_by_standing(playing, seats, self.met, STEPS if best is None else STEPS // 10)
+            cost = repeats(tables, self.met)
+            if best is None or cost < best[0]:
+                best = cost, tables
+            if cost == 0:
+                break
+        assert best is not None
+        return best[1]
+
+    def _ways_out(self, due: list[str], many: int) -> list[tuple[str, ...]]:
+        """Who may sit out, `many` at a time, best choice first, all of them fair."""
+        if not many:
+            return [()]
+        most = self.byes[due[many - 1]]
+        sure = tuple(name for name in due if self.byes[name] < most)
+        open_to_choice = [name for name in due if self.byes[name] == most]
+        # A large field seldom needs another way, and takes long to seat.
+        tried = BYES_TRIED if len(due) <= LARGE else max(1, BYES_TRIED * LARGE // (4 * len(due)))
+        ways = islice(combinations(open_to_choice, many - len(sure)), tried)
+        return [(*sure, *way) for way in ways]
+
+    def take(self, played: dict[str, Tally]) -> None:
+        """Notes what happened in a round."""
+        for name, result in played.items():
+            mine = self.tallies[name]
+            mine.points += result.points
+            mine.most += result.most
+            mine.opponents += result.opponents
+            for other in result.opponents:
+                if name < other:
+                    pair = frozenset((name, other))
+                    self.met[pair] = self.met.get(pair, 0) + 1
+        for name in self.game.entrants:
+            self.byes[name] += name not in played
+        self.played.append(played)
+        self.standings.append(self.standing())
+
+
+def rounds_of(game: GamePlan, plan: Plan) -> int:
+    """The rounds asked for, or as many as it takes two halves to become one bot."""
+    return plan.whole("rounds") or max(1, (len(game.entrants) - 1).bit_length())
+
+
+def count(game: GamePlan, plan: Plan) -> int:
+    """Every round plays all its deals in all rotations."""
+    return rounds_of(game, plan) * (len(game.entrants) // game.players) * game.players * plan.deals
+
+
+def sizes(game: GamePlan, plan: Plan) -> Iterator[int]:
+    """Every round has the same tables, whoever sits there."""
+    for _ in range(rounds_of(game, plan)):
+        yield from sizes_of_round(len(game.entrants) // game.players, game, plan)
+
+
+def extend(plan: Plan, asked: Plan) -> Plan:
+    """More rounds."""
+    from harness.formats.common import longer_swiss  # few runs are extended
+
+    return longer_swiss(plan, asked, sizes)
+
+
+SWISS = Format(
+    "swiss",
+    "rounds in which those who stand level meet, without avoidable repeats",
+    rounds,
+    count,
+    adaptive=True,
+    stages=rounds_of,
+    sizes=sizes,
+    options=(Option("rounds", 0, "rounds; 0 is as many as halve the field down to one", kind="int", minimum=0),),
+    track=SwissTracker,
+    extend=extend,
+)

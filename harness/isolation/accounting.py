@@ -1,0 +1,546 @@
+"""Memory and processor time of a bot's processes, by cgroup or by reading /proc."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import tempfile
+from collections.abc import Iterable
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from time import clock_gettime, perf_counter, sleep
+
+# Memory of a process tree
+#
+# Used where no cgroup counts it. Shared memory is counted once. The kernel's buffers behind pipes and sockets belong to
+# no process and cannot be measured from outside, so each counts with its full capacity; the seccomp filter keeps a bot
+# from enlarging them.
+
+
+_RSS_ANON = re.compile(r"^RssAnon:\s*(\d+) kB", re.MULTILINE)
+_PAGE_TABLES = re.compile(r"^VmPTE:\s*(\d+) kB", re.MULTILINE)
+_PSS_ANON = re.compile(r"^Pss_Anon:\s*(\d+) kB", re.MULTILINE)
+_SHARED_MAPPING = re.compile(r"^(\w+)-(\w+) ...s (\w+) \S+ (\d+) +/dev/zero \(deleted\)$", re.MULTILINE)
+_OPEN_FILE_LIMIT = re.compile(r"^Max open files\s+(\d+)", re.MULTILINE)
+_FDS_IN_FLIGHT = re.compile(r"^scm_fds:\s*0*[1-9]", re.MULTILINE)
+_BLOCK_BYTES = 512
+_PIPE_BYTES = 16 * os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 1 << 16
+_DEFAULT_SOCKET_BYTES = 212_992
+_MAX_FDS_PER_MESSAGE = 253
+"""SCM_MAX_FD of the kernel."""
+_IN_FLIGHT_WAIT_S = 0.01
+"""An honest message with descriptors has been received by then."""
+
+
+def exceeds_memory(pids: Iterable[int], megabytes: int) -> bool:
+    """Return whether these processes use more memory than that, including memory files (memfd) and kernel buffers."""
+    found = list(pids)
+    limit = megabytes * MEGABYTE
+    if not _exceeds_bytes(found, limit, _OpenObjects(found).size):
+        return False
+    opened = _OpenObjects(found)
+    # Descriptors in flight are overestimated (see _OpenObjects): look again before a bot is blamed.
+    if opened.in_flight_bytes:
+        sleep(_IN_FLIGHT_WAIT_S)
+        opened = _OpenObjects(found)
+    return _exceeds_bytes(found, limit, opened.size)
+
+
+def _exceeds_bytes(pids: list[int], limit: int, opened: int) -> bool:
+    left = limit - opened - sum(_status_bytes(pid, _PAGE_TABLES) for pid in pids)
+    # RSS is cheap to read but counts shared pages once for each process, so it is an upper bound. Only when that is too
+    # high is PSS worth its price: reading smaps_rollup walks all page tables.
+    if sum(_status_bytes(pid, _RSS_ANON) for pid in pids) <= left:
+        return False
+    return sum(_proportional_bytes(pid) for pid in pids) > left
+
+
+def _proportional_bytes(pid: int) -> int:
+    """Return its PSS, or its RSS where PSS is not readable or the main thread has ended."""
+    found = []
+    with suppress(OSError):
+        found = _PSS_ANON.findall(Path(f"/proc/{pid}/smaps_rollup").read_text())
+    return 1024 * sum(map(int, found)) if found else _status_bytes(pid, _RSS_ANON)
+
+
+def _status_bytes(pid: int, sizes: re.Pattern[str]) -> int:
+    with suppress(OSError):
+        return 1024 * sum(map(int, sizes.findall((_proc_folder(pid) / "status").read_text())))
+    return 0
+
+
+def _proc_folder(pid: int) -> Path:
+    """Return its folder in /proc: of another thread if the main thread has ended, whose own files are empty then."""
+    own = Path(f"/proc/{pid}")
+    with suppress(OSError):
+        if (own / "stat").read_text().rpartition(")")[2].split()[0] == "Z":
+            return next((one for one in (own / "task").iterdir() if one.name != str(pid)), own)
+    return own
+
+
+@cache
+def socket_bytes() -> int:
+    """Return how many bytes a socket can hold: the kernel checks the limit before it accepts one more message, which
+    may be as large as the limit.
+    """
+    try:
+        return 2 * int(Path("/proc/sys/net/core/wmem_default").read_text())
+    except (OSError, ValueError):
+        return 2 * _DEFAULT_SOCKET_BYTES
+
+
+class _OpenObjects:
+    """Memory that is not a process's own: shared mappings, memory files, pipes and sockets."""
+
+    def __init__(self, pids: Iterable[int]) -> None:
+        self._bytes: dict[str, int] = {}
+        self.in_flight_bytes = 0
+        """Bytes for descriptors inside unread messages. Those may again be sockets with such messages, which cannot be
+        seen. So one such message counts for as many sockets as the kernel allows a user to have in flight.
+        """
+        for pid in pids:
+            folder = _proc_folder(pid)
+            self._add_shared_mappings(folder)
+            try:
+                for descriptor in (folder / "fd").iterdir():
+                    with suppress(OSError):
+                        self._add_descriptor(descriptor, str(descriptor.readlink()))
+            except PermissionError:
+                # It hides what it has open: count all that it could have, if it has not just ended.
+                if _status_bytes(pid, _RSS_ANON):
+                    self._bytes[str(pid)] = _open_file_limit(Path(f"/proc/{pid}")) * socket_bytes()
+            except OSError:  # the process has ended
+                continue
+
+    def _add_shared_mappings(self, folder: Path) -> None:
+        """Count shared mappings as a whole: pages that were unmapped again still take memory."""
+        with suppress(OSError):
+            for begin, end, offset, number in _SHARED_MAPPING.findall((folder / "maps").read_text()):
+                name = f"shared {number}"
+                reach = int(offset, 16) + int(end, 16) - int(begin, 16)
+                self._bytes[name] = max(self._bytes.get(name, 0), reach)
+
+    def _add_descriptor(self, descriptor: Path, target: str) -> None:
+        if target.startswith("pipe:"):
+            self._bytes[target] = _PIPE_BYTES
+        elif target.startswith("socket:"):
+            self._bytes[target] = socket_bytes()
+            if not self.in_flight_bytes and _FDS_IN_FLIGHT.search(
+                (descriptor.parents[1] / "fdinfo" / descriptor.name).read_text()
+            ):
+                self.in_flight_bytes = (_open_file_limit(descriptor.parents[1]) + _MAX_FDS_PER_MESSAGE) * socket_bytes()
+        elif target.startswith("/memfd:"):
+            about = descriptor.stat()
+            self._bytes[f"{about.st_dev} {about.st_ino}"] = about.st_blocks * _BLOCK_BYTES
+
+    @property
+    def size(self) -> int:
+        """Bytes of all of them."""
+        return sum(self._bytes.values()) + self.in_flight_bytes
+
+
+def _open_file_limit(process: Path) -> int:
+    with suppress(OSError):
+        found = _OPEN_FILE_LIMIT.search((process / "limits").read_text())
+        return int(found[1]) if found else 0
+    return 0
+
+
+# Freezing and timing a bot's processes
+#
+# Everything is read from /proc by the process that asks the bot; the bot cannot influence it. SIGSTOP and SIGCONT take
+# as long as a short answer, and longer on a busy machine. So a single process with one thread is not stopped between
+# its answers but watched: the first time it uses processor time while it should wait, it is frozen, and from then on
+# after each answer. Anything with children or threads is always frozen.
+
+
+FREEZE_TIMEOUT_S = 10.0
+"""A tree may keep changing while it is frozen, and a busy machine takes long to stop a process."""
+_FREEZE_POLL_S = 0.0002
+MAX_IDLE_CPU_S = 0.005
+"""Processor time that a process may use after an answer, to get back to its read of the next request."""
+_ONE_THREAD_LINKS = 3
+"""Hard links of /proc/PID/task with one thread: two for the folder, one for the thread."""
+_TICKS_PER_S = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
+_CHILD_TIME_FIELDS = slice(13, 15)
+"""cutime and cstime in /proc/PID/stat, counted from after the command name."""
+
+
+class FreezeFailed(Exception):
+    """The processes fork faster than they can be stopped."""
+
+
+def children_of(pid: int) -> list[int]:
+    """Return the children of all threads of a process, oldest first; none where the system does not list them."""
+    found: list[int] = []
+    with suppress(OSError):
+        for thread in Path(f"/proc/{pid}/task").iterdir():
+            with suppress(OSError):
+                found += map(int, (thread / "children").read_text().split())
+    return found
+
+
+def descendants_of(pid: int) -> list[int]:
+    """Return all children of a process, their children, and so on."""
+    found = children_of(pid)
+    for one in found:  # grows during the loop
+        found += children_of(one)
+    return found
+
+
+def processor_time(pid: int) -> float:
+    """Return the seconds of processor time that a process has used; 0 if there is no such process."""
+    try:
+        return clock_gettime((~pid << 3) | 2)  # clockid of another process: CPUCLOCK_SCHED of the whole thread group
+    except OSError:
+        return 0.0
+
+
+class ProcessTree:
+    """What runs under a supervisor: the program, or a fork of it that plays, with everything it has started.
+
+    `bot_pid` is the process that answers. `template_pid` is the process that it was forked from, which always stays
+    stopped.
+    """
+
+    def __init__(self, supervisor_pid: int, bot_pid: int, template_pid: int = 0) -> None:
+        self.supervisor_pid, self.bot_pid, self.template_pid = supervisor_pid, bot_pid, template_pid
+        self.frozen = self.always_freeze = False
+        """Whether it is stopped now; whether it is stopped after every answer."""
+        self._frozen_pids: list[int] = []
+        self.was_single = True
+        """Whether it was one process with one thread when it was last suspended."""
+        self._cpu_at_answer = self._tree_cpu_at_answer = 0.0
+        self._children_fds: list[tuple[int, bytes]] = []
+        self._task_fd = -1
+        with suppress(OSError):
+            self._task_fd = os.open(f"/proc/{bot_pid}/task", os.O_RDONLY | os.O_DIRECTORY)
+            # In a PID namespace orphans become children of its first process, which is the template. So the
+            # supervisor's children need no check there.
+            hidden = template_pid and _has_namespace(template_pid)
+            line = [pid for pid in (0 if hidden else supervisor_pid, template_pid, bot_pid) if pid]
+            for number, pid in enumerate(line):  # each may have the next one as its only child
+                expected = b"%d " % line[number + 1] if number + 1 < len(line) else b""
+                self._children_fds.append((os.open(f"/proc/{pid}/task/{pid}/children", os.O_RDONLY), expected))
+
+    def close(self) -> None:
+        """Close the descriptors."""
+        for descriptor in (self._task_fd, *(descriptor for descriptor, _ in self._children_fds)):
+            if descriptor >= 0:
+                os.close(descriptor)
+        self._task_fd, self._children_fds = -1, []
+
+    @property
+    def is_single(self) -> bool:
+        """Whether the bot has one thread and nothing that it started still runs."""
+        try:
+            return self._has_one_thread and all(os.pread(fd, 64, 0) == expected for fd, expected in self._children_fds)
+        except OSError:
+            return False
+
+    @property
+    def _has_one_thread(self) -> bool:
+        """Whether the bot has one thread and no child. It may still have orphans: that check costs more."""
+        return os.fstat(self._task_fd).st_nlink == _ONE_THREAD_LINKS and not os.pread(self._children_fds[-1][0], 64, 0)
+
+    def members(self) -> list[int]:
+        """Return all its processes except the template, orphans included."""
+        return [pid for pid in descendants_of(self.supervisor_pid) if pid != self.template_pid]
+
+    def suspend(self) -> None:
+        """Called after an answer, until the next request. Raises FreezeFailed."""
+        self._cpu_at_answer = self._tree_cpu_at_answer = processor_time(self.bot_pid)
+        try:
+            quiet = not self.always_freeze and self._has_one_thread
+        except (OSError, IndexError):
+            quiet = False
+        if not quiet:
+            self.freeze()
+            self._tree_cpu_at_answer = self.processor_time()
+
+    def check_idle_cpu(self) -> None:
+        """Called before the next request: if the bot worked since its last answer, freeze it after every answer from
+        now on.
+        """
+        if not self.frozen and processor_time(self.bot_pid) - self._cpu_at_answer > MAX_IDLE_CPU_S:
+            self.always_freeze = True
+
+    def cpu_since_answer(self) -> float:
+        """Return the processor time of all its processes since the last answer."""
+        return max(0.0, self.processor_time() - self._tree_cpu_at_answer)
+
+    def enforce_idle(self) -> None:
+        """Called while other bots are asked: freeze this one if it works, or has started something that may."""
+        if self.frozen:
+            # it was woken by a signal
+            if not all(map(_is_stopped, [self.bot_pid] if self.was_single else self.members())):
+                self.freeze()
+            return
+        if processor_time(self.bot_pid) - self._cpu_at_answer > MAX_IDLE_CPU_S or not self.is_single:
+            self.always_freeze = True
+            self.freeze()
+
+    def freeze(self) -> None:
+        """Stop all its processes until `thaw`. Raises FreezeFailed."""
+        self.frozen = True
+        _send_signal(self.bot_pid, signal.SIGSTOP)
+        self.was_single = self.is_single
+        if self.was_single:
+            return
+        # A process may fork before its SIGSTOP arrives. The tree is frozen when two listings in a row find no new
+        # process and all of them are stopped.
+        before: set[int] = set()
+        until = perf_counter() + FREEZE_TIMEOUT_S
+        while perf_counter() < until:
+            found = self.members()
+            for pid in found:
+                _send_signal(pid, signal.SIGSTOP)
+            if before.issuperset(found) and all(map(_is_stopped, found)):
+                self._frozen_pids = found
+                return
+            if before.issuperset(found):
+                sleep(_FREEZE_POLL_S)  # all have the signal, but some wait for a core
+            before = set(found)
+        raise FreezeFailed
+
+    def thaw(self) -> None:
+        """Let all its processes continue."""
+        if not self.frozen:
+            return
+        self.frozen = False
+        if not self.was_single:
+            for pid in self._frozen_pids:
+                if pid != self.bot_pid:
+                    _send_signal(pid, signal.SIGCONT)
+        # The bot last: its helpers are ready when it reads the request.
+        _send_signal(self.bot_pid, signal.SIGCONT)
+
+    def kill(self) -> None:
+        """Kill all its processes except the template. The tree must be frozen, so that none can fork."""
+        for pid in [self.bot_pid] if self.was_single else self.members():
+            _send_signal(pid, signal.SIGKILL)
+
+    def processor_time(self) -> float:
+        """Return the processor time used so far, including ended children as far as the kernel reports them."""
+        used = processor_time(self.bot_pid)
+        if not self.was_single or not self.is_single:
+            used += sum(processor_time(pid) for pid in self.members() if pid != self.bot_pid)
+        with suppress(OSError, ValueError):
+            fields = Path(f"/proc/{self.bot_pid}/stat").read_text().rpartition(")")[2].split()
+            used += sum(map(int, fields[_CHILD_TIME_FIELDS])) / _TICKS_PER_S
+        return used
+
+
+def _has_namespace(pid: int) -> bool:
+    with suppress(OSError):
+        return not Path(f"/proc/{pid}/ns/pid").samefile("/proc/self/ns/pid")
+    return False
+
+
+def _send_signal(pid: int, number: int) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.kill(pid, number)
+
+
+def process_state(pid: int) -> str:
+    """Return the kernel's state letter of a process; empty if there is none."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except (OSError, IndexError):
+        return ""
+
+
+def is_dead(pid: int) -> bool:
+    """Return whether a process has ended, even if its parent has not waited for it yet."""
+    return process_state(pid) in ("", "Z", "X")
+
+
+def _is_stopped(pid: int) -> bool:
+    return process_state(pid) in ("", "Z", "X", "T", "t")
+
+
+# Cgroups
+#
+# One cgroup (v2) for each bot: the kernel limits memory and processes of everything the bot starts. This needs the
+# right to create cgroups: root, or a delegated one (`systemd-run --user --scope -p Delegate=yes arena ...`, and most
+# desktop sessions). Elsewhere Arena adds up memory itself (`exceeds_memory`).
+
+
+CONTROLLERS = ("memory", "pids")
+MEGABYTE = 1 << 20
+ARENA_CGROUP = "arena-here"
+"""Arena's own processes move here, because a cgroup with processes in it cannot hand controllers to children."""
+_BOT_CGROUPS = "arena-*.*"
+_OPTIONAL_FILES = ("memory.swap.max", "memory.oom.group")
+"""Missing on kernels without swap and on old ones."""
+_REMOVE_ATTEMPTS, _RETRY_DELAY_S = 100, 0.002
+
+
+class Cgroup:
+    """The cgroup of one bot."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @classmethod
+    def create(cls, name: str, memory: int, processes: int) -> Cgroup | None:
+        """Return an empty cgroup with these limits (megabytes, 0 for none; processes and threads), or None if not
+        allowed.
+        """
+        parent = delegated_cgroup()
+        if parent is None:
+            return None
+        made = cls(parent / name)
+        limits = {
+            "memory.max": memory * MEGABYTE or "max",
+            "memory.swap.max": 0,
+            "memory.oom.group": 1,
+            "pids.max": processes,
+        }
+        try:
+            made.path.mkdir()
+            for file, value in limits.items():
+                # Only files of controllers that are required; tests run without any.
+                if file.partition(".")[0] in CONTROLLERS:
+                    made._write(file, value)
+        except OSError:
+            made.remove()
+            return None
+        return made
+
+    def _write(self, file: str, value: object) -> None:
+        try:
+            (self.path / file).write_text(str(value))
+        except FileNotFoundError:
+            if file not in _OPTIONAL_FILES:
+                raise
+
+    @property
+    def populated(self) -> bool:
+        """Whether any process is in it."""
+        return _read_counters(self.path / "cgroup.events").get("populated", 0) > 0
+
+    @property
+    def out_of_memory(self) -> bool:
+        """Whether a process was killed at this cgroup's limit, not because the machine ran out of memory."""
+        events = _read_counters(self.path / "memory.events")
+        # "oom" counts reached limits of this cgroup; "oom_kill" alone can come from a shortage of the machine.
+        return events.get("oom", 0) > 0 and events.get("oom_kill", 0) > 0
+
+    def remove(self) -> None:
+        """Kill what is left in it and delete it; dying processes get a moment."""
+        with suppress(OSError):  # since Linux 5.14; the supervisor has killed everything already
+            (self.path / "cgroup.kill").write_text("1")
+        for _ in range(_REMOVE_ATTEMPTS):
+            try:
+                self.path.rmdir()
+            except FileNotFoundError:
+                return
+            except OSError:
+                sleep(_RETRY_DELAY_S)
+            else:
+                return
+
+
+@cache
+def delegated_cgroup() -> Path | None:
+    """Return the cgroup in which limits for bots can be created, without leftovers of killed runs; None if there is
+    none.
+
+    Ancestors of our own cgroup are never changed, but used if they are set up already.
+    """
+    mine, around = (cgroups := _writable_cgroups())[:1], cgroups[1:]
+    ways = (_has_controllers, _enable_controllers, _move_out_and_enable)
+    fit = [folder for folder in mine if any(way(folder) for way in ways)]
+    for folder in [*fit, *filter(_has_controllers, around)]:
+        remove_stale_cgroups(folder)
+        return folder
+    return None
+
+
+def remove_stale_cgroups(folder: Path) -> list[str]:
+    """Delete empty cgroups of bots whose temporary folder is gone; return their paths."""
+    found = []
+    for path in folder.glob(_BOT_CGROUPS):
+        if not Path(tempfile.gettempdir(), path.name.partition(".")[0]).exists():
+            with suppress(OSError):  # something runs in it, or it belongs to another user
+                path.rmdir()
+                found.append(str(path))
+    return found
+
+
+def _writable_cgroups() -> list[Path]:
+    """Return the cgroup of this process and its ancestors, as far as cgroups can be created in them."""
+    try:
+        own = _parse_own_cgroup(Path("/proc/self/mountinfo").read_text(), Path("/proc/self/cgroup").read_text())
+    except OSError:
+        return []
+    if own is None:
+        return []
+    top, mine = own
+    around = [mine, *(folder for folder in mine.parents if folder == top or top in folder.parents)]
+    return [folder for folder in around if os.access(folder, os.W_OK) and os.access(folder / "cgroup.procs", os.W_OK)]
+
+
+def _parse_own_cgroup(mounts: str, groups: str) -> tuple[Path, Path] | None:
+    """Return the mount point of cgroups and the path of this process's cgroup, from mountinfo and /proc/self/cgroup."""
+    mounted = re.search(r"^(?:\S+ ){3}(\S+) (\S+) .* - cgroup2 ", mounts, re.MULTILINE)
+    group = re.search(r"^0::(/.*)$", groups, re.MULTILINE)
+    if not mounted or not group:
+        return None
+    root, top = mounted[1], Path(mounted[2])
+    # In a container the mount shows only a part of the hierarchy; our own cgroup may be outside of it.
+    if root != "/" and not f"{group[1]}/".startswith(f"{root}/"):
+        return None
+    return top, top / group[1].removeprefix("" if root == "/" else root).lstrip("/")
+
+
+def _has_controllers(folder: Path) -> bool:
+    """Whether children of this cgroup have the controllers."""
+    return set(CONTROLLERS) <= _read_words(folder / "cgroup.subtree_control")
+
+
+def _enable_controllers(folder: Path) -> bool:
+    """Hand the controllers to children of this cgroup; return whether that worked."""
+    if not set(CONTROLLERS) <= _read_words(folder / "cgroup.controllers"):
+        return False
+    try:
+        (folder / "cgroup.subtree_control").write_text(" ".join(f"+{name}" for name in CONTROLLERS))
+    except OSError:  # usually because it has processes
+        return False
+    return True
+
+
+def _read_words(file: Path) -> set[str]:
+    try:
+        return set(file.read_text().split())
+    except OSError:
+        return set()
+
+
+def _move_out_and_enable(folder: Path) -> bool:
+    """Move our processes to a child cgroup, then enable the controllers; only if no other process is in this one."""
+    with suppress(OSError, ValueError):
+        inside = [int(word) for word in (folder / "cgroup.procs").read_text().split()]
+        # Moving processes of others would change their limits.
+        if not {os.getpid()} <= set(inside) <= {os.getpid(), *descendants_of(os.getpid())}:
+            return False
+        if not set(CONTROLLERS) <= _read_words(folder / "cgroup.controllers"):
+            return False
+        ours = folder / ARENA_CGROUP
+        ours.mkdir(exist_ok=True)
+        for pid in inside:
+            with suppress(ProcessLookupError):
+                (ours / "cgroup.procs").write_text(str(pid))
+        return _enable_controllers(folder)
+    return False
+
+
+def _read_counters(file: Path) -> dict[str, int]:
+    """Return the counters of a file with lines "name number"."""
+    try:
+        return {name: int(value) for name, value in re.findall(r"^(\w+) (\d+)$", file.read_text(), re.MULTILINE)}
+    except OSError:
+        return {}

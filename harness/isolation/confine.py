@@ -1,0 +1,447 @@
+"""Take rights away from a process: files, system calls, namespaces, limits.
+
+The supervisor's child calls `confine` before any of the bot's code runs. Standard library only.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import fcntl
+import os
+import re
+import resource
+import signal
+import sys
+import termios
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import ClassVar
+
+from harness.isolation import seccomp
+from harness.isolation.launch import SandboxLimits
+from harness.isolation.seccomp import syscall
+
+# Root file system
+#
+# What a bot needs to run, read-only, an empty scratch folder, and nothing else.
+
+
+SCRATCH = "/scratch"
+SYSTEM_FOLDERS = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/usr", "/opt", "/nix/store")
+"""Folders with programs and libraries."""
+ETC_FILES = (
+    "/etc/alternatives", "/etc/group", "/etc/hosts", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d",
+    "/etc/localtime", "/etc/mime.types", "/etc/nsswitch.conf", "/etc/passwd", "/etc/ssl/openssl.cnf", "/etc/timezone",
+)  # fmt: skip
+"""Settings that programs read and that hold no secrets."""
+_OTHERS_MAY_READ = 0o005
+_ZERO_MEMINFO = ("Buffers", "Cached", "SwapCached", "SwapTotal", "SwapFree", "Shmem")
+DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
+
+
+def visible_paths(readable: Iterable[str], hidden: Iterable[str] = ()) -> list[str]:
+    """Return these paths and the system's, without those inside another one; parents come first.
+
+    A folder that contains a hidden one is replaced by its other contents.
+    """
+    wanted = {*(str(Path(one).absolute()) for one in readable), *SYSTEM_FOLDERS, *ETC_FILES}
+    wanted |= {str(one) for one in Path("/etc").glob("java-*")}  # Debian keeps a part of each Java here
+    secret = [one for one in map(os.path.realpath, hidden) if not any(_contains(one, path) for path in SYSTEM_FOLDERS)]
+    kept: list[str] = []
+    # Sorted, a folder comes before its contents, so one pass finds what is inside another path.
+    for path in sorted({shown for one in wanted for shown in _without_hidden(one, secret)}):
+        inside = any(path.startswith(other + "/") for other in kept)
+        if not inside and path != "/" and (Path(path).exists() or Path(path).is_symlink()):
+            kept.append(path)
+    return kept
+
+
+def _contains(folder: str, path: str) -> bool:
+    return path == folder or path.startswith(folder.rstrip("/") + "/")
+
+
+def _without_hidden(path: str, secret: list[str]) -> list[str]:
+    """Return this path, or its contents without those that are hidden."""
+    if not any(_contains(path, one) and one != path for one in secret) or Path(path).is_symlink():
+        return [path]
+    with suppress(OSError):
+        inner = [str(one) for one in Path(path).iterdir()]
+        return [shown for one in inner if one not in secret for shown in _without_hidden(one, secret)]
+    return []
+
+
+def enter_rootfs(folder: str, visible: Iterable[str], owner: int, scratch_mb: int) -> None:
+    """Move this process into a new root file system, built on the empty folder `folder`. Needs a mount namespace.
+
+    `visible` comes from `visible_paths`; `owner` is the user id that owns the scratch folder. Raises OSError where the
+    kernel refuses a step.
+    """
+    safe = seccomp.MS_NOSUID | seccomp.MS_NODEV
+    # Private first: otherwise the mounts below would appear in the host's namespace as well.
+    seccomp.mount(None, "/", None, seccomp.MS_REC | seccomp.MS_PRIVATE)
+    seccomp.mount("tmpfs", folder, "tmpfs", safe, "size=8m,mode=755")
+    try:
+        _build_rootfs(Path(folder), visible)
+        # The scratch folder is mounted after the rest was made read-only: it is the only writable place.
+        size = f"size={scratch_mb}m,nr_inodes=10000,mode=700,uid={owner},gid={owner}"
+        seccomp.mount("tmpfs", folder + SCRATCH, "tmpfs", safe, size)
+        seccomp.change_root(folder)
+    except OSError:
+        seccomp.unmount(folder)
+        raise
+
+
+def _build_rootfs(root: Path, visible: Iterable[str]) -> None:
+    paths = [Path(path) for path in visible]
+    for path in sorted(paths, key=Path.is_symlink):  # links last: their targets may be there already
+        _add_path(path, root)
+    for device in DEVICES:
+        _add_readable(Path(device), _in_rootfs(root, device))
+    for link, target in (("tmp", SCRATCH), ("dev/shm", SCRATCH), ("dev/fd", "/proc/self/fd")):
+        if not (root / link).exists():  # a readable path may be there
+            (root / link).symlink_to(target)
+    _in_rootfs(root, SCRATCH).mkdir()
+    (root / "proc").mkdir()
+    mount_proc(root / "proc", root / ".proc")
+    seccomp.set_read_only(str(root))
+
+
+def mount_proc(place: Path, covers: Path) -> None:
+    """Mount a /proc that shows this namespace's processes, and only constant facts of the machine.
+
+    Other files of /proc (loadavg, stat, sys/fs/file-nr ...) are counters that one bot can change and another read. The
+    kernel's own `subset=pid` would hide cpuinfo as well, without which PyTorch is slow. So each file is covered: by a
+    constant from the folder `covers`, or by nothing.
+    """
+    seccomp.mount("proc", str(place), "proc", seccomp.MS_NOSUID | seccomp.MS_NODEV | seccomp.MS_NOEXEC, "hidepid=2")
+    nothing, closed = covers / "nothing", covers / "closed"
+    # A directory is covered by an empty one, a file by one without any permission.
+    nothing.mkdir(parents=True)
+    closed.touch(mode=0)
+    for name, text in _static_proc_files().items():
+        (covers / name).write_text(text)
+    for entry in place.iterdir():
+        if not entry.is_symlink() and not entry.name.isdigit():  # links lead to the process: self, mounts, net
+            own = covers / entry.name
+            cover = own if own.is_file() else nothing if entry.is_dir() else closed
+            seccomp.mount(str(cover), str(entry), None, seccomp.MS_BIND)
+
+
+def _static_proc_files() -> dict[str, str]:
+    """Return files of /proc with the machine's size and kind, without the values that change."""
+    found = {}
+    with suppress(OSError):
+        found["version"] = Path("/proc/version").read_text()
+        found["cpuinfo"] = re.sub(r"^cpu MHz.*\n", "", Path("/proc/cpuinfo").read_text(), flags=re.MULTILINE)
+        lines = re.findall(r"^(?:cpu\d*|btime \d+)", Path("/proc/stat").read_text(), re.MULTILINE)
+        found["stat"] = "".join(line + " 0" * 10 * line.startswith("cpu") + "\n" for line in lines)
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 1024
+    sizes = dict.fromkeys(("MemTotal", "MemFree", "MemAvailable"), memory) | dict.fromkeys(_ZERO_MEMINFO, 0)
+    found["meminfo"] = "".join(f"{name + ':':<15}{size:>9} kB\n" for name, size in sizes.items())
+    return found
+
+
+def _in_rootfs(root: Path, path: Path | str) -> Path:
+    return root / str(path).lstrip("/")
+
+
+def _add_path(path: Path, root: Path) -> None:
+    """Show a path in the root file system: a link as a link, everything else as it is outside."""
+    if not path.is_symlink():
+        _add_readable(path, _in_rootfs(root, path))
+        return
+    link, real = _in_rootfs(root, path), path.resolve()
+    link.parent.mkdir(parents=True, exist_ok=True)
+    link.symlink_to(path.readlink())
+    if real.exists() and not _in_rootfs(root, real).exists():
+        _add_readable(real, _in_rootfs(root, real))
+
+
+def _add_readable(path: Path, target: Path) -> None:
+    """Show a file or folder. A folder that only its owner may enter is shown by its contents.
+
+    Reason: in a run of root the bot has another user id. The contents keep their own mode, so private files stay
+    private.
+    """
+    if path.is_dir() and path.stat().st_mode & _OTHERS_MAY_READ != _OTHERS_MAY_READ:
+        target.mkdir(parents=True, exist_ok=True)
+        for inner in path.iterdir():
+            if inner.is_dir() or inner.is_file():
+                _bind_mount(inner, target / inner.name)
+    else:
+        _bind_mount(path, target)
+
+
+def _bind_mount(path: Path, target: Path) -> None:
+    if path.is_dir():
+        target.mkdir(parents=True, exist_ok=True)
+    else:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.touch()
+    seccomp.mount(str(path), str(target), None, seccomp.MS_BIND | seccomp.MS_REC)
+
+
+# Landlock
+#
+# Rules for files and TCP that a process sets for itself and can never undo.
+
+
+_CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
+_GET_VERSION = 1
+_PATH_BENEATH = 1
+
+_EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
+_TRUNCATE = 1 << 14
+_READ = _EXECUTE | _READ_FILE | _READ_DIR
+_FILE_RIGHTS = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | 1 << 15
+"""Rights that apply to files; the kernel rejects the others for anything but a folder."""
+_RIGHTS_BY_VERSION = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1, 4: (1 << 15) - 1, 5: (1 << 16) - 1}
+"""All file rights of each Landlock version; later versions add none."""
+_ALL_TCP = 0b11
+_ALL_SCOPES = 0b11
+_TCP_SINCE, _SCOPES_SINCE = 4, 6
+
+
+class _Ruleset(ctypes.Structure):
+    _fields_: ClassVar = [("fs", ctypes.c_uint64), ("net", ctypes.c_uint64), ("scoped", ctypes.c_uint64)]
+
+
+class _Beneath(ctypes.Structure):
+    _pack_ = 1
+    _fields_: ClassVar = [("rights", ctypes.c_uint64), ("parent", ctypes.c_int32)]
+
+
+def landlock_version() -> int:
+    """Return the Landlock version of this kernel; 0 if there is none."""
+    try:
+        return syscall(_CREATE_RULESET, "landlock", None, ctypes.c_size_t(0), ctypes.c_uint32(_GET_VERSION))
+    except OSError:
+        return 0
+
+
+def apply_landlock(readable: Iterable[str], writable: Iterable[str], listed: Iterable[str] = ()) -> None:
+    """Allow this process to read and execute under `readable`, write under `writable`, list `listed`, and nothing else.
+
+    TCP connections are denied, too. Needs `no_new_privileges` first. Raises OSError where the kernel has no Landlock.
+    """
+    known = landlock_version()
+    if not known:
+        raise OSError("this kernel has no Landlock")
+    every = _RIGHTS_BY_VERSION[min(known, max(_RIGHTS_BY_VERSION))]
+    rules = _Ruleset(every, _ALL_TCP if known >= _TCP_SINCE else 0, _ALL_SCOPES if known >= _SCOPES_SINCE else 0)
+    # Old kernels reject a larger struct than they know.
+    size = 8 if known < _TCP_SINCE else 16 if known < _SCOPES_SINCE else 24
+    ruleset = syscall(_CREATE_RULESET, "landlock", ctypes.byref(rules), ctypes.c_size_t(size), ctypes.c_uint32(0))
+    try:
+        for path in readable:
+            _allow(ruleset, path, _READ)
+        for path in listed:
+            _allow(ruleset, path, _READ_DIR)
+        for path in writable:
+            _allow(ruleset, path, every)
+        syscall(_RESTRICT_SELF, "landlock", ruleset, ctypes.c_uint32(0))
+    finally:
+        os.close(ruleset)
+
+
+def _allow(ruleset: int, path: str, rights: int) -> None:
+    with suppress(FileNotFoundError, PermissionError):  # a path that is missing or closed to us needs no rule
+        opened = os.open(path, os.O_PATH | os.O_CLOEXEC)
+        try:
+            beneath = _Beneath(rights if Path(path).is_dir() else rights & _FILE_RIGHTS, opened)
+            syscall(_ADD_RULE, "landlock", ruleset, _PATH_BENEATH, ctypes.byref(beneath), ctypes.c_uint32(0))
+        finally:
+            os.close(opened)
+
+
+# Confinement
+
+
+UNLIMITED = resource.RLIM_INFINITY
+MEGABYTE = 1 << 20
+FIRST_BOT_UID, BOT_UIDS = 60_000_000, 1 << 28
+"""A range of user ids that no account uses: in a run of root each bot gets its own."""
+NOBODY_UID = 65534
+_NAMESPACES = (
+    seccomp.CLONE_NEWNS | seccomp.CLONE_NEWPID | seccomp.CLONE_NEWNET | seccomp.CLONE_NEWIPC | seccomp.CLONE_NEWUTS
+)
+
+
+def random_uid() -> int:
+    """Return a user id for a bot. It is random because the bot can see it: a counter would show how many came
+    before.
+    """
+    return FIRST_BOT_UID + int.from_bytes(os.urandom(8)) % BOT_UIDS
+
+
+def enter_namespaces() -> bool:
+    """Give children of this process their own processes, network and mounts; return whether the kernel agreed."""
+    me, group = os.getuid(), os.getgid()
+    try:
+        # Root needs no user namespace, unless its container forbids the others. Everyone else gets the right to create
+        # namespaces only inside a user namespace.
+        if me == 0:
+            with suppress(OSError):
+                seccomp.unshare(_NAMESPACES)
+                return True
+        seccomp.unshare(_NAMESPACES | seccomp.CLONE_NEWUSER)
+        seccomp.prctl(seccomp.PR_SET_DUMPABLE, 1)  # otherwise /proc/self/uid_map is owned by root and not writable
+        # setgroups must be denied before gid_map can be written without privileges.
+        for name, line in (("setgroups", "deny"), ("uid_map", f"{me} {me} 1"), ("gid_map", f"{group} {group} 1")):
+            Path("/proc/self", name).write_text(line)
+    except OSError:
+        return False
+    return True
+
+
+class CannotConfine(Exception):
+    """The bot cannot be run within these limits."""
+
+
+class SetuidFailed(CannotConfine):
+    """Root cannot change its user id here, as in a container with few rights."""
+
+
+class _Steps:
+    """Runs the steps and collects those that could not be enforced."""
+
+    def __init__(self) -> None:
+        self.missing: list[str] = []
+
+    def try_step(self, what: str, step: Callable[[], object]) -> bool:
+        """Run a step; return whether it worked."""
+        try:
+            step()
+        except (OSError, ValueError) as error:
+            self.missing.append(f"{what} ({error})")
+            return False
+        return True
+
+
+def confine(limits: SandboxLimits, namespaces: bool, bot_uid: int, in_cgroup: bool = False) -> tuple[str, list[str]]:
+    """Confine this process; return its scratch folder and what could not be enforced.
+
+    `namespaces` is the result of `enter_namespaces`; `bot_uid` is the user id that root changes to; `in_cgroup` says
+    that a cgroup limits the processes. Raises CannotConfine if root would have to run the bot as root.
+    """
+    steps = _Steps()
+    scratch = limits.folder
+    _leave_terminal()
+    if limits.confined:
+        scratch = _drop_rights(limits, namespaces, bot_uid, in_cgroup, steps)
+    else:
+        _limit_resources(limits, steps, processes=0)
+    if sys.platform == "linux":
+        seccomp.prctl(seccomp.PR_SET_PDEATHSIG, signal.SIGKILL)
+    # Last: the steps above may open files. The bot keeps stdin, stdout and stderr only.
+    os.closerange(3, 1 << 16)
+    os.chdir(scratch)
+    return scratch, steps.missing
+
+
+def _leave_terminal() -> None:
+    """Put this process into its own group, detached from any terminal.
+
+    Not into its own session: Linux schedules each session as a unit (autogroup), and a message between two sessions
+    takes twice as long. Session numbers are also a counter that bots could read.
+    """
+    with suppress(OSError):  # usually there is no terminal
+        terminal = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY)
+        fcntl.ioctl(terminal, termios.TIOCNOTTY)
+        os.close(terminal)
+    os.setpgid(0, 0)
+
+
+def _drop_rights(limits: SandboxLimits, namespaces: bool, bot_uid: int, in_cgroup: bool, steps: _Steps) -> str:
+    """Restrict files, rights and connections; return the scratch folder.
+
+    The order matters: mounting needs capabilities, changing the user needs root, Landlock and seccomp need
+    no_new_privileges, and seccomp comes last because it denies the calls of the steps before.
+    """
+    root = os.getuid() == 0
+    owner = bot_uid if root else os.getuid()
+    visible = visible_paths(limits.readable, limits.hidden)
+    has_rootfs = namespaces and steps.try_step(
+        "a file system of its own", lambda: enter_rootfs(limits.folder, visible, owner, limits.file_size)
+    )
+    if not namespaces:
+        steps.missing.append("no view of other processes (the kernel gives no namespaces)")
+    # From here on paths are those of the new root.
+    scratch = SCRATCH if has_rootfs else limits.folder
+    if sys.platform == "linux":
+        # Before the change of user: this needs CAP_SETPCAP, which is lost then.
+        seccomp.drop_bounding_set()
+    try:
+        has_own_uid = _switch_user(bot_uid, scratch, limits.readable) if root else namespaces
+    except SetuidFailed as error:
+        if not limits.lenient:
+            raise
+        steps.missing.append(str(error))
+        has_own_uid = False
+    # RLIMIT_NPROC counts all processes of a user: without an own user id, also processes of others
+    if not has_own_uid and not in_cgroup:
+        steps.missing.append("a limit of processes (the bot has no user of its own)")
+    _limit_resources(limits, steps, limits.processes if has_own_uid else 0)
+    steps.try_step("no capabilities", seccomp.drop_capabilities)
+    steps.try_step("no new privileges", seccomp.no_new_privileges)
+    # without a root file system, /dev/shm has files of others
+    readable = [*visible, *(["/dev", "/proc"] if has_rootfs else DEVICES)]
+    listed = ["/"] if has_rootfs else []  # only visible paths are in it, and Python lists folders to find modules
+    locked = steps.try_step("Landlock", lambda: apply_landlock(readable, [scratch, "/dev/null"], listed))
+    if has_rootfs and not locked:
+        steps.missing.pop()  # Landlock is a second barrier behind the root file system, which enforces the same.
+    with suppress(OSError):  # no keyrings on this kernel, or none for us: nothing to leave
+        seccomp.new_session_keyring()
+    steps.try_step("a filter of system calls", lambda: seccomp.install_filter(has_rootfs))
+    return scratch
+
+
+def _limit_resources(limits: SandboxLimits, steps: _Steps, processes: int) -> None:
+    resources = [
+        ("a memory limit", "RLIMIT_AS", limits.memory * MEGABYTE or UNLIMITED),
+        ("a limit of processor time", "RLIMIT_CPU", limits.cpu or UNLIMITED),
+        ("a limit of open files", "RLIMIT_NOFILE", limits.open_files),
+        ("no core dumps", "RLIMIT_CORE", 0),
+    ]
+    if limits.confined:
+        resources.append(("a limit of file size", "RLIMIT_FSIZE", limits.file_size * MEGABYTE))
+    if processes:
+        resources.append(("a limit of processes", "RLIMIT_NPROC", processes))
+    for what, name, value in resources:
+        number = getattr(resource, name, None)
+        if number is not None:
+            steps.try_step(what, partial(_set_resource_limit, number, value))
+
+
+def _set_resource_limit(number: int, value: int) -> None:
+    _, hard = resource.getrlimit(number)
+    # A hard limit of the operator may be lower than ours, and cannot be raised.
+    if hard != UNLIMITED:
+        value = hard if value == UNLIMITED else min(value, hard)
+    resource.setrlimit(number, (value, value))
+
+
+def _switch_user(bot_uid: int, scratch: str, readable: Sequence[str]) -> bool:
+    """Change root to a user who owns only the scratch folder; return whether the user id is this bot's alone."""
+    for user in (bot_uid, NOBODY_UID):
+        try:
+            # Groups before the user: afterwards the right to change them is gone.
+            os.setgroups([])
+            os.chown(scratch, user, user)
+            os.setresgid(user, user, user)
+            os.setresuid(user, user, user)
+        except OSError:  # some containers do not map such high ids
+            continue
+        # Checked as the new user: a file that only root can read would look like a crash of the bot.
+        unreadable = [path for path in readable if not os.access(path, os.R_OK)]
+        if unreadable:
+            listed = ", ".join(unreadable)
+            raise CannotConfine(
+                f"only root may read {listed}; make that readable for all, or run arena as an ordinary user"
+            )
+        return user == bot_uid
+    with suppress(OSError):
+        os.chown(scratch, os.getuid(), os.getgid())  # a failed attempt may have changed its owner
+    raise SetuidFailed("there is no user whom root can turn into; run arena as an ordinary user")

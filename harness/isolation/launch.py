@@ -1,0 +1,280 @@
+"""How a sandboxed process is started, its limits, and its temporary folder.
+
+The supervisor imports this file: standard library only.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from importlib.machinery import ModuleSpec
+from importlib.util import spec_from_file_location
+from pathlib import Path
+from time import time
+from typing import Any
+
+# Limits
+#
+# Not in `confine`, because that module can be imported on Linux only.
+
+
+@dataclass(frozen=True, slots=True)
+class SandboxLimits:
+    """What a bot's process may use. All values can be written as JSON, for the supervisor."""
+
+    folder: str
+    """An empty folder for this process alone."""
+    readable: Sequence[str] = ()
+    """Paths it needs to run; the system's programs and libraries are added."""
+    hidden: Sequence[str] = ()
+    """Folders with the operator's own files, hidden even if they are inside system or readable folders. A readable
+    path inside a hidden one stays visible.
+    """
+    confined: bool = True
+    """Whether to restrict more than memory, processor time and open files."""
+    strict: bool = False
+    """Whether to refuse to start if a restriction cannot be enforced."""
+    lenient: bool = False
+    """Whether to start as root where root cannot change its user id; everything else is still restricted."""
+    memory: int = 4096
+    """Megabytes of address space; 0 is no limit."""
+    cpu: int = 3600
+    """Seconds of processor time over the whole life of the process."""
+    processes: int = 64
+    open_files: int = 256
+    file_size: int = 64
+    """Megabytes for one file, and for the whole scratch folder where that has a size limit."""
+
+
+# Imports from folders that a sandboxed process may not list
+
+
+class _PackageFinder:
+    def __init__(self, packages: Mapping[str, str]) -> None:
+        self.packages = packages
+
+    def find_spec(self, name: str, _path: Sequence[str] | None = None, _target: object = None) -> ModuleSpec | None:
+        """Return the spec of one of our packages; None for all others."""
+        file = self.packages.get(name)
+        if file is None:
+            return None
+        inside = [str(Path(file).parent)] if Path(file).name == "__init__.py" else None
+        return spec_from_file_location(name, file, submodule_search_locations=inside)
+
+
+def find_packages(packages: Mapping[str, str]) -> None:
+    """Make these packages importable, after everything that Python finds itself: name -> file that it begins with."""
+    finder: Any = _PackageFinder(packages)
+    # Last in the list: installed packages win, as they do in the process that entered the bot.
+    sys.meta_path.append(finder)
+
+
+# Native thread pools
+#
+# Workers and isolated bots get one thread by default, because each worker has a core or less. OpenMP, BLAS and torch
+# start a thread for each core of the machine, which slows a decision of 3 ms down to 60 ms.
+
+
+_THREAD_VARIABLES = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "BLIS_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+)
+"""Read by the libraries when they are loaded."""
+
+
+def thread_variables(threads: int) -> dict[str, str]:
+    """Return the environment variables that limit native thread pools; none for 0 threads."""
+    return dict.fromkeys(_THREAD_VARIABLES, str(threads)) if threads else {}
+
+
+# Temporary folders
+#
+# Their owner removes them; the next run removes those of killed processes.
+
+
+FOLDER_PREFIX = "arena-"
+OWNER_FILE = "owner"
+"""The file in each folder that its owner keeps locked.
+
+A lock shows whether the owner lives. A process id does not: ids are reused, and two containers that share a temporary
+folder have different ones. A record lock belongs to one process and is not inherited, so a child that survives its
+parent does not keep it.
+"""
+STALE_AFTER_S = 3600.0
+"""A folder is locked as soon as it is created. One that has no lock file by then lost its owner in between."""
+_FOLDER_NAME = re.compile(FOLDER_PREFIX + r"[a-z0-9_]{8}")
+"""Names that `mkdtemp` gives our folders; other arena-* folders are not ours."""
+_lock_descriptors: dict[str, int] = {}
+"""Folders of this process -> descriptors that hold their locks."""
+
+
+def new_folder() -> str:
+    """Return a new folder of this process. Sandboxed processes of other users can traverse it but not list it."""
+    while True:
+        folder = tempfile.mkdtemp(prefix=FOLDER_PREFIX)
+        if _lock_folder(folder):
+            # mkdtemp creates folders with mode 700.
+            os.chmod(folder, 0o711)  # noqa: PTH101, S103 - a confined process owns a folder in it, as another user
+            return folder
+
+
+def remove_folder(folder: str) -> None:
+    """Delete a folder of this process with its contents."""
+    shutil.rmtree(folder, ignore_errors=True)
+    descriptor = _lock_descriptors.pop(folder, None)
+    if descriptor is not None:
+        with suppress(OSError):
+            os.close(descriptor)
+
+
+def remove_stale_folders() -> list[str]:
+    """Delete the folders of dead processes; return their paths."""
+    try:
+        import fcntl
+    except ImportError:  # no such locks on this system, and no sandbox either
+        return []
+    found = []
+    for path in Path(tempfile.gettempdir()).glob(f"{FOLDER_PREFIX}*"):
+        folder = str(path)
+        if folder in _lock_descriptors:  # closing any descriptor of a locked file releases the lock of this process
+            continue
+        try:
+            # The temporary folder is world-writable: touch only what belongs to this user, and follow no links.
+            if path.is_symlink() or path.stat().st_uid != os.geteuid():
+                continue
+            if _is_stale(path):
+                shutil.rmtree(folder, ignore_errors=True)
+                found.append(folder)
+                continue
+            descriptor = os.open(path / OWNER_FILE, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+        except OSError:
+            continue
+        try:
+            fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(folder, ignore_errors=True)
+            found.append(folder)
+        except OSError:  # its owner is alive
+            pass
+        finally:
+            os.close(descriptor)
+    return found
+
+
+def _is_stale(path: Path) -> bool:
+    """Whether a folder of ours has no lock file although it is old enough to have one."""
+    if not _FOLDER_NAME.fullmatch(path.name) or os.path.lexists(path / OWNER_FILE):
+        return False
+    return path.is_dir() and path.stat().st_mtime < time() - STALE_AFTER_S
+
+
+def _lock_folder(folder: str) -> bool:
+    """Lock a new folder; return False if another process deleted it as stale before that."""
+    try:
+        import fcntl
+    except ImportError:
+        return True
+    path = Path(folder, OWNER_FILE)
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        # Another process may have deleted the folder between open and lock; then the path is gone or is another file.
+        kept = os.path.samestat(os.fstat(descriptor), path.stat())
+    except OSError:
+        kept = False
+    if not kept:
+        os.close(descriptor)
+        return False
+    _lock_descriptors[folder] = descriptor
+    return True
+
+
+# Starting a process
+
+
+ROOT = Path(__file__).parents[2]
+"""The folder that contains `harness`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """What a process runs: a command, or a function of Arena in a fresh Python."""
+
+    argv: tuple[str, ...] = ()
+    """The command and its arguments."""
+    entry: str = ""
+    """The function, as module:name. It is called once the process is confined; the process ends when it returns."""
+    request: Mapping[str, object] = field(default_factory=dict)
+    """The argument of that function; must be JSON-serialisable."""
+    readable: tuple[str, ...] = ()
+    """Folders and files that it reads."""
+    packages: Mapping[str, str] = field(default_factory=dict)
+    """Python packages outside site-packages that `entry` needs: name -> first file."""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """Environment variables beside the usual ones."""
+    copied: bool = False
+    """Whether it forks a copy of itself for each match after hello (`harness.isolation.bot_host`)."""
+
+    def start(self, limits: SandboxLimits, cgroup: str) -> subprocess.Popen[bytes]:
+        """Start it under a supervisor, within these limits, in this cgroup (empty: none)."""
+        orders = {
+            "argv": self.argv,
+            "entry": self.entry,
+            "request": {**self.request, "copied": self.copied},
+            "packages": dict(self.packages),
+            "import_path": [path for path in sys.path if path],
+            "root": str(ROOT),
+            "parent": os.getpid(),
+            "environment": {**base_environment(), **self.environment},
+            "limits": asdict(limits),
+            "cgroup": cgroup,
+        }
+        # -S skips site-packages for a quick start, -P keeps the current folder out of sys.path.
+        command = [sys.executable, "-S", "-P", str(Path(__file__).with_name("supervisor.py")), json.dumps(orders)]
+        # Own process group: Ctrl-C in the terminal must reach Arena only, which ends its bots in order.
+        pipe = subprocess.PIPE
+        return subprocess.Popen(  # noqa: S603 - running untrusted programs is the purpose
+            command,
+            stdin=pipe,
+            stdout=pipe,
+            stderr=pipe,
+            cwd="/",
+            env=base_environment(),
+            process_group=0,
+            bufsize=0,
+        )
+
+
+def base_environment() -> dict[str, str]:
+    """Return the whole environment of a program: nothing else is inherited."""
+    return {
+        "PATH": os.environ.get("PATH", os.defpath),
+        "LANG": "C.UTF-8",
+        # Sets and dicts of bots iterate in the same order in every run.
+        "PYTHONHASHSEED": "0",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONNOUSERSITE": "1",
+    }
+
+
+def with_absolute_paths(argv: Sequence[str]) -> tuple[str, ...]:
+    """Return the command with absolute paths, because the program runs in another folder."""
+    found = [str(Path(word).resolve()) if i and Path(word).exists() else word for i, word in enumerate(argv)]
+    program = shutil.which(argv[0])
+    if program:
+        found[0] = str(Path(program).absolute())
+    return tuple(found)

@@ -1,0 +1,567 @@
+"""The system calls that a sandboxed process may make, and the seccomp filter that enforces it.
+
+Standard library only: the supervisor imports this file.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+# Policy
+#
+# Which calls are denied, why, and with which error. docs/security.md shows this list; a test keeps the two equal. Calls
+# that programs try optionally fail with ENOSYS, as on an old kernel, so that programs use their fallback; the rest fail
+# with EPERM.
+#
+# Not denied, because the same information is available where no filter reaches: usage of children (wait4, getrusage,
+# times), which /proc/self/stat has too; and sysinfo, whose count of processes is also the number of links of /proc.
+# Programs that ask glibc for the size of memory get nonsense if sysinfo fails.
+
+
+SYSCALL_NUMBERS: dict[str, tuple[int | None, int | None]] = {
+    "unshare": (272, 97), "setns": (308, 268), "clone": (56, 220), "clone3": (435, 435),
+    "mount": (165, 40), "umount2": (166, 39), "pivot_root": (155, 41), "chroot": (161, 51), "open_tree": (428, 428),
+    "move_mount": (429, 429), "fsopen": (430, 430), "fsconfig": (431, 431), "fsmount": (432, 432), "fspick": (433, 433),
+    "mount_setattr": (442, 442), "open_tree_attr": (467, 467), "swapon": (167, 224), "swapoff": (168, 225),
+    "quotactl": (179, 60), "quotactl_fd": (443, 443), "open_by_handle_at": (304, 265), "name_to_handle_at": (303, 264),
+    "add_key": (248, 217), "request_key": (249, 218), "keyctl": (250, 219),
+    "bpf": (321, 280), "perf_event_open": (298, 241), "userfaultfd": (323, 282),
+    "io_uring_setup": (425, 425), "io_uring_enter": (426, 426), "io_uring_register": (427, 427),
+    "ptrace": (101, 117), "process_vm_readv": (310, 270), "process_vm_writev": (311, 271), "pidfd_getfd": (438, 438),
+    "kcmp": (312, 272), "process_madvise": (440, 440),
+    "shmget": (29, 194), "shmat": (30, 196), "shmctl": (31, 195), "shmdt": (67, 197),
+    "semget": (64, 190), "semop": (65, 193), "semtimedop": (220, 192), "semctl": (66, 191),
+    "msgget": (68, 186), "msgsnd": (69, 189), "msgrcv": (70, 188), "msgctl": (71, 187),
+    "mq_open": (240, 180), "mq_unlink": (241, 181), "mq_timedsend": (242, 182), "mq_timedreceive": (243, 183),
+    "mq_notify": (244, 184), "mq_getsetattr": (245, 185),
+    "memfd_create": (319, 279), "memfd_secret": (447, 447),
+    "flock": (73, 32), "fcntl": (72, 25),
+    "inotify_init": (253, None), "inotify_init1": (294, 26), "inotify_add_watch": (254, 27),
+    "fanotify_init": (300, 262), "fanotify_mark": (301, 263), "cachestat": (451, 451), "lookup_dcookie": (212, 18),
+    "socket": (41, 198), "socketpair": (53, 199), "ioctl": (16, 29),
+    "kexec_load": (246, 104), "kexec_file_load": (320, 294), "init_module": (175, 105), "finit_module": (313, 273),
+    "delete_module": (176, 106), "reboot": (169, 142), "syslog": (103, 116), "acct": (163, 89),
+    "sethostname": (170, 161), "setdomainname": (171, 162), "settimeofday": (164, 170), "clock_settime": (227, 112),
+    "clock_adjtime": (305, 266), "adjtimex": (159, 171), "iopl": (172, None), "ioperm": (173, None),
+    "modify_ldt": (154, None), "vhangup": (153, 58), "uselib": (134, None),
+    "statfs": (137, 43), "fstatfs": (138, 44), "ustat": (136, None), "setsid": (112, 157),
+    "ioprio_set": (251, 30), "sched_setscheduler": (144, 119), "sched_setparam": (142, 118),
+    "sched_setattr": (314, 274), "move_pages": (279, 239), "migrate_pages": (256, 238),
+    "setpriority": (141, 140), "sched_setaffinity": (203, 122), "prlimit64": (302, 261),
+    "vmsplice": (278, 75), "setsockopt": (54, 208), "preadv2": (327, 286), "prctl": (157, 167),
+    "timer_create": (222, 107), "open": (2, None), "openat": (257, 56), "openat2": (437, 437),
+}  # fmt: skip
+"""Numbers of system calls on each of `MACHINES`; None where the call does not exist."""
+MACHINES = ("x86_64", "aarch64")
+"""As `os.uname` names them."""
+
+
+def syscall_number(call: str, machine: str) -> int | None:
+    """Return the number of a system call on this machine type; None if it is unknown."""
+    return SYSCALL_NUMBERS[call][MACHINES.index(machine)] if machine in MACHINES else None
+
+
+@dataclass(frozen=True, slots=True)
+class Denied:
+    """A group of denied calls and the reason."""
+
+    what: str
+    why: str
+    calls: tuple[str, ...]
+    error: int = errno.EPERM
+    channel: bool = False
+    """Whether two bots could communicate through them; otherwise they attack the kernel or the machine."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeniedArgument:
+    """A call that is denied for some values of one argument. Exactly one of the tests is set."""
+
+    what: str
+    why: str
+    call: str
+    argument: int
+    error: int = errno.EPERM
+    any_of: tuple[int, ...] = ()
+    """Denied for these values."""
+    none_of: tuple[int, ...] | None = None
+    """Denied for all other values."""
+    bits: int = 0
+    """Denied if any of these bits is set."""
+    within: int = 0xFFFF_FFFF
+    """The bits of the argument that are compared."""
+
+
+NEW_NAMESPACES = 0x7E02_0000
+"""The bits of all CLONE_NEW flags."""
+# Constants of the kernel that Python does not have, or not on every system.
+_F_GETLK, _F_SETLK, _F_SETLKW, _F_SETLEASE, _F_NOTIFY = 5, 6, 7, 1024, 1026
+_F_OFD_GETLK, _F_OFD_SETLK, _F_OFD_SETLKW = 36, 37, 38
+_AF_UNIX, _SOCK_STREAM, _SOCK_TYPE_MASK = 1, 1, 0xF
+_TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
+_F_SETPIPE_SZ = 1031
+_F_SETOWN, _F_SETSIG, _F_SETOWN_EX, _F_SET_RW_HINT, _F_SET_FILE_RW_HINT = 8, 10, 15, 1036, 1038
+_O_TMPFILE = 0o20000000
+_SO_SNDBUF, _SO_SNDBUFFORCE = 7, 32
+_RWF_NOWAIT = 8
+PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 4, 36
+_ON_ANOTHER_PROCESS = "likewise; oneself (0) is fine"
+_NO_TMPFILE = "it counts up the numbers of files in the scratch folder without a trace; temporary files get a name then"
+
+DENIED = (
+    Denied(
+        "namespaces",
+        "a user namespace hands out rights inside it, and with them most of the kernel that has had holes",
+        ("unshare", "setns"),
+    ),
+    Denied(
+        "clone3",
+        "its flags lie in memory, where no filter sees them; programs use clone then",
+        ("clone3",),
+        errno.ENOSYS,
+    ),
+    Denied(
+        "mounts and file handles",
+        "they would change, or go around, the file system that the bot was given",
+        ("mount", "umount2", "pivot_root", "chroot", "open_tree", "move_mount", "fsopen", "fsconfig", "fsmount",
+         "fspick", "mount_setattr", "open_tree_attr", "swapon", "swapoff", "quotactl", "quotactl_fd",
+         "open_by_handle_at", "name_to_handle_at"),
+    ),
+    Denied(
+        "keys",
+        "keyrings hold the operator's keys, and two bots could pass notes in them",
+        ("add_key", "request_key", "keyctl"),
+        channel=True,
+    ),
+    Denied(
+        "bpf, perf and userfaultfd",
+        "programs and probes in the kernel, and a way to stop it in the middle of a copy",
+        ("bpf", "perf_event_open", "userfaultfd"),
+    ),
+    Denied(
+        "io_uring",
+        "does what other calls do where no filter sees it",
+        ("io_uring_setup", "io_uring_enter", "io_uring_register"),
+        errno.ENOSYS,
+    ),
+    Denied(
+        "other processes' memory",
+        "no bot may read or change another process",
+        ("ptrace", "process_vm_readv", "process_vm_writev", "pidfd_getfd", "kcmp", "process_madvise"),
+    ),
+    Denied(
+        "System V and POSIX message queues, semaphores and shared memory",
+        "shared with others where there is no IPC namespace, and counted by no limit of a process",
+        ("shmget", "shmat", "shmctl", "shmdt", "semget", "semop", "semtimedop", "semctl", "msgget", "msgsnd", "msgrcv",
+         "msgctl", "mq_open", "mq_unlink", "mq_timedsend", "mq_timedreceive", "mq_notify", "mq_getsetattr"),
+        errno.ENOSYS,
+        channel=True,
+    ),
+    Denied(
+        "files without a place",
+        "memory that no limit of a process counts; the scratch folder is for files",
+        ("memfd_create", "memfd_secret"),
+        errno.ENOSYS,
+    ),
+    Denied(
+        "locks of files",
+        "two bots that lock the same system file in turns talk by it",
+        ("flock",),
+        errno.ENOLCK,
+        channel=True,
+    ),
+    Denied(
+        "watching files",
+        "a bot that opens a system file and one that watches it talk by it",
+        ("inotify_init", "inotify_init1", "inotify_add_watch", "fanotify_init", "fanotify_mark", "cachestat",
+         "lookup_dcookie"),
+        errno.ENOSYS,
+        channel=True,
+    ),
+    Denied(
+        "how much room is left on a disk",
+        "what one bot prints goes to a log on the disk, and another would see the room that it takes",
+        ("statfs", "fstatfs", "ustat"),
+        errno.ENOSYS,
+        channel=True,
+    ),
+    Denied(
+        "sessions",
+        "the kernel numbers them for the whole machine and shows the number: a counter that outlives every match",
+        ("setsid",),
+        channel=True,
+    ),
+    Denied(
+        "how and where others run",
+        "a bot would leave a mark on the process that it is copied from, for the next match to find",
+        ("ioprio_set", "sched_setscheduler", "sched_setparam", "sched_setattr", "move_pages", "migrate_pages"),
+        channel=True,
+    ),
+    Denied(
+        "timers that send signals",
+        "a bot that is frozen until the next request could use one to wake up",
+        ("timer_create",),
+        errno.ENOSYS,
+    ),
+    Denied(
+        "another way to open files",
+        "its flags are out of the filter's sight",
+        ("openat2",),
+        errno.ENOSYS,
+    ),
+    Denied(
+        "memory lent to a pipe",
+        "one byte of it holds a page of any size, which no limit counts",
+        ("vmsplice",),
+        errno.ENOSYS,
+    ),
+    Denied(
+        "the machine itself",
+        "its modules, clocks, names, logs and ports are not a bot's business",
+        ("kexec_load", "kexec_file_load", "init_module", "finit_module", "delete_module", "reboot", "syslog", "acct",
+         "sethostname", "setdomainname", "settimeofday", "clock_settime", "clock_adjtime", "adjtimex", "iopl", "ioperm",
+         "modify_ldt", "vhangup", "uselib"),
+    ),
+)  # fmt: skip
+
+DENIED_ARGUMENTS = (
+    DeniedArgument(
+        "clone with a new namespace",
+        "as unshare; plain processes and threads are fine",
+        "clone",
+        0,
+        bits=NEW_NAMESPACES,
+    ),
+    DeniedArgument(
+        "fcntl that locks, leases or watches",
+        "as flock; SQLite reads a file with immutable=1 and works in memory",
+        "fcntl",
+        1,
+        errno.ENOLCK,
+        any_of=(_F_GETLK, _F_SETLK, _F_SETLKW, _F_OFD_GETLK, _F_OFD_SETLK, _F_OFD_SETLKW, _F_SETLEASE, _F_NOTIFY),
+    ),
+    DeniedArgument(
+        "fcntl that notes something at an open file",
+        "pipes are shared with the process that a bot is copied from, and with later copies",
+        "fcntl",
+        1,
+        any_of=(_F_SETOWN, _F_SETSIG, _F_SETOWN_EX, _F_SET_RW_HINT, _F_SET_FILE_RW_HINT),
+    ),
+    DeniedArgument("open of a file without a name", _NO_TMPFILE, "open", 1, errno.EOPNOTSUPP, bits=_O_TMPFILE),
+    DeniedArgument("openat of a file without a name", _NO_TMPFILE, "openat", 2, errno.EOPNOTSUPP, bits=_O_TMPFILE),
+    DeniedArgument(
+        "fcntl that makes a pipe larger",
+        "what is in a pipe is the kernel's memory: 64 kB are counted for each",
+        "fcntl",
+        1,
+        any_of=(_F_SETPIPE_SZ,),
+    ),
+    DeniedArgument(
+        "setsockopt that makes a socket hold more",
+        "likewise: what the kernel gives without being asked is counted for each",
+        "setsockopt",
+        2,
+        any_of=(_SO_SNDBUF, _SO_SNDBUFFORCE),
+    ),
+    DeniedArgument(
+        "setpriority of a group or a user",
+        "as the other ways to change how others run",
+        "setpriority",
+        0,
+        none_of=(0,),
+    ),
+    DeniedArgument("setpriority of another process", _ON_ANOTHER_PROCESS, "setpriority", 1, none_of=(0,)),
+    DeniedArgument("sched_setaffinity of another process", _ON_ANOTHER_PROCESS, "sched_setaffinity", 0, none_of=(0,)),
+    DeniedArgument("prlimit64 of another process", _ON_ANOTHER_PROCESS, "prlimit64", 0, none_of=(0,)),
+    DeniedArgument(
+        "preadv2 that reads what is in memory already",
+        "a bot that reads a system file and one that asks whether it was read talk by it",
+        "preadv2",
+        5,
+        errno.EOPNOTSUPP,
+        bits=_RWF_NOWAIT,
+    ),
+    DeniedArgument(
+        "prctl that hides a process, or adopts others' children",
+        "arena looks at all of a bot's processes from outside, and counts what they have",
+        "prctl",
+        0,
+        any_of=(PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER),
+    ),
+    DeniedArgument(
+        "ioctl that types into a terminal",
+        "what is typed into yours is done in your name",
+        "ioctl",
+        1,
+        any_of=(_TIOCSTI, _TIOCLINUX),
+    ),
+)
+NON_UNIX_SOCKETS = DeniedArgument(
+    "every socket but Unix ones (internet, netlink, packet, vsock ...)",
+    "there is no network; address families are the largest attack surface of the kernel",
+    "socket",
+    0,
+    errno.EAFNOSUPPORT,
+    none_of=(_AF_UNIX,),
+)
+"""With a root file system, which has no Unix sockets of others."""
+ALL_SOCKETS = (
+    DeniedArgument(
+        "every socket, where there are no namespaces",
+        "Unix sockets of others could be reached by their paths",
+        "socket",
+        0,
+        none_of=(),
+    ),
+    DeniedArgument(
+        "pairs of sockets that can send elsewhere, where there are no namespaces",
+        "a pair of streams is fine",
+        "socketpair",
+        1,
+        none_of=(_SOCK_STREAM,),
+        within=_SOCK_TYPE_MASK,
+    ),
+)
+"""Without one, where Unix sockets of others are visible."""
+
+
+# System calls that Python lacks
+#
+# Each raises OSError if the kernel refuses.
+
+
+CLONE_NEWNS = 0x0002_0000
+CLONE_NEWUTS = 0x0400_0000
+CLONE_NEWIPC = 0x0800_0000
+CLONE_NEWUSER = 0x1000_0000
+CLONE_NEWPID = 0x2000_0000
+CLONE_NEWNET = 0x4000_0000
+
+MS_NOSUID, MS_NODEV, MS_NOEXEC = 2, 4, 8
+MS_BIND, MS_REC, MS_PRIVATE = 0x1000, 0x4000, 0x4_0000
+_MNT_DETACH = 2
+_AT_FDCWD, _AT_RECURSIVE = -100, 0x8000
+_ATTR_RDONLY, _ATTR_NOSUID, _ATTR_NOATIME, _ATTR_ALL_ATIME = 1, 2, 0x10, 0x70
+
+PR_SET_PDEATHSIG = 1
+_PR_CAPBSET_DROP = 24
+_PR_SET_NO_NEW_PRIVS = 38
+_KEYCTL_JOIN_SESSION_KEYRING = 1
+_CAP_VERSION = 0x2008_0522
+_LAST_CAP = 63
+
+# This number is the same on all architectures: calls added since 2019 share one table.
+_SYS_MOUNT_SETATTR = 442
+
+
+def _libc() -> ctypes.CDLL:
+    if sys.platform != "linux":
+        raise OSError("this needs Linux")
+    return ctypes.CDLL(None, use_errno=True)
+
+
+def _check_result(result: int, what: str) -> int:
+    """Return the result of a call; raise OSError for -1."""
+    if result == -1:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{what}: {os.strerror(number)}")
+    return result
+
+
+def syscall(number: int, what: str, *args: object) -> int:
+    """Make a system call by its number."""
+    return _check_result(_libc().syscall(number, *args), what)
+
+
+def unshare(flags: int) -> None:
+    """Move this process (with CLONE_NEWPID: its children) into new namespaces."""
+    _check_result(_libc().unshare(flags), "unshare")
+
+
+def prctl(option: int, value: int) -> None:
+    """Set an attribute of this process."""
+    _check_result(_libc().prctl(option, value, 0, 0, 0), "prctl")
+
+
+def prctl_pointer(option: int, value: int, pointer: object) -> None:
+    """Set an attribute of this process that takes a pointer."""
+    _check_result(_libc().prctl(option, ctypes.c_ulong(value), pointer, 0, 0), "prctl")
+
+
+def new_session_keyring() -> None:
+    """Replace the session keyring, shared with the operator's login session, by an empty one."""
+    number = syscall_number("keyctl", os.uname().machine)
+    if number is None:
+        raise OSError("the number of keyctl is not known here")
+    syscall(number, "keyctl", _KEYCTL_JOIN_SESSION_KEYRING, None)
+
+
+def mount(source: str | None, target: str, kind: str | None, flags: int, data: str = "") -> None:
+    """Call mount(2)."""
+    parts = [None if part is None else os.fsencode(part) for part in (source, target, kind)]
+    _check_result(_libc().mount(*parts, ctypes.c_ulong(flags), os.fsencode(data) or None), f"mount {target}")
+
+
+def set_read_only(path: str, recursive: bool = True) -> None:
+    """Make a mount, and those below it, read-only and without set-uid.
+
+    Where allowed, also without access times: they would show one bot which files another has read.
+    """
+    try:
+        _set_attributes(path, recursive, _ATTR_RDONLY | _ATTR_NOSUID | _ATTR_NOATIME, _ATTR_ALL_ATIME)
+    except OSError:
+        _set_attributes(path, recursive, _ATTR_RDONLY | _ATTR_NOSUID, 0)
+
+
+def _set_attributes(path: str, recursive: bool, wanted: int, cleared: int) -> None:
+    attributes = (ctypes.c_uint64 * 4)(wanted, cleared, 0, 0)
+    flags = _AT_RECURSIVE if recursive else 0
+    syscall(
+        _SYS_MOUNT_SETATTR, "mount_setattr", _AT_FDCWD, os.fsencode(path), flags, ctypes.byref(attributes),
+        ctypes.c_size_t(ctypes.sizeof(attributes)),
+    )  # fmt: skip
+
+
+def unmount(path: str) -> None:
+    """Detach a mount, even if it is in use."""
+    _check_result(_libc().umount2(os.fsencode(path), _MNT_DETACH), "umount2")
+
+
+def change_root(path: str) -> None:
+    """Make a mount the root of this process's file system and detach the old root."""
+    os.chdir(path)
+    # With "." for both, the old root is mounted over the new one, so "." is what has to be detached afterwards.
+    _check_result(_libc().pivot_root(b".", b"."), "pivot_root")
+    unmount(".")
+    os.chdir("/")
+
+
+def no_new_privileges() -> None:
+    """Keep set-uid programs from giving this process more rights. Landlock and seccomp require it."""
+    prctl(_PR_SET_NO_NEW_PRIVS, 1)
+
+
+def drop_bounding_set() -> None:
+    """Empty the capability bounding set: executed programs get no capability, not even as root."""
+    for capability in range(_LAST_CAP + 1):
+        try:
+            prctl(_PR_CAPBSET_DROP, capability)
+        except OSError:  # no such capability, or no right to drop it
+            continue
+
+
+def drop_capabilities() -> None:
+    """Drop all capabilities."""
+    header = (ctypes.c_uint32 * 2)(_CAP_VERSION, 0)
+    nothing = (ctypes.c_uint32 * 6)()
+    _check_result(_libc().capset(ctypes.byref(header), ctypes.byref(nothing)), "capset")
+
+
+# Filter
+#
+# Assembles the policy into BPF and installs it. No library: the Python module of libseccomp comes with distributions
+# and not from PyPI, and the filter needs seven instructions. A process keeps its filter for good, and so does
+# everything it starts.
+
+
+_LOAD, _JUMP, _JUMP_EQUAL, _JUMP_AT_LEAST, _JUMP_BITS, _AND, _RETURN = 0x20, 0x05, 0x15, 0x35, 0x45, 0x54, 0x06
+_ALLOW, _ERROR, _KILL = 0x7FFF_0000, 0x0005_0000, 0x8000_0000
+_NUMBER_AT, _ARCHITECTURE_AT, _ARGUMENTS_AT = 0, 4, 16
+_PR_SET_SECCOMP, _MODE_FILTER = 22, 2
+_X32_BIT = 0x4000_0000
+"""First number of the x32 calls of x86-64: the same calls under other numbers."""
+
+
+ARCHITECTURES = {"x86_64": 0xC000_003E, "aarch64": 0xC000_00B7}
+"""AUDIT_ARCH values of the machines in `MACHINES`."""
+
+
+class Instruction(NamedTuple):
+    """A BPF instruction: opcode, operand, and how many instructions to skip if the test is true or false."""
+
+    code: int
+    number: int
+    jump_true: int = 0
+    jump_false: int = 0
+
+
+def policy(has_rootfs: bool) -> tuple[tuple[Denied, ...], tuple[DeniedArgument, ...]]:
+    """Return what is denied to a process with or without a root file system."""
+    sockets = (NON_UNIX_SOCKETS,) if has_rootfs else ALL_SOCKETS
+    return DENIED, (*DENIED_ARGUMENTS, *sockets)
+
+
+def assemble(machine: str, has_rootfs: bool) -> list[Instruction]:
+    """Return the filter for this machine type, as `os.uname` names it; raise OSError if it is unknown."""
+    if machine not in ARCHITECTURES:
+        raise OSError(f"there is no list of system calls for {machine}")
+    # Another architecture has other numbers for the same calls: such a program is killed.
+    program = [
+        Instruction(_LOAD, _ARCHITECTURE_AT),
+        Instruction(_JUMP_EQUAL, ARCHITECTURES[machine], 1),
+        Instruction(_RETURN, _KILL),
+    ]
+    program.append(Instruction(_LOAD, _NUMBER_AT))
+    # x32 calls would bypass the rules below.
+    if machine == "x86_64":
+        program += [Instruction(_JUMP_AT_LEAST, _X32_BIT, 0, 1), return_error(errno.ENOSYS)]
+    plain, by_argument = policy(has_rootfs)
+    for denied in plain:
+        for call in denied.calls:
+            number = syscall_number(call, machine)
+            if number is not None:
+                program += [Instruction(_JUMP_EQUAL, number, 0, 1), return_error(denied.error)]
+    for rule in by_argument:
+        number = syscall_number(rule.call, machine)
+        if number is None:
+            continue
+        test = _argument_test(rule)
+        program += [Instruction(_JUMP_EQUAL, number, 0, len(test)), *test]
+    return [*program, Instruction(_RETURN, _ALLOW)]
+
+
+def return_error(error: int) -> Instruction:
+    """Return the instruction that makes a call fail with this errno."""
+    return Instruction(_RETURN, _ERROR | error)
+
+
+def _argument_test(rule: DeniedArgument) -> list[Instruction]:
+    """Return the instructions that deny the call or continue with the next rule."""
+    # Only the low 32 bits of an argument are loaded: the kernel ignores the upper half of all tested ones.
+    look = [Instruction(_LOAD, _ARGUMENTS_AT + 8 * rule.argument), Instruction(_AND, rule.within)]
+    fail, go_on = return_error(rule.error), Instruction(_LOAD, _NUMBER_AT)
+    if rule.bits:
+        return [*look, Instruction(_JUMP_BITS, rule.bits, 0, 1), fail, go_on]
+    values, pass_by = (rule.any_of, [Instruction(_JUMP, 1)]) if rule.none_of is None else (rule.none_of, [])
+    found = [Instruction(_JUMP_EQUAL, value, len(values) - place, 0) for place, value in enumerate(values)]
+    return [*look, *found, *pass_by, fail, go_on]
+
+
+class _SockFilter(ctypes.Structure):
+    _fields_: ClassVar = [
+        ("code", ctypes.c_uint16), ("if_so", ctypes.c_uint8), ("if_not", ctypes.c_uint8), ("number", ctypes.c_uint32),
+    ]  # fmt: skip
+
+
+class _SockFprog(ctypes.Structure):
+    _fields_: ClassVar = [("length", ctypes.c_uint16), ("filter", ctypes.POINTER(_SockFilter))]
+
+
+def install_filter(has_rootfs: bool) -> None:
+    """Install the filter in this process. Needs `no_new_privileges` first; raises OSError where it is unsupported."""
+    if sys.platform != "linux":
+        raise OSError("this needs Linux")
+    install_program(assemble(os.uname().machine, has_rootfs))
+
+
+def install_program(program: Iterable[Instruction]) -> None:
+    """Install a BPF program in this process, for good."""
+    steps = [_SockFilter(code, jump_true, jump_false, number) for code, number, jump_true, jump_false in program]
+    filters = (_SockFilter * len(steps))(*steps)
+    prctl_pointer(_PR_SET_SECCOMP, _MODE_FILTER, ctypes.byref(_SockFprog(len(steps), filters)))

@@ -1,0 +1,186 @@
+"""Leagues from Python: a method for each command."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from harness.core.errors import UsageError
+from harness.league.folder import LeagueFolder, announce_changes, open_listeners, send_changes
+from harness.league.journal import BotBanned, BotEvent, BotReadmitted, BotRetired, Decision, JournalEntry
+from harness.league.runner import LeagueListener, LeagueRun, StopCondition, run_league
+from harness.league.standings import (
+    Differences,
+    Standings,
+    differences,
+    history_table,
+    publish_league,
+    standings_of,
+    standings_tables,
+    versions_of,
+    write_standings,
+)
+from harness.league.verify import LeagueFindings, check_league
+from harness.output.progress import Outlook, at_terminal
+from harness.output.tables import LeaderboardTables
+from harness.output.text import tell_confinement
+from harness.plugins.entrants import BotEntry
+from harness.plugins.registry import Registry
+from harness.runs.request import BotLike, RunRequest, check_bot
+from harness.runs.setup import installed
+
+
+class League:
+    """A league: versions of bots join, play and leave. All of its data is in its folder."""
+
+    def __init__(self, folder: str | Path) -> None:
+        self._league = LeagueFolder.open(Path(folder))
+
+    def __repr__(self) -> str:
+        return f"open_league({str(self.folder)!r})"
+
+    @property
+    def folder(self) -> Path:
+        """Return the folder of the league."""
+        return self._league.folder
+
+    @property
+    def bots(self) -> tuple[str, ...]:
+        """Return all versions that have joined, in that order: `sprinter@1`, `sprinter@2` ..."""
+        self._league.journal.read()
+        return tuple(self._league.membership.members)
+
+    @property
+    def journal(self) -> tuple[JournalEntry, ...]:
+        """Return all events: who joined and left, and when an era began."""
+        return tuple(self._league.journal.read())
+
+    def add(self, *bots: BotLike, name: str = "", team: str = "", author: str = "") -> tuple[str, ...]:
+        """Add bots, named as on the command line, each as the next version of its name; return their names here."""
+        for bot in bots:
+            check_bot(bot)
+        entries = [bot if isinstance(bot, BotEntry) else BotEntry(bot, team, author) for bot in bots]
+        registry = self._registry()
+        joined = self._league.add_bots(entries, registry, name)
+        announce_changes(self._league, joined, registry)
+        return tuple(entry.name for entry in joined)
+
+    def retire(self, bot: str, reason: str = "") -> None:
+        """Stop seating a bot, or one of its versions; its matches count."""
+        self._decide(BotRetired, bot, reason)
+
+    def ban(self, bot: str, reason: str = "") -> None:
+        """Exclude a bot, or one of its versions, with all its matches; they stay in the records."""
+        self._decide(BotBanned, bot, reason)
+
+    def readmit(self, bot: str, reason: str = "") -> None:
+        """Let a retired or banned bot play again."""
+        self._decide(BotReadmitted, bot, reason)
+
+    def run(
+        self,
+        *,
+        matches: int | None = None,
+        seconds: float | None = None,
+        until_settled: bool = False,
+        quiet: bool = False,
+        softly: bool = True,
+        **where: Any,
+    ) -> LeagueRun:
+        """Play until a limit is reached, or until interrupted. `where` may have workers, cluster and ship."""
+        request = self._league.request(**where)
+        until = StopCondition(matches, seconds, until_settled)
+        done, _ = play_league(self._league, self._registry(request), request, until, quiet=quiet, softly=softly)
+        return done
+
+    def standings(self, era: int | None = None, *, across: bool = False, everybody: bool = False) -> LeaderboardTables:
+        """Return the table of each game: of the newest versions, or with `everybody` of all that have played."""
+        self._league.journal.read()
+        return LeaderboardTables(standings_tables(standings_of(self._league, era, across=across), everybody))
+
+    def history(self, bot: str) -> LeaderboardTables:
+        """Return a table of the versions of a bot for each game, the newest first."""
+        self._league.journal.read()
+        versions = versions_of(self._league, bot, standings_of(self._league))
+        return LeaderboardTables(history_table(bot, game, rows) for game, rows in versions.items())
+
+    def differences(self, bot: str) -> Sequence[Differences]:
+        """Return where the newest version of a bot decides differently from the one before."""
+        self._league.journal.read()
+        request = self._league.request()
+        return differences(self._league, bot, self._registry(request), request.isolate)
+
+    def publish(self, to: str | Path) -> list[str]:
+        """Write a web site into a folder; return problems as sentences."""
+        self._league.journal.read()
+        return publish_league(self._league, self._registry(), Path(to))
+
+    def verify(self, every: int = 1) -> LeagueFindings:
+        """Verify that all records follow from the journal and earlier records, and replay one in `every`."""
+        self._league.journal.read()
+        return check_league(self._league, self._registry(), every)
+
+    def _decide(self, kind: type[Decision], bot: str, reason: str) -> None:
+        announce_changes(self._league, [self._league.add_decision(kind, bot, reason)], self._registry())
+
+    def _registry(self, request: RunRequest | None = None) -> Registry:
+        return installed((request or self._league.request()).isolate)
+
+
+def open_league(folder: str | Path) -> League:
+    """Return the league in a folder."""
+    return League(folder)
+
+
+def new_league(folder: str | Path, **asked: Any) -> League:
+    """Create a league in a new folder. Games, options, players and limits are those of a RunRequest."""
+    request = RunRequest(**asked)
+    LeagueFolder.create(Path(folder), request, installed(request.isolate))
+    return League(folder)
+
+
+def play_league(
+    league: LeagueFolder,
+    registry: Registry,
+    request: RunRequest,
+    until: StopCondition,
+    *,
+    quiet: bool = False,
+    softly: bool = False,
+) -> tuple[LeagueRun, Standings | None]:
+    """Play a league with progress at the terminal and write its table; return what was played and the standings."""
+    outlook = Outlook(until.matches, rounds=dict.fromkeys(league.games(registry)))
+    reported: set[str] = set()
+    with (
+        open_listeners(registry) as listeners,
+        at_terminal("matches", outlook, quiet, request.workers, softly) as (stop, progress),
+    ):
+
+        def report_isolation(entrants: Any) -> None:
+            new = {name: one for name, one in entrants.items() if name not in reported}
+            reported.update(new)
+            progress.clear()
+            tell_confinement(new, request.isolate, quiet, here=not request.cluster)
+
+        def report_change(entry: BotEvent) -> None:
+            progress.told(f"{entry.name} {entry.notice or entry.what}.")
+
+        def send_entries(*entries: JournalEntry) -> None:
+            send_changes(listeners, league, entries)
+
+        listener = LeagueListener(
+            progress.told, progress.seen, progress.playing, report_isolation, report_change, send_entries, stop,
+            listeners,
+        )  # fmt: skip
+        done = run_league(league, registry, request, until, listener)
+    done.warnings += listeners.problems
+    problems = [f"Warning: {warning}\n" for warning in done.warnings]
+    problems += [f"Too few bots: {few}.\n" for few in done.too_few]
+    if not quiet:
+        sys.stderr.writelines(problems)
+    try:
+        return done, write_standings(league)
+    except UsageError:  # stopped before the first match
+        return done, None

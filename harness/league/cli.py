@@ -1,0 +1,398 @@
+"""arena league."""
+
+from __future__ import annotations
+
+import json
+import re
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from harness.cli.options import (
+    BOT,
+    EVENT,
+    GAME,
+    given,
+    layout,
+    league_option,
+    load_plugins,
+    make_ready,
+    note,
+    request_options,
+)
+
+if TYPE_CHECKING:
+    from harness.league.folder import LeagueFolder
+    from harness.league.journal import BotEvent
+    from harness.league.standings import Differences
+    from harness.plugins.registry import Registry
+
+
+UNITS = {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600, "d": 86400}
+_TIME = re.compile(r"(\d+(?:\.\d+)?)\s*([a-z]*)")
+
+
+class Duration(click.ParamType):  # type: ignore[type-arg]  # convert() has the type
+    """A duration: `90s`, `20m`, `2h`, `1d`."""
+
+    name = "time"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the seconds."""
+        if isinstance(value, float):
+            return value
+        found = _TIME.fullmatch(str(value).strip().lower())
+        if not found or found[2] not in UNITS or not float(found[1]):
+            self.fail(f"{value!r} is not a duration: write 90s, 20m, 2h or 1d.", param, ctx)
+        return float(found[1]) * UNITS[found[2]]
+
+
+@click.command("run", short_help="Play until a limit is reached, or until Ctrl-C.")
+@click.option("--for", "seconds", type=Duration(), help="Stop after this time: 90s, 20m, 2h, 1d.")
+@click.option("--matches", type=click.IntRange(min=1), help="Stop after this number of matches.")
+@click.option("--until-settled", is_flag=True, help="Stop when all bots are known about equally well.")
+@click.option("--workers", type=click.IntRange(min=0, max=1024), help="Processes that play; 0 plays in this one.")
+@click.option("--cluster", metavar="CLUSTER", help="Play on the nodes of a Dask cluster.")
+@click.option("--ship", is_flag=True, default=None, help="With --cluster: send packages along.")
+@click.option("--quiet", "-q", is_flag=True, help="No progress and no notes.")
+@league_option
+def run_command(
+    seconds: float | None, matches: int | None, until_settled: bool, quiet: bool, league: Path, **asked: Any
+) -> None:
+    """Play until a limit is reached or until Ctrl-C; bots that join or leave meanwhile count from the next round on.
+
+    Newcomers are seated where a match says most about them, until they are known as well as the others. A change of
+    rules, options or time control (in arena.toml, or by an update of arena) begins an era with a separate table.
+
+    \b
+    arena league run --until-settled
+    arena league run --for 2h --workers 4
+    arena league run --matches 1000 --league autumn
+    """
+    from harness.league.api import play_league
+    from harness.league.folder import LeagueFolder
+    from harness.league.runner import StopCondition
+    from harness.league.standings import standings_tables
+    from harness.output.tables import text_of
+
+    opened = LeagueFolder.open(league)
+    request = opened.request(**given(asked, "workers", "cluster", "ship"))
+    make_ready(request.workers, request.threads, request, bool(request.cluster))
+    registry = load_plugins(isolate=request.isolate)
+    until = StopCondition(matches, seconds, until_settled)
+    done, standings = play_league(opened, registry, request, until, quiet=quiet)
+    if standings is not None:
+        click.echo(text_of(standings_tables(standings), "simple", layout(False)))
+    if not quiet:
+        note("")
+        settled = " All bots are known about equally well now." if done.settled else ""
+        note(f"{done.played:,} matches were played in era {done.era}.{settled}")
+        note(f"Continue with: arena league run --league {league}")
+
+
+table_format_option = click.option(
+    "--table-format", "-f", default="simple", show_default=True, help="github, csv, json, html, latex ..."
+)
+
+
+@click.command("show", short_help="Print the table of a league.")
+@click.option("--game", type=GAME, help="Of this game only.")
+@click.option("--era", type=click.IntRange(min=1), help="Of this era. Default: the newest.")
+@click.option("--across", is_flag=True, help="Of all eras with the rules and options of the newest.")
+@click.option("--all", "everybody", is_flag=True, help="Older and retired versions, too.")
+@table_format_option
+@click.option("--wide", is_flag=True, help="Every column, and names in full.")
+@league_option
+def show_command(
+    game: str | None, era: int | None, across: bool, everybody: bool, table_format: str, wide: bool, league: Path
+) -> None:
+    """Print the table of a league, from all matches that count.
+
+    \b
+    arena league show
+    arena league show --all --game el-paso
+    arena league show --era 1 -f csv
+    """
+    from harness.core.errors import UnknownName, UsageError
+    from harness.league.folder import LeagueFolder
+    from harness.league.standings import standings_of, standings_tables
+    from harness.output.tables import FORMATS, text_of
+
+    if table_format not in FORMATS:
+        raise UnknownName("table format", table_format, FORMATS)
+    if era and across:
+        raise UsageError("Use either --era or --across, not both.")
+    standings = standings_of(LeagueFolder.open(league), era, across=across)
+    tables = standings_tables(standings, everybody)
+    if game is not None:
+        if game not in standings.games:
+            raise UnknownName("game of this league", game, standings.games)
+        tables = [table for table in tables if table.title == game]
+    click.echo(text_of(tables, table_format, layout(wide)))
+    if table_format == "simple":
+        eras = "era" if len(standings.eras) == 1 else "eras"
+        note(f"\n{standings.matches:,} matches, {eras} {', '.join(map(str, standings.eras))}.")
+
+
+@click.command("history", short_help="Show how the versions of a bot fare, and what changed.")
+@click.argument("bot")
+@click.option("--decisions/--no-decisions", default=True, help="Ask the newest version at decisions of the one before.")
+@click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
+@league_option
+def history_command(bot: str, decisions: bool, as_json: bool, league: Path) -> None:
+    """Show each version of a BOT: its rating, whether it beats the one before, and what it decides differently.
+
+    The newest version is asked at decisions of the one before it; phases with the most differences come first.
+
+    \b
+    arena league history sprinter
+    arena league history sprinter --no-decisions
+    """
+    import msgspec
+
+    from harness.core.errors import UsageError
+    from harness.league.folder import LeagueFolder
+    from harness.league.standings import differences, history_table, standings_of, versions_of
+    from harness.output.tables import text_of
+
+    opened = LeagueFolder.open(league)
+    request = opened.request()
+    versions = versions_of(opened, bot, standings_of(opened))
+    tables = [history_table(bot, game, rows) for game, rows in versions.items()]
+    ask = decisions and any(len(rows) > 1 for rows in versions.values())
+    if not as_json:
+        click.echo(text_of(tables, "simple", layout(False)))
+    found: list[Differences] = []
+    if ask:
+        try:
+            found = differences(opened, bot, load_plugins(isolate=request.isolate), request.isolate)
+        except UsageError as error:
+            note(f"The newest version cannot be asked: {error}")
+    if as_json:
+        versions_data = {"versions": {table.title.partition(", ")[2]: table.rows for table in tables}}
+        click.echo(json.dumps({**versions_data, "differences": msgspec.to_builtins(found)}, indent=2))
+        return
+    for each in found:
+        click.echo("\n" + "\n".join(_difference_lines(each)))
+
+
+def _difference_lines(found: Differences) -> list[str]:
+    """Return what the newer version decides differently, as lines of text."""
+    other = sum(differ for differ, _ in found.by_phase.values())
+    share = f"{other / found.asked:.0%}" if found.asked else "none"
+    what = f"{found.newer} decides differently from {found.older}"
+    lines = [f"{found.game}: {what} at {share} of {found.asked:,} decisions."]
+    lines += [f"  {phase}: {differ} of {total}" for phase, (differ, total) in found.by_phase.items() if differ]
+    lines += [f"  {one.match}, decision {one.decision}: {one.now} instead of {one.then}" for one in found.examples]
+    if found.failed:
+        lines.append(f"  It failed: {found.failed}")
+    return lines
+
+
+@click.command("publish", short_help="Make a web site of a league.")
+@click.option("--to", type=click.Path(path_type=Path, file_okay=False), required=True, help="The folder of the site.")
+@click.option("--url", default="", help="Where the site will be, for its feed.")
+@league_option
+def publish_command(to: Path, url: str, league: Path) -> None:
+    """Make a web site of a league: its table, and a page for each era with charts and matches to step through.
+
+    Matches of banned bots are left out; seeds of the era that goes on are withheld.
+
+    \b
+    arena league publish --to site
+    """
+    from harness.league.folder import LeagueFolder
+    from harness.league.standings import publish_league
+
+    for problem in publish_league(LeagueFolder.open(league), load_plugins(), to, url):
+        note(f"Warning: {problem}")
+    click.echo(to / "index.html")
+
+
+@click.command("verify", short_help="Check that all of a league follows from its journal.")
+@click.option("--every", type=click.IntRange(min=1), default=1, help="Replay one in N records.  [default: all]")
+@league_option
+def verify_command(every: int, league: Path) -> None:
+    """Check a league: every match follows from the journal and the records before it, records are played again by the
+    rules, and all bots that may play are what they were when they joined.
+
+    \b
+    arena league verify
+    arena league verify --every 20
+    """
+    from harness.league.folder import LeagueFolder
+    from harness.league.verify import check_league
+    from harness.output.progress import Progress
+
+    opened = LeagueFolder.open(league)
+    with Progress("records") as progress:
+        found = check_league(opened, load_plugins(isolate=opened.request().isolate), every, progress.step)
+    for sentence in [*found.notes, *found.problems]:
+        click.echo(sentence)
+    open_ = f", {found.open:,} matches of the last rounds are still to be played" if found.open else ""
+    count = len(found.problems)
+    verdict = "no problems" if not count else f"{count:,} problem{'' if count == 1 else 's'}"
+    click.echo(f"{found.records:,} records, {found.replayed:,} replayed: {verdict}{open_}.")
+    if found.problems:
+        click.get_current_context().exit(1)
+
+
+NOT_ASKED = ("bots", "candidates", "deals", "format", "name", "results", "strict")
+"""Options of a run that a new league has not: see NOT_FOR_LEAGUES; a league's file may say `strict`."""
+
+
+@click.group("league", short_help="Keep a league: versions of bots join, play and leave.")
+def command() -> None:
+    """Keep a league: a folder in which versions of bots join, play and leave, for weeks or for years.
+
+    \b
+    arena league init autumn --game el-paso
+    cd autumn
+    arena league add ../sprinter.py --team red
+    arena league add outlaw
+    arena league add diehard
+    arena league add skittish
+    arena league run --until-settled
+    arena league show
+    """
+
+
+@command.command("init", short_help="Begin a league in a new folder.")
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+@click.option("--from", "event", type=EVENT, metavar="FILE", help="Take games, options and limits from this TOML file.")
+@request_options(
+    NOT_ASKED,
+    players="Bots at a table. Default: up to 4, as the game allows.",
+    max_faults="Retire a version after this many faults. Default: never.",
+)
+def init_command(folder: Path, event: str | None, **asked: Any) -> None:
+    """Begin a league in a new FOLDER. What it plays is written to its arena.toml, where it can be changed.
+
+    \b
+    arena league init autumn
+    arena league init autumn --game el-paso --game x-pasch --move-time 2 --isolate
+    arena league init autumn --from event.toml
+    """
+    from harness.league.folder import NOT_FOR_LEAGUES, LeagueFolder
+    from harness.runs.request import RunRequest
+
+    fields: dict[str, Any] = {}
+    bots: tuple[Any, ...] = ()
+    if event:
+        from harness.runs.config_file import asked_in
+
+        fields = asked_in(Path(event))
+        bots = fields.get("bots", ())
+        fields = {name: value for name, value in fields.items() if name not in NOT_FOR_LEAGUES and name != "file"}
+    request = RunRequest(**{**fields, **given(asked)})
+    registry = load_plugins(isolate=request.isolate)
+    registry.entrants(bots)  # report unknown bots before there is a folder
+    league = LeagueFolder.create(folder, request, registry)
+    note(f"Created the league {folder}. What it plays is in {folder / 'arena.toml'}.")
+    if bots:
+        _report_joined(league, league.add_bots(bots, registry), registry)
+    else:
+        note(f"Add bots with: arena league add BOT --league {folder}")
+
+
+@command.command("add", short_help="Let a bot join, or the next version of one.")
+@click.argument("bots", type=BOT, nargs=-1, required=True, metavar="BOT...")
+@click.option("--as", "name", default="", help="The name that it has in the league. Default: its own.")
+@click.option("--team", default="", help="Whose it is.")
+@click.option("--author", default="", help="Who wrote it.")
+@league_option
+def add_command(bots: tuple[str, ...], name: str, team: str, author: str, league: Path) -> None:
+    """Let a BOT join: a name, a file, a folder, or cmd:COMMAND, as behind --bot of arena tournament.
+
+    A bot that is in already joins as its next version: sprinter@2. The newest plays on, older ones are kept as
+    opponents. Its files are copied now; what happens to them later changes nothing. Works while the league is played.
+
+    \b
+    arena league add sprinter.py
+    arena league add sprinter.py --as dash --team red --author Ada
+    arena league add ismcts:guide=outlaw --as searcher
+    """
+    from harness.league.folder import LeagueFolder
+    from harness.plugins.entrants import BotEntry
+
+    opened = LeagueFolder.open(league)
+    request = opened.request()
+    registry = load_plugins(isolate=request.isolate)
+    joined = opened.add_bots([BotEntry(bot, team, author) for bot in bots], registry, name)
+    _report_joined(opened, joined, registry)
+
+
+def _report_joined(league: LeagueFolder, joined: list[BotEvent], registry: Registry) -> None:
+    from harness.league.folder import announce_changes
+    from harness.league.journal import BotJoined
+
+    for entry in joined:
+        click.echo(f"{entry.name} {'joins' if isinstance(entry, BotJoined) else 'is restored and plays again'}.")
+        if any(one.banned for one in league.membership.versions(entry.bot)):
+            note(f"Warning: an earlier version of {entry.bot} is banned.")
+    for problem in announce_changes(league, joined, registry):
+        note(f"Warning: {problem}")
+
+
+def _decide(command_name: str, bot: str, reason: str, league: Path) -> None:
+    from harness.core.errors import ArenaError
+    from harness.league.folder import LeagueFolder, announce_changes
+    from harness.league.journal import BotBanned, BotReadmitted, BotRetired
+    from harness.league.standings import write_standings
+
+    kinds = {"retire": BotRetired, "ban": BotBanned, "readmit": BotReadmitted}
+    opened = LeagueFolder.open(league)
+    entry = opened.add_decision(kinds[command_name], bot, reason)
+    click.echo(f"{bot} {entry.notice}.")
+    if entry.what != "retired":  # else all matches count as before
+        with suppress(ArenaError):  # nothing was played, or a run is writing it: the next run writes it again
+            write_standings(opened)
+    for problem in announce_changes(opened, [entry], load_plugins()):
+        note(f"Warning: {problem}")
+
+
+@command.command("retire", short_help="Seat a bot, or one of its versions, no more.")
+@click.argument("bot")
+@click.option("--reason", default="", help="Why, for the journal.")
+@league_option
+def retire_command(bot: str, reason: str, league: Path) -> None:
+    """Seat a BOT no more, or one of its versions (sprinter@2). What it has played still counts.
+
+    \b
+    arena league retire sprinter@1
+    arena league retire sprinter --reason "its author left"
+    """
+    _decide("retire", bot, reason, league)
+
+
+@command.command("ban", short_help="Take a cheater out, with all its matches.")
+@click.argument("bot")
+@click.option("--reason", default="", help="Why, for the journal.")
+@league_option
+def ban_command(bot: str, reason: str, league: Path) -> None:
+    """Seat a BOT no more, and let none of its matches count, nor be shown. The records keep them.
+
+    \b
+    arena league ban sprinter --reason "reads its opponents' memory"
+    arena league ban sprinter@3
+    """
+    _decide("ban", bot, reason, league)
+
+
+@command.command("readmit", short_help="Let a bot play again that was retired or banned.")
+@click.argument("bot")
+@click.option("--reason", default="", help="Why, for the journal.")
+@league_option
+def readmit_command(bot: str, reason: str, league: Path) -> None:
+    """Let a BOT play again that was retired or banned; all its matches count again.
+
+    \b
+    arena league readmit sprinter@2
+    """
+    _decide("readmit", bot, reason, league)
+
+
+for each in (run_command, show_command, history_command, publish_command, verify_command):
+    command.add_command(each)

@@ -1,0 +1,475 @@
+"""The folder of a league: its config file, its eras, its store of bots."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from shutil import rmtree
+from typing import Any
+
+from msgspec.structs import asdict, replace
+
+from harness._version import VERSION
+from harness.core.errors import ArenaError, StoreError, UsageError
+from harness.core.game import Game
+from harness.core.options import BotLimits
+from harness.core.plan import LEAGUE, GamePlan, Plan
+from harness.core.records import Value
+from harness.league.journal import (
+    JOURNAL,
+    BotEvent,
+    BotJoined,
+    BotReturns,
+    Decision,
+    EntriesSeen,
+    EraBegun,
+    Journal,
+    JournalEntry,
+    Member,
+    Membership,
+    split_version,
+)
+from harness.plugins.bot_files import digest_of_files
+from harness.plugins.discovery import is_name
+from harness.plugins.entrants import Entrant, OutsideBots, bot_specs, relocated
+from harness.plugins.hooks import LeagueChange, LeagueStatus, Listeners
+from harness.plugins.registry import Registry
+from harness.plugins.snapshots import Snapshot, bot_snapshot
+from harness.plugins.trust import mark_stranger
+from harness.runs.config_file import write_event
+from harness.runs.request import FilePlaces, RunRequest, draw_seed
+from harness.runs.setup import DEFAULT_PLAYERS, configured_games, now, this_machine
+from harness.runs.store import GAMES, RUN, EntrantInfo, RunFolder, RunInfo, cannot_write, lock
+
+# Eras: the seasons of a league. One lasts as long as games, rules, options and limits stay the same, and is a run
+# folder. Files, seeds and commands say "era".
+
+
+ERAS = "eras"
+LIMITS_WITHOUT_ERA = ("isolate", "keep_processes", "ponder", "max_faults")
+"""Limits that may change within an era: matches are the same with any value of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class SeasonConfig:
+    """What is played in an era, and with which limits."""
+
+    plans: tuple[GamePlan, ...]
+    """Games with rules, options and seats, without entrants: these are in the journal."""
+    limits: BotLimits
+    """Without the number of workers: the limits of a league do not depend on the machine."""
+    files: Mapping[str, str]
+    """Digest -> content of files that options of games name."""
+    games: Mapping[str, Game[Any]]
+
+    @classmethod
+    def from_request(cls, request: RunRequest, registry: Registry) -> SeasonConfig:
+        """Return what a league's config file asks for, with the installed rules."""
+        games = configured_games(request, registry)
+        plans = tuple(
+            GamePlan(
+                name=name,
+                rules=game.version,
+                settings=dict(game.settings),
+                players=_seats(game, request.players),
+                entrants=(),
+            )
+            for name, game in sorted(games.items())
+        )
+        files = {digest: text for game in games.values() for digest, text in game.files.items()}
+        return cls(plans, replace(request, workers=None).limits, files, games)
+
+    def is_of_era(self, era: EraBegun) -> bool:
+        """Return whether an era was begun with this config."""
+        return self.plans == era.plans and not _changed_limits(era, self)
+
+
+def _seats(game: Game[Any], asked: int | None) -> int:
+    """Return the bots at a table; the default cannot depend on how many bots there are, since more may join."""
+    low, high = game.min_players, game.max_players
+    players = max(low, min(high, DEFAULT_PLAYERS)) if asked is None else asked
+    if not low <= players <= high:
+        raise UsageError(f"{game.title} is for {low} to {high} players, not {players}.")
+    return players
+
+
+def describe_change(old: EraBegun, config: SeasonConfig) -> str:
+    """Return how a config differs from that of an era, as clauses."""
+    said = []
+    before = {plan.name: plan for plan in old.plans}
+    for plan in config.plans:
+        was = before.pop(plan.name, None)
+        if was is None:
+            said.append(f"{plan.name} is played")
+        elif was.rules != plan.rules:
+            said.append(f"the rules of {plan.name} are version {plan.rules} instead of {was.rules}")
+        elif was.settings != plan.settings:
+            said.append(f"the options of {plan.name} are others")
+        elif was.players != plan.players:
+            said.append(f"{plan.players} instead of {was.players} sit at a table of {plan.name}")
+    said += [f"{name} is no longer played" for name in before]
+    for key in _changed_limits(old, config):
+        now_value, then = _text(getattr(config.limits, key)), _text(getattr(old.limits or BotLimits(), key))
+        said.append(f"{key.replace('_', ' ')} is {now_value} instead of {then}")
+    return "; ".join(said)
+
+
+def _changed_limits(era: EraBegun, config: SeasonConfig) -> list[str]:
+    """Return the names of the limits that matches depend on and that differ from those of an era."""
+    names = (name for name in BotLimits.__struct_fields__ if name not in LIMITS_WITHOUT_ERA)
+    then = era.limits or BotLimits()
+    return [name for name in names if getattr(then, name) != getattr(config.limits, name)]
+
+
+def _text(value: Value) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def era_folder(league: Path, era: int) -> Path:
+    """Return the run folder of an era."""
+    return league / ERAS / str(era)
+
+
+def create_era(league: Path, era: int, config: SeasonConfig, seed: int | None) -> RunFolder:
+    """Create the run folder of an era."""
+    seed = draw_seed() if seed is None else seed
+    plan = Plan(games=config.plans, deals=1, seed=seed, format=LEAGUE.name, design=LEAGUE.design)
+    info = RunInfo(
+        arena=VERSION, plan=plan, entrants=(), files=dict(config.files), limits=asdict(config.limits),
+        command="arena league run", machine=this_machine(), started=now(),
+    )  # fmt: skip
+    return RunFolder.create(era_folder(league, era), info)
+
+
+def open_era(league: Path, era: int) -> RunFolder:
+    """Open the run folder of an era."""
+    folder = era_folder(league, era)
+    if not (folder / RUN).exists():
+        raise StoreError(f"{folder} is missing, but the journal says that era {era} was played. Restore the folder.")
+    run = RunFolder.open(folder)
+    run.title = f"{league.resolve().name}, era {era}"
+    return run
+
+
+def write_entrants(
+    run: RunFolder, entrants: Sequence[EntrantInfo], membership: Membership, files: Mapping[str, str]
+) -> None:
+    """Write the entrants of an era into its run.json."""
+    plan = run.info.plan
+    games = tuple(replace(game, entrants=membership.all_entrants(game.name)) for game in plan.games)
+    run.admit(replace(plan, games=games), tuple(entrants), {**run.info.files, **files})
+
+
+# Bot store: the files of a bot are copied when it joins, into a folder named by their digest, and loaded from there.
+
+
+BOTS = "bots"
+COMMAND = "cmd:"
+
+
+def register(league: Path, entrant: Entrant, alias: str, games: Sequence[str], installed: Container[str]) -> BotJoined:
+    """Copy a bot's files into the store; return the entry by which it joins, without its version.
+
+    `installed` has the names of bots that are installed as plugins.
+    """
+    bot = alias or entrant.name
+    if not is_name(bot) or "@" in bot:
+        raise UsageError(f"{bot!r} cannot be the name of a bot in a league: give it one with --as NAME, without @.")
+    if not any(entrant.plays(game) for game in games):
+        raise UsageError(f"{entrant.name} plays none of the games of this league: {', '.join(games)}.")
+    spec, snapshot = _spec_without_name(entrant), ""
+    if entrant.sources:
+        copy = bot_snapshot(entrant.source, entrant.sources, entrant.bot.files)
+        home = league / BOTS
+        try:
+            home.mkdir(exist_ok=True)
+            snapshot = _store_snapshot(home, copy)
+            if entrant.stranger:
+                mark_stranger(home / snapshot, entrant.stranger)
+        except OSError as error:
+            raise cannot_write(home, error) from error
+        spec = f"{copy.start}::{spec.partition('::')[2]}"
+    elif not entrant.isolated and COMMAND not in spec and spec.partition(":")[0] not in installed:
+        raise UsageError(f"{entrant.name} has no file that a league could copy: put it into a .py file and add that.")
+    elif COMMAND in spec:
+        [spec] = relocated(spec, Path(), os.path.abspath)
+    return BotJoined(
+        bot=bot, spec=spec, snapshot=snapshot, source="" if snapshot else entrant.source,
+        declared=entrant.version, digest=entrant.digest, games=_declared_games(entrant), files=dict(entrant.contents),
+        stranger=entrant.stranger, team=entrant.team, author=entrant.author,
+    )  # fmt: skip
+
+
+def _declared_games(entrant: Entrant) -> tuple[str, ...]:
+    """Return the games that a bot and all bots that it consults declare; empty means any."""
+    declared = [set(bot.games) for bot in (entrant.bot, *entrant.consulted) if bot.games]
+    return tuple(sorted(set.intersection(*declared))) if declared else ()
+
+
+def _store_snapshot(home: Path, snapshot: Snapshot) -> str:
+    """Write a snapshot and return its name; one that was edited is replaced."""
+    place = home / snapshot.name
+    if place.exists() and not _is_unchanged(place):
+        rmtree(place)
+    return snapshot.write(str(home)).name
+
+
+def _is_unchanged(place: Path) -> bool:
+    """Return whether a snapshot holds exactly the files that its name is the digest of."""
+    files = {path.relative_to(place).as_posix(): path.read_bytes() for path in place.rglob("*") if path.is_file()}
+    return digest_of_files(files).partition(":")[2] == place.name
+
+
+def _spec_without_name(entrant: Entrant) -> str:
+    return entrant.spec.removeprefix(f"{entrant.name}=") if COMMAND not in entrant.spec else entrant.spec
+
+
+def spec_text(league: Path, entry: BotJoined) -> str:
+    """Return what to type to enter a member under its name."""
+    if COMMAND in entry.spec:
+        [spec] = bot_specs(entry.spec, ())
+        options = f":{spec.options}" if spec.options else ""
+        return f"{entry.name}{options}={COMMAND}{spec.command}"
+    if entry.snapshot:
+        return f"{entry.name}={os.path.relpath(league / BOTS / entry.snapshot)}/{entry.spec}"
+    return f"{entry.name}={entry.spec}"
+
+
+def restore_entrant(league: Path, member: Member, registry: Registry) -> Entrant:
+    """Load a member exactly as it joined; the UsageError says why that is impossible."""
+    entry = member.entry
+    place = league / BOTS / entry.snapshot
+    if entry.snapshot and not place.is_dir():
+        raise UsageError(f"its files are gone: {place} is missing; put it back, or add the bot again")
+    if entry.snapshot and not _is_unchanged(place):
+        raise UsageError(f"its files in {place} were edited; put them back, or add the bot again")
+    registry.contents = entry.files
+    try:
+        with _trusted_as_before(registry, entry.stranger):
+            entrant = registry.entrant(spec_text(league, entry))
+    except ArenaError as error:
+        raise UsageError(f"it cannot be entered: {error}") from error
+    finally:
+        registry.contents = None
+    # A package may have been updated, or a program replaced: then it is another bot, and its matches would be mixed.
+    if entrant.digest != entry.digest:
+        what = "its code has changed; add it again as a new version"
+        raise UsageError(f"{what} (digest {entrant.digest}, joined with {entry.digest})")
+    return dataclasses.replace(
+        entrant, stranger=entry.stranger or entrant.stranger, team=entry.team, author=entry.author
+    )
+
+
+class _UntrustedLoader:
+    """Loads a bot as untrusted, since its file belonged to another user before the league copied it."""
+
+    def __init__(self, outside: OutsideBots, stranger: str) -> None:
+        self._stranger = stranger
+        self._outside = outside
+        self.enter_command, self.bots_in = outside.enter_command, outside.bots_in
+
+    def loads_here(self, stranger: str) -> bool:
+        return self._outside.loads_here(stranger or self._stranger)
+
+
+@contextmanager
+def _trusted_as_before(registry: Registry, stranger: str) -> Iterator[None]:
+    outside = registry.outside
+    if stranger and outside is not None:
+        registry.outside = _UntrustedLoader(outside, stranger)
+    try:
+        yield
+    finally:
+        registry.outside = outside
+
+
+# The folder
+
+
+SETTINGS = "arena.toml"
+COMMENT = "# What this league plays. A change of games, options or time control begins an era: arena league run"
+NOT_FOR_LEAGUES = {
+    "bots": "add bots with: arena league add BOT",
+    "candidates": "a league has none",
+    "deals": "limit the matches with: arena league run --matches N",
+    "format": "a league has its own way to seat bots",
+    "name": "a league is named after its folder",
+    "results": "a league keeps its records in its own folder",
+}
+"""Keys of a run's config file that are not allowed in that of a league, and what to do instead."""
+
+
+class LeagueFolder:
+    """A league on disk. `create` and `open` return one."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.journal = Journal(folder)
+
+    @classmethod
+    def create(cls, folder: Path, request: RunRequest, registry: Registry) -> LeagueFolder:
+        """Create a league that plays what is requested."""
+        if (folder / JOURNAL).exists():
+            raise StoreError(f"{folder} already contains a league.")
+        _check_request(request)
+        SeasonConfig.from_request(request, registry)  # report mistakes before there is a folder
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise cannot_write(folder, error) from error
+        if not (folder / SETTINGS).exists():
+            write_event(request, folder / SETTINGS, comment=COMMENT)
+        # The journal comes last: it makes the folder a league, so a crash before this leaves none.
+        try:
+            (folder / JOURNAL).touch()
+        except OSError as error:
+            raise cannot_write(folder / JOURNAL, error) from error
+        return cls(folder)
+
+    @classmethod
+    def open(cls, folder: Path) -> LeagueFolder:
+        """Open a league and read its journal."""
+        if not (folder / JOURNAL).exists():
+            what = "is not a league: it has no journal.jsonl" if folder.is_dir() else "does not exist"
+            raise StoreError(f"{folder} {what}. Create a league with: arena league init {folder}")
+        found = cls(folder)
+        found.journal.read()
+        return found
+
+    def request(self, **given: Any) -> RunRequest:
+        """Return what the config file asks for, with the fields in `given` instead."""
+        request = RunRequest.from_file(self.folder / SETTINGS, **given)
+        _check_request(request)
+        return request
+
+    @property
+    def membership(self) -> Membership:
+        """Return who is in the league now."""
+        return Membership.after_entries(self.journal.entries)
+
+    @property
+    def eras(self) -> list[EraBegun]:
+        """Return the eras that have begun."""
+        return [entry for entry in self.journal.entries if isinstance(entry, EraBegun)]
+
+    def played_eras(self) -> list[EraBegun]:
+        """Return the eras in which bots were seated: these have folders."""
+        begun = {entry.era for entry in self.journal.entries if isinstance(entry, EntriesSeen)}
+        return [era for era in self.eras if era.era in begun]
+
+    def games(self, registry: Registry) -> tuple[str, ...]:
+        """Return the games that the config file names."""
+        return tuple(plan.name for plan in SeasonConfig.from_request(self.request(), registry).plans)
+
+    def add_bots(self, bots: Sequence[Any], registry: Registry, alias: str = "") -> list[BotEvent]:
+        """Add bots, each as the next version of its name, and return their entries; refuse one that is unchanged."""
+        games, entrants = self.games(registry), registry.entrants(bots)
+        if alias and len(entrants) > 1:
+            names = ", ".join(entrant.name for entrant in entrants)
+            raise UsageError(f"{alias} cannot be the name of {len(entrants)} bots; add them one by one: {names}.")
+        asked = [register(self.folder, entrant, alias, games, registry.bots) for entrant in entrants]
+        # Versions are numbered while the journal is locked: two people may add the same bot at once.
+        with self.journal.lock() as append_entries:
+            membership, events = self.membership, list[BotEvent]()
+            for entry in asked:
+                versions = membership.versions(entry.bot)
+                same = [one for one in versions if _is_same_bot(one.entry, entry)]
+                if same and same[0].rests:  # register() has restored its files
+                    events.append(BotReturns(bot=entry.bot, version=same[0].entry.version))
+                    continue
+                if same:
+                    left = same[0].retired or same[0].banned
+                    hint = f". To let it play again: arena league readmit {same[0].name}" if left else "."
+                    raise UsageError(f"{entry.bot} has not changed: it is identical to {same[0].name}{hint}")
+                events.append(replace(entry, version=len(versions) + 1))
+                events[-1].apply_to_members(membership)
+            first = len(self.journal.entries)
+            append_entries(*events)
+        return [entry for entry in self.journal.entries[first:] if isinstance(entry, BotEvent)]
+
+    def add_decision(self, kind: type[Decision], name: str, reason: str = "") -> JournalEntry:
+        """Retire, ban or readmit a bot with all its versions, or one of them (`sprinter@2`); return the entry."""
+        with self.journal.lock() as append_entries:
+            members = self.membership.find_members(name)
+            bot = members[0].entry.bot
+            decision = kind(bot=bot, version=0 if name == bot else split_version(name)[1], reason=reason)
+            if all(decision.is_in_force(member) for member in members):
+                raise UsageError(f"{name} {decision.already}.")
+            append_entries(decision)
+        return self.journal.entries[-1]
+
+    @contextmanager
+    def lock_for_running(self) -> Iterator[None]:
+        """Keep other processes from playing in this league; bots may still join and leave."""
+        try:
+            with lock(self.folder):
+                yield
+        except StoreError as error:
+            if "another process" in str(error):
+                hint = "Only one arena league run works at a time; add and retire work beside it."
+                raise StoreError(f"{error} {hint}") from None
+            raise
+
+
+def _is_same_bot(one: BotJoined, other: BotJoined) -> bool:
+    return (one.digest, one.spec, one.files) == (other.digest, other.spec, other.files)
+
+
+def _check_request(request: RunRequest) -> None:
+    """Refuse keys that are not allowed in a league's config file."""
+    plain = RunRequest()
+    for name, why in NOT_FOR_LEAGUES.items():
+        if getattr(request, name) != getattr(plain, name):
+            error = UsageError(f"The config file of a league cannot have {name.replace('_', '-')}: {why}.")
+            if isinstance(request.file, FilePlaces):
+                request.file.blame(error, request, name)
+            raise error
+
+
+# Events for listeners
+
+
+def announce_changes(league: LeagueFolder, entries: Iterable[JournalEntry], registry: Registry) -> list[str]:
+    """Send changes to all installed listeners; return a sentence for each listener that failed."""
+    with open_listeners(registry) as listeners:
+        send_changes(listeners, league, entries)
+    return listeners.problems
+
+
+@contextmanager
+def open_listeners(registry: Registry) -> Iterator[Listeners]:
+    """Return the installed listeners, and wait at the end until they have handled all events."""
+    listeners = Listeners.of(registry)
+    try:
+        yield listeners
+    finally:
+        listeners.close()
+
+
+def send_changes(listeners: Listeners, league: LeagueFolder, entries: Iterable[JournalEntry]) -> None:
+    """Send journal entries to listeners."""
+    for entry in entries:
+        bot, version = (entry.bot, entry.version or None) if isinstance(entry, BotEvent) else ("", None)
+        reason = getattr(entry, "reason", "")
+        change = LeagueChange(what=entry.what, bot=bot, version=version, at=entry.at, reason=reason)
+        listeners.league_changed(_status(league), change)
+
+
+def _status(league: LeagueFolder) -> LeagueStatus:
+    eras, membership = league.eras, league.membership
+    name, folder, era = league.folder.resolve().name, str(league.folder), eras[-1].era if eras else 0
+    bots = tuple(name for name in membership.members if membership.standing(name) == "plays")
+    matches = sum(_count_records(league, era.era) for era in eras)
+    return LeagueStatus(name=name, folder=folder, era=era, bots=bots, matches=matches)
+
+
+def _count_records(league: LeagueFolder, era: int) -> int:
+    try:
+        with (era_folder(league.folder, era) / GAMES).open("rb") as file:
+            return sum(chunk.count(b"\n") for chunk in iter(lambda: file.read(1 << 20), b""))
+    except OSError:
+        return 0

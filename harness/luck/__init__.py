@@ -1,0 +1,1 @@
+"""Take luck out of results: arena learn-values, and luck-adjusted leaderboards."""

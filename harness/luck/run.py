@@ -1,0 +1,360 @@
+"""Luck-adjusted leaderboards of a run, and arena learn-values, which learns what they need."""
+
+from __future__ import annotations
+
+from array import array
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from harness.cli.options import BOT, GAME, load_plugins, note, options_option, parse_options
+from harness.core.bot import Bot
+from harness.core.errors import StoreError, UsageError
+from harness.core.game import Game, State
+from harness.core.records import GameRecord, ranks_of, shares_ahead
+from harness.core.rng import Chance
+from harness.core.tree_ensemble import DEPTH
+from harness.core.value_function import (
+    Lesson,
+    Tree,
+    ValueFunction,
+    Valuer,
+    read_value_function,
+    rows_of,
+    value_function_of,
+)
+from harness.executors.base import default_workers
+from harness.luck.adjustment import Expectations, PlayedLuck, luck_of, noted, take_luck_out
+from harness.plugins.entrants import Entrant
+from harness.plugins.registry import Registry
+from harness.ratings.leaderboard import Leaderboard
+from harness.ratings.trueskill import by_game
+from harness.runs.setup import configure_run
+from harness.runs.standings import boards_of
+from harness.runs.store import RunFolder
+
+# The luck-adjusted leaderboards of a run, from its records alone.
+
+
+def read_values(files: Sequence[Path]) -> dict[str, ValueFunction]:
+    """The value functions in these files, by game."""
+    functions = {}
+    for path in files:
+        try:
+            function = read_value_function(path.read_bytes(), str(path))
+        except OSError as error:
+            raise StoreError(f"{path} cannot be read: {error.strerror}.") from error
+        functions[function.game] = function
+    return functions
+
+
+def luck_adjusted_leaderboards(
+    run: RunFolder,
+    registry: Registry,
+    records: Sequence[GameRecord],
+    by: Callable[[GameRecord], str] = by_game,
+    values: Sequence[Path] = (),
+    step: Callable[[], None] = lambda: None,
+    *,
+    whole: bool = True,
+) -> list[Leaderboard]:
+    """The leaderboards of these records of a run without the luck in `ahead`; `step` is called for each match. `whole`
+    if they are all of their games."""
+    played = {record.game for record in records}
+    games = {name: game for name, game in configure_run(run, registry).items() if name in played}
+    given = read_values(values)
+    functions = {name: value_function_of(game, given) for name, game in games.items()}
+    adjustment = take_luck_out(records, games, functions, default_workers(), step)
+    plain = boards_of(run, records, by, whole=whole)
+    adjusted = boards_of(run, records, by, adjustment.shares, whole=whole)
+    return noted(plain, adjusted, adjustment, {by(record): record.game for record in records})
+
+
+# Learns a value function: plays matches of many kinds, notes how the seats stand after a piece of luck, fits trees.
+#
+# Half of the bots now and then do something at random, each at its own rate: so there are strong and weak ones of
+# every kind, and positions that sensible play alone would never reach.
+
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Numbers = NDArray[np.float64]
+    Places = NDArray[np.int64]
+
+SLIPS = (0.0, 0.0, 0.0, 0.05, 0.15, 0.4)
+"""How often bots of a lesson do something at random: each seat draws one of these."""
+WARM_UP = 0.05
+"""The share of matches from which only expectations are taken: before that nobody knows how good the bots are."""
+KEPT_APART = 0.1
+"""The share of matches that are not learned from: they tell how much was learned."""
+A_MATCH = 10
+"""Positions taken from a match."""
+LAST = 1
+"""So many of them are the last ones: late luck decides much, and comes but once."""
+TRIED = 60
+"""Matches, the last ones, in which is seen where luck matters."""
+PAYS = 0.01
+"""Luck after choices of which all together make up less than this is not worth the time to look at it."""
+TREES = 160
+RATE = 0.15
+BINS = 48
+"""Values of a feature that questions can tell apart."""
+PRIOR = 150.0
+"""A leaf is drawn towards nought as if it had seen so many more positions that say nothing."""
+
+
+class _Rows:
+    """Rows of features, each with what was expected of the seat in the end, and what came of it."""
+
+    def __init__(self) -> None:
+        self.values, self.targets, self.width = array("d"), array("d"), 0
+
+    def add(self, row: Sequence[float], target: float) -> None:
+        self.values.extend(row)
+        self.targets.append(target)
+        self.width = len(row)
+
+
+def learn(
+    game: Game[Any],
+    entrants: Sequence[Entrant],
+    players: Sequence[int],
+    matches: int,
+    seed: int,
+    step: Callable[[], None] = lambda: None,
+) -> ValueFunction:
+    """Plays so many matches of these bots and learns from them; `step` is called after each. It needs numpy."""
+    try:
+        import numpy as np
+    except ModuleNotFoundError as error:
+        raise UsageError("To learn a value function needs numpy: pip install 'arena-harness[learn]'.") from error
+    luck, expectations = Chance(seed), Expectations()
+    learned, apart, last = _Rows(), _Rows(), deque[tuple[GameRecord, list[float]]](maxlen=TRIED)
+    for number in range(matches):
+        rng = luck.rng("lesson", game.name, number)
+        table = [(rng.choice(entrants), rng.choice(SLIPS)) for _ in range(players[number % len(players)])]
+        positions, record = _play(game, table, luck.derive("match", game.name, number), rng)
+        expected = expectations.before(record)
+        last.append((record, expected))
+        if number >= WARM_UP * matches:
+            rows = apart if number >= (1 - KEPT_APART) * matches else learned
+            for position in positions:
+                for row, share, result in zip(position, expected, shares_ahead(record.ranks), strict=True):
+                    rows.add([*row, share], result)
+        step()
+    features = np.asarray(learned.values).reshape(-1, learned.width)
+    trees = fit(features, np.asarray(learned.targets))
+    lesson = Lesson(tuple(entrant.name for entrant in entrants), tuple(players), matches, seed, 0.0)
+    function = ValueFunction(game.name, game.version, dict(game.settings), learned.width, (), lesson, trees)
+    valuer = Valuer(function)
+    return function.tried(_explained(valuer, apart), _phases_that_matter(game, valuer, last))
+
+
+def _play(
+    game: Game[Any], table: Sequence[tuple[Entrant, float]], seed: int, rng: Random
+) -> tuple[list[list[list[float]]], GameRecord]:
+    """A match of these bots with their slips: how its seats stood after some pieces of luck, and its record."""
+    luck = PlayedLuck(seed)
+    bots = [_seated(entrant, game, seat, len(table), Chance(seed)) for seat, (entrant, _) in enumerate(table)]
+    state = game.new(len(table), luck)
+    noted: list[State[Any]] = []
+    actions, decisions, unseen = [], [0] * len(table), -1
+    while state.legal:
+        if luck.fresh or state.unseen() != unseen:
+            noted.append(state.clone())
+            luck.settle()
+        unseen, seat, legal = state.unseen(), state.seat, state.legal
+        if len(legal) == 1:
+            action = legal[0]
+        elif rng.random() < table[seat][1]:
+            action = rng.choice(legal)
+        else:
+            action = bots[seat].choose(state.view(seat), legal)
+        if len(legal) > 1:
+            actions.append(action.code)
+            decisions[seat] += 1
+        state.step(action)
+    taken = noted[-LAST:] + rng.sample(noted[:-LAST], min(A_MATCH - LAST, len(noted[:-LAST])))
+    scores = state.scores()
+    record = GameRecord(
+        id=f"lesson-{seed}",
+        index=0,
+        set="",
+        game=game.name,
+        rules=game.version,
+        options=dict(game.settings),
+        seed=seed,
+        seats=tuple(f"{entrant.name}, {slips}" for entrant, slips in table),
+        scores=scores,
+        ranks=ranks_of(scores),
+        ending=state.ending,
+        actions=tuple(actions),
+        decisions=tuple(decisions),
+    )
+    return [rows_of(position) for position in taken], record
+
+
+def _seated(entrant: Entrant, game: Game[Any], seat: int, players: int, luck: Chance) -> Bot[Any]:
+    bot = entrant.seat(game, seat, players, luck.derive("bot", seat))
+    bot.start()
+    return bot
+
+
+def _phases_that_matter(
+    game: Game[Any], valuer: Valuer, matches: Iterable[tuple[GameRecord, Sequence[float]]]
+) -> list[str]:
+    """The choices after which it sees so much luck in these matches that looking there pays."""
+    squares: dict[str, float] = {}
+    for record, expected in matches:
+        for phase, luck in luck_of(game, record, valuer, expected, alternatives=2).items():
+            squares[phase] = squares.get(phase, 0.0) + sum([mine * mine for mine in luck])
+    return sorted(phase for phase, seen in squares.items() if seen > PAYS * sum(squares.values()))
+
+
+def _explained(valuer: Valuer, rows: _Rows) -> float:
+    """The share of what was not expected beforehand that the value function makes good, on rows it has not seen."""
+    before = after = 0.0
+    for place, target in enumerate(rows.targets):
+        row = rows.values[place * rows.width : (place + 1) * rows.width]
+        before += (target - row[-1]) ** 2
+        after += (target - valuer.guess(row)) ** 2
+    return 1 - after / before if before else 0.0
+
+
+def fit(rows: Numbers, targets: Numbers) -> tuple[Tree, ...]:
+    """Trees whose sum, on top of the last feature of each row, comes as near to the targets as they can (boosting)."""
+    import numpy as np
+
+    cuts = [_cuts(rows[:, feature]) for feature in range(rows.shape[1])]
+    binned = [np.searchsorted(cut, rows[:, feature]).astype(np.int64) for feature, cut in enumerate(cuts)]
+    missing = targets - rows[:, -1]
+    grown = []
+    for _ in range(TREES):
+        asked: list[tuple[int, int]] = []
+        leaf = np.zeros(len(targets), dtype=np.int64)
+        for level in range(DEPTH):
+            feature, cut = _best_question(binned, leaf, missing, level)
+            asked.append((feature, cut))
+            leaf += (binned[feature] > cut).astype(np.int64) << level
+        counts = np.bincount(leaf, minlength=1 << DEPTH)
+        leaves = np.round(RATE * np.bincount(leaf, missing, minlength=1 << DEPTH) / (counts + PRIOR), 5)
+        missing = missing - leaves[leaf]
+        grown.append(
+            Tree(
+                tuple(feature for feature, _ in asked),
+                tuple(float(cuts[feature][cut]) for feature, cut in asked),
+                tuple(leaves.tolist()),
+            )
+        )
+    return tuple(grown)
+
+
+def _cuts(values: Numbers) -> Numbers:
+    """Where questions about a feature may cut: between its values, or between parts of about the same size."""
+    import numpy as np
+
+    different = np.unique(values)
+    if len(different) > BINS:
+        different = np.unique(np.quantile(values, np.linspace(0, 1, BINS + 1), method="nearest"))
+    cuts: Numbers = np.round((different[:-1] + different[1:]) / 2, 6)
+    return cuts
+
+
+def _best_question(binned: Sequence[Places], leaf: Places, missing: Numbers, level: int) -> tuple[int, int]:
+    """The feature and the cut that part the rows of all leaves best."""
+    import numpy as np
+
+    leaves, best, found = 1 << level, -1.0, (0, 0)
+    for feature, bins in enumerate(binned):
+        width = int(bins.max()) + 1
+        if width < 2:
+            continue
+        place = leaf * width + bins
+        counts = np.bincount(place, minlength=leaves * width).reshape(leaves, width).cumsum(1)
+        sums = np.bincount(place, missing, minlength=leaves * width).reshape(leaves, width).cumsum(1)
+        low = sums[:, :-1] ** 2 / (counts[:, :-1] + PRIOR)
+        high = (sums[:, -1:] - sums[:, :-1]) ** 2 / (counts[:, -1:] - counts[:, :-1] + PRIOR)
+        gains = (low + high).sum(0)
+        cut = int(gains.argmax())
+        if gains[cut] > best:
+            best, found = float(gains[cut]), (feature, cut)
+    return found
+
+
+# arena learn-values.
+
+
+@click.command("learn-values", short_help="Learn what positions of a game are worth, to take luck out of results.")
+@click.argument("game", type=GAME)
+@click.option(
+    "--matches", type=click.IntRange(min=100), default=12_000, show_default=True, help="Matches to learn from."
+)
+@click.option(
+    "--bot",
+    "bots",
+    type=BOT,
+    multiple=True,
+    help="Who plays them, several times. Default: the bots made for this game, and random.",
+)
+@click.option(
+    "--players",
+    type=click.IntRange(min=1),
+    multiple=True,
+    help="Seats at a table, several times. Default: all there may be.",
+)
+@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="The luck of the matches.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Where to write it. Default: GAME.json in this folder.",
+)
+@options_option
+def command(
+    game: str,
+    matches: int,
+    bots: tuple[str, ...],
+    players: tuple[int, ...],
+    seed: int,
+    out: Path | None,
+    options: tuple[str, ...],
+) -> None:
+    """Learn what positions of a GAME are worth, from matches that are played now, in this process.
+
+    The file is for --luck-adjusted, or for a game's package (docs/add-a-game.md). Needs numpy: pip install
+    'arena-harness[learn]'.
+
+    \b
+    arena learn-values el-paso --bot random --bot diehard --bot skittish --out mine.json
+    arena leaderboard my-run --luck-adjusted --values mine.json
+    """
+    from msgspec.json import encode
+    from msgspec.json import format as laid_out
+
+    from harness.core.errors import UsageError
+    from harness.output.progress import Progress
+    from harness.runs.store import write_whole
+
+    registry = load_plugins()
+    configured = registry.game(game).configure(parse_options(options))
+    made_for = sorted(name for name, offer in registry.bots.items() if game in offer.cls.games)
+    entrants = registry.entrants(bots or [*made_for, "random"])
+    sizes = players or tuple(range(configured.min_players, configured.max_players + 1))
+    for size in sizes:
+        if not configured.min_players <= size <= configured.max_players:
+            raise UsageError(
+                f"{configured.title} is for {configured.min_players} to {configured.max_players} players, not {size}."
+            )
+    with Progress("matches", matches) as progress:
+        function = learn(configured, entrants, sizes, matches, seed, progress.step)
+    path = out or Path(f"{game}.json")
+    write_whole(path, laid_out(encode(function), indent=0) + b"\n")
+    note(
+        f"{path}: value function {function.digest}, which explains {function.lesson.explained:.0%} of what could not "
+        f"be expected before a match, in matches that it has not seen."
+    )

@@ -1,0 +1,183 @@
+"""Tables of matches, and a summary of one bot."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping
+
+from tabulate import tabulate
+
+from harness.core.errors import UnknownName
+from harness.core.plan import Plan
+from harness.core.records import GameRecord, shares_ahead
+from harness.match.faults import cause_of
+from harness.output.columns import Fields, ScoreText, screen_width
+from harness.output.tables import leaderboard_table, pairwise_table
+from harness.ratings.leaderboard import Leaderboard, RatingSet
+from harness.ratings.trueskill import by_game, by_option, by_players
+from harness.runs.queries import FoundMatches, MatchLine
+from harness.runs.standings import rating_set_of
+
+# A list of matches for people: who played, how it ended, what happened.
+
+
+HEADERS = ("match", "seats and scores", "what happened", "decisions")
+TIE = "\N{NO-BREAK SPACE}"
+"""Keeps a score beside its bot."""
+NUMBER_AND_UNIT = 2
+NARROWEST = 16
+"""Characters of a column that is wrapped, at least."""
+
+
+class MatchTable(tuple[MatchLine, ...]):
+    """Matches that were asked for: shown as a table. `total` is how many fit, also those past the limit."""
+
+    total: int
+    scores: Mapping[str, ScoreText]
+
+    def __new__(cls, found: FoundMatches, scores: Mapping[str, ScoreText] | None = None) -> MatchTable:
+        """The table of what was found, with scores in the words of those games that are given."""
+        table = super().__new__(cls, found)
+        table.total, table.scores = found.total, scores or {}
+        return table
+
+    def __repr__(self) -> str:
+        more = remark(len(self), self.total)
+        return self.text() + (f"\n\n{more}" if more else "")
+
+    def _repr_html_(self) -> str:
+        return str(
+            tabulate(
+                [_cells(line, self.scores.get(line.game, str)) for line in self],
+                HEADERS,
+                tablefmt="html",
+                disable_numparse=True,
+            )
+        )
+
+    def text(self) -> str:
+        """The table, as wide as the terminal, or 80 columns where there is none."""
+        cells = [_cells(line, self.scores.get(line.game, str)) for line in self]
+        seats, happened = _widths(cells, screen_width())
+        rows = [(match, _wrap(sat, seats), _wrap(said, happened), count) for match, sat, said, count in cells]
+        align = ("left", "left", "left", "right")
+        return str(tabulate(rows, HEADERS, disable_numparse=True, colalign=align if rows else None))
+
+
+def remark(shown: int, total: int) -> str:
+    """What a list of so many matches does not show."""
+    if not total:
+        return "No match fits."
+    return f"{total - shown:,} more of {total:,} are beyond the limit." if shown < total else ""
+
+
+def _cells(line: MatchLine, score_text: ScoreText) -> tuple[str, str, str, str]:
+    told = (score_text(score).replace(" ", TIE) for score in line.scores)
+    seats = ", ".join(f"{bot}{TIE}{score}" for bot, score in zip(line.seats, told, strict=True))
+    return line.match, seats, what_happened(line, score_text), str(line.decisions)
+
+
+def what_happened(line: MatchLine, score_text: ScoreText = str) -> str:
+    """Who won by how much, and who failed. Where a score has several parts there is no single margin."""
+    winners = line.winners
+    if len(winners) == len(line.seats):
+        told = "shared by all" if len(winners) > 1 else "played alone"
+    elif len(winners) > 1:
+        told = f"shared by {' and '.join(winners)}"
+    else:
+        told = f"{winners[0]} won"
+        failed = {fault.seat for fault in line.faults}
+        fair = sorted((score for seat, score in enumerate(line.scores) if seat not in failed), reverse=True)
+        if len(fair) > 1 and len((margin := score_text(fair[0] - fair[1])).split()) <= NUMBER_AND_UNIT:
+            told += f" by {margin}"
+    for fault in line.faults:
+        told += f"; {fault.bot} "
+        told += "disqualified" if fault.kind == "disqualified" else f"failed at {fault.decision}: {fault.cause}"
+    return told
+
+
+def _widths(cells: list[tuple[str, str, str, str]], width: int) -> tuple[int, int]:
+    """Characters for the two columns of words: what they need, or what is left over."""
+    match, seats, happened, _ = (max(map(len, column)) for column in zip(HEADERS, *cells, strict=True))
+    room = width - match - len(HEADERS[3]) - 2 * len(HEADERS)  # the last column is two wider than its heading
+    if seats + happened <= room:
+        return seats, happened
+    half = room // 2
+    seats, happened = min(seats, max(half, room - happened)), min(happened, max(half, room - seats))
+    return max(seats, NARROWEST), max(happened, NARROWEST)
+
+
+def _wrap(text: str, width: int) -> str:
+    return textwrap.fill(text, width, break_on_hyphens=False).replace(TIE, " ")
+
+
+# One bot in a run: everything that the records say about it, as plain data.
+
+
+MOST_FAULTS = 100
+"""A bot that fails in every match need not have them all listed."""
+
+
+def bot_summary(records: Iterable[GameRecord], bot: str, plan: Plan | None = None) -> dict[str, object]:
+    """The bot's lines (by game, by number of players, by option), its opponents, its seats and its faults; records come
+    in the order of the schedule."""
+    rating_sets = {
+        name: rating_set_of(plan, by, whole=False) if plan else RatingSet(by)
+        for name, by in (("games", by_game), ("players", by_players), ("options", by_option))
+    }
+    seats: dict[tuple[str, int, int], list[float]] = {}
+    faults: list[Fields] = []
+    for record in records:
+        for rating_set in rating_sets.values():
+            rating_set.add(record)
+        for seat, name in enumerate(record.seats):
+            if name == bot:
+                sums = seats.setdefault((record.game, len(record.seats), seat), [0.0] * 3)
+                sums[0] += 1
+                sums[1] += shares_ahead(record.ranks)[seat]
+                sums[2] += record.scores[seat]
+                faults += _faults(record, seat)
+    boards = {by: rating_set.boards() for by, rating_set in rating_sets.items()}
+    known = {name for board in boards["games"] for name in board.ratings.lines}
+    if bot not in known:
+        raise UnknownName("bot of these records", bot, known)
+    return {
+        "bot": bot,
+        **{by: dict(_lines(parts, bot)) for by, parts in boards.items()},
+        "opponents": {
+            board.title: [row for row in pairwise_table(board).rows if row["bot"] == bot]
+            for board in boards["games"]
+            if bot in board.ratings.lines
+        },
+        "seats": [
+            {
+                "game": game,
+                "players": players,
+                "seat": seat,
+                "matches": int(matches),
+                "ahead": round(ahead / matches, 4),
+                "mean score": round(score / matches, 2),
+            }
+            for (game, players, seat), (matches, ahead, score) in sorted(seats.items())
+        ],
+        "faults": faults[:MOST_FAULTS],
+    }
+
+
+def _lines(boards: Iterable[Leaderboard], bot: str) -> Iterator[tuple[str, Fields]]:
+    for board in boards:
+        for row in leaderboard_table(board).rows:
+            if row["bot"] == bot:
+                yield board.title, row
+
+
+def _faults(record: GameRecord, seat: int) -> Iterator[Fields]:
+    for fault in record.failures:
+        if fault.seat == seat:
+            yield {
+                "match": record.id,
+                "kind": fault.kind,
+                "cause": cause_of(fault),
+                "decision": fault.decision,
+                "detail": fault.detail,
+            }

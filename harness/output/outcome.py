@@ -1,0 +1,481 @@
+"""The results that a format has of its own: as text, as brackets, as files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from html import escape
+from textwrap import wrap
+from typing import TYPE_CHECKING
+
+from harness._version import VERSION
+from harness.core.errors import ArenaError, StoreError, UnknownName, UsageError
+from harness.core.plan import BracketEntry, BracketRound, Format, Outcome, ResultTable, ShownValue
+from harness.output.columns import NOTHING, Fields, Layout, screen_width, wrapped_text
+from harness.output.tables import FORMATS, DataTable, leaderboard_files, text_of
+from harness.plugins.discovery import shown
+from harness.plugins.registry import Registry
+from harness.runs.index import ordered_results
+from harness.runs.scheduler import Schedule
+from harness.runs.setup import formats_of
+from harness.runs.standings import boards_of
+from harness.runs.store import RunFolder, digest_of_file, write_derived
+
+if TYPE_CHECKING:
+    from harness.runs.verify import Verified
+
+# A bracket drawn with characters: as a tree, as columns of tables, or round by round, whichever fits.
+
+
+GOES_ON, WINS = "→", "wins"
+FINAL = "final"
+UNKNOWN = "?"
+GAP = "   "
+Node = tuple[int, int]
+"""A table of a bracket: its round and its number there."""
+
+
+def bracket_text(rounds: Sequence[BracketRound], width: int) -> str:
+    """The bracket in lines of at most `width` characters; names that are wider than that stay whole."""
+    if not rounds:
+        return ""
+    for drawing in (_Tree(rounds).lines() if is_tree(rounds) else [], _columns(rounds)):
+        if drawing and max(map(len, drawing)) <= width:
+            return "\n".join([*drawing, *_notes(rounds, width)])
+    return "\n".join([*_lists(rounds, width), *_notes(rounds, width)])
+
+
+def is_tree(rounds: Sequence[BracketRound]) -> bool:
+    """Whether of every table but the last one goes on, so that lines can lead from each to the next."""
+    played = rounds[:-1]
+    return all(sum(entry.through is True for entry in table) == 1 for each in played for table in each.tables)
+
+
+class BracketPlaces:
+    """Where everything of a bracket that is a tree stands: a row for each bot of each round."""
+
+    def __init__(self, rounds: Sequence[BracketRound]) -> None:
+        self.rounds = rounds
+        self.rows: list[dict[str, int]] = [{} for _ in rounds]
+        """For each round the row of each bot that plays or sits out."""
+        self.next_row = 0
+        self._tables = [{entry.bot: at for at, table in enumerate(each.tables) for entry in table} for each in rounds]
+        last = len(rounds) - 1
+        for table in range(len(rounds[last].tables)):
+            self._place(last, table)
+        for bot in rounds[last].byes:
+            self._place_bot(last, bot)
+
+    def _place(self, number: int, table: int) -> None:
+        for entry in self.rounds[number].tables[table]:
+            self._place_bot(number, entry.bot)
+
+    def _place_bot(self, number: int, bot: str) -> None:
+        """Gives a row to a bot of a round: that of the table it comes from, or of itself the round before."""
+        if number == 0:
+            self.rows[0][bot], self.next_row = self.next_row, self.next_row + 1
+            return
+        table = self._tables[number - 1].get(bot)
+        if table is None:  # it sat out
+            self._place_bot(number - 1, bot)
+            self.rows[number][bot] = self.rows[number - 1][bot]
+            return
+        self._place(number - 1, table)
+        self.rows[number][bot] = self.row_of((number - 1, table))
+
+    def row_of(self, node: Node) -> int:
+        """The row in which the winner of a table stands in the next round."""
+        rows = self.rows_of(node)
+        return (rows[0] + rows[-1] + 1) // 2
+
+    def rows_of(self, node: Node) -> list[int]:
+        """The rows of those who sit at a table."""
+        number, table = node
+        return sorted(self.rows[number][entry.bot] for entry in self.rounds[number].tables[table])
+
+
+class _Tree:
+    def __init__(self, rounds: Sequence[BracketRound]) -> None:
+        self.rounds, self.places = rounds, BracketPlaces(rounds)
+
+    def lines(self) -> list[str]:
+        """A header, then a line for each row."""
+        columns: list[list[str]] = []
+        for number, each in enumerate(self.rounds):
+            columns += [self._names(number, each), self._joints(number, each)]
+        columns.append(self._winners())
+        wide = [max(map(len, column)) for column in columns]
+        lines = [
+            "".join(text.ljust(w) for text, w in zip(row, wide, strict=True)) for row in zip(*columns, strict=True)
+        ]
+        return [line.rstrip() for line in lines]
+
+    def _names(self, number: int, each: BracketRound) -> list[str]:
+        points = {entry.bot: _points(entry, each) for table in each.tables for entry in table}
+        points |= dict.fromkeys(each.byes, "bye")
+        name, figure = max(map(len, points)), max(map(len, points.values()))
+        wide = max(len(each.name), name + figure + 3)  # the line to the joint is as long as the header asks for
+        lines = [each.name] + [""] * self.places.next_row
+        for bot, text in points.items():
+            lines[1 + self.places.rows[number][bot]] = f"{bot:<{name}} {text:>{figure}} ".ljust(wide, "─")
+        return lines
+
+    def _joints(self, number: int, each: BracketRound) -> list[str]:
+        lines = [""] * (1 + self.places.next_row)
+        for table in range(len(each.tables)):
+            rows, out = self.places.rows_of((number, table)), self.places.row_of((number, table))
+            for row in range(rows[0], rows[-1] + 1):
+                lines[1 + row] = _joint(row, rows, row == out) + ("─ " if row == out else "  ")
+        for bot in each.byes:
+            lines[1 + self.places.rows[number][bot]] = "── "
+        return lines
+
+    def _winners(self) -> list[str]:
+        last = len(self.rounds) - 1
+        lines = ["winner" if self.rounds[last].name == FINAL else ""] + [""] * self.places.next_row
+        for number, table in enumerate(self.rounds[last].tables):
+            won = [entry.bot for entry in table if entry.through]
+            lines[1 + self.places.row_of((last, number))] = won[0] if won else UNKNOWN
+        for bot in self.rounds[last].byes:
+            lines[1 + self.places.rows[last][bot]] = bot
+        return lines
+
+
+def _joint(row: int, rows: Sequence[int], out: bool) -> str:
+    if len(rows) == 1:
+        return "─"
+    if row == rows[0]:
+        return "┬" if out else "┐"
+    if row == rows[-1]:
+        return "┴" if out else "┘"
+    if row in rows:
+        return "┼" if out else "┤"
+    return "├" if out else "│"
+
+
+def _points(entry: BracketEntry, each: BracketRound) -> str:
+    return f"{entry.points:g}" if each.most or entry.points else "-"
+
+
+def _columns(rounds: Sequence[BracketRound]) -> list[str]:
+    """A column for each round, with its tables below each other; arrows mark who goes on."""
+    columns = []
+    for each in rounds:
+        entries = [entry for table in each.tables for entry in table]
+        name = max(len(bot) for bot in [*(entry.bot for entry in entries), *each.byes])
+        figure = max(len(_points(entry, each)) for entry in entries)
+        lines = [each.name]
+        for table in each.tables:
+            lines += ["", *(_marked(entry, each, name, figure) for entry in table)]
+        if each.byes:
+            lines += ["", *(f"{bot:<{name}} {'bye':>{figure}} {GOES_ON}" for bot in each.byes)]
+        columns.append(lines)
+    height = max(map(len, columns))
+    wide = [max(map(len, column)) for column in columns]
+    rows = zip(*(column + [""] * (height - len(column)) for column in columns), strict=True)
+    return [GAP.join(text.ljust(w) for text, w in zip(row, wide, strict=True)).rstrip() for row in rows]
+
+
+def _marked(entry: BracketEntry, each: BracketRound, name: int, figure: int) -> str:
+    mark = f" {WINS if each.name == FINAL else GOES_ON}" if entry.through else ""
+    return f"{entry.bot:<{name}} {_points(entry, each):>{figure}}{mark}"
+
+
+def _lists(rounds: Sequence[BracketRound], width: int) -> list[str]:
+    """Round by round, a line or more for each table; who stands before the bar goes on."""
+    lines: list[str] = []
+    for each in rounds:
+        count = f"{len(each.tables)} table{'s' * (len(each.tables) > 1)}"
+        lines += ["", f"{each.name}: {count}, points of {each.most:g}" if each.most else f"{each.name}: {count}"]
+        for number, table in enumerate(each.tables, 1):
+            on = [f"{entry.bot} {_points(entry, each)}" for entry in table if entry.through]
+            out = [f"{entry.bot} {_points(entry, each)}" for entry in table if not entry.through]
+            text = " | ".join(", ".join(part) for part in (on, out) if part)
+            lines += _wrapped(f"  {number}. {text}", width, "     ")
+        if each.byes:
+            lines += _wrapped(f"  bye: {', '.join(each.byes)}", width, "     ")
+    return [*lines[1:], "", "Before the bar: goes on."]
+
+
+def _notes(rounds: Sequence[BracketRound], width: int) -> list[str]:
+    notes = [f"{each.name}: {note}" for each in rounds for note in each.notes]
+    return ["", *(line for note in notes for line in _wrapped(note, width, "  "))] if notes else []
+
+
+def _wrapped(text: str, width: int, indent: str) -> list[str]:
+    return wrap(
+        text, max(20, width), subsequent_indent=indent, break_long_words=False, break_on_hyphens=False,
+        drop_whitespace=True,
+    )  # fmt: skip
+
+
+# A format's own result for people and programs: its tables, its bracket, its sentences, in every table format.
+
+
+WIDE = 160
+"""Characters in a line of a file; a reader of it scrolls."""
+FENCED = ("github", "pipe")
+MARKUP = ("html", "unsafehtml")
+DATA = ("csv", "json", "tsv")
+"""Formats for programs: one table to a stream."""
+NOT_DRAWN = ("csv", "tsv", "jira", "textile", "mediawiki", "moinmoin", "youtrack", "asciidoc", "rst")
+"""Formats in which a drawing would be torn; those of LaTeX, too. A bracket is a table there."""
+BRACKET = "bracket"
+
+
+class FormatResults(Mapping[str, Outcome]):
+    """What the format of a run says of each game: shown as tables, and found by the game's name."""
+
+    def __init__(self, outcomes: Mapping[str, Outcome], format_name: str) -> None:
+        self._outcomes, self.format = dict(outcomes), format_name
+
+    def __getitem__(self, game: str) -> Outcome:
+        if game not in self._outcomes:
+            raise UnknownName("game of this run", game, self._outcomes)
+        return self._outcomes[game]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._outcomes)
+
+    def __len__(self) -> int:
+        return len(self._outcomes)
+
+    def only(self, game: str | None) -> FormatResults:
+        """Those of one game, or all."""
+        kept = {name: one for name, one in self.items() if game in (None, name)}
+        return FormatResults(kept, self.format)
+
+    @property
+    def has_results(self) -> bool:
+        """Whether the format has more to show than sentences."""
+        return any(outcome.has_results for outcome in self.values())
+
+    def fields(self) -> dict[str, Fields]:
+        """The same for programs: game -> standing, note, what is open, tables and bracket."""
+        return {game: outcome_fields(outcome) for game, outcome in self.items()}
+
+    def text(self, table_format: str = "simple", width: int | None = None, notes: bool = True) -> str:
+        """Everything in one of the table formats; `width` is that of the terminal unless it is given."""
+        return outcome_text(self, table_format, width, notes)
+
+    def __repr__(self) -> str:
+        return self.text()
+
+    def _repr_html_(self) -> str:
+        return self.text("html")
+
+
+def outcome_fields(outcome: Outcome) -> Fields:
+    """An outcome as plain data."""
+    return {
+        "standing": list(outcome.standing),
+        "note": outcome.note,
+        "open": outcome.open,
+        "tables": {table.title: table.fields() for table in outcome.tables},
+        "bracket": [each.fields() for each in outcome.bracket],
+    }
+
+
+def outcome_text(results: FormatResults, table_format: str, width: int | None = None, notes: bool = True) -> str:
+    """The results of all games in one of FORMATS; `notes` leaves out the closing sentences if False."""
+    if table_format not in FORMATS:
+        raise UnknownName("table format", table_format, FORMATS)
+    if table_format == "json":
+        return json.dumps(results.fields(), indent=2, allow_nan=False)
+    drawn = table_format not in NOT_DRAWN and not table_format.startswith("latex")
+    if table_format in DATA:
+        return text_of([table for game, one in results.items() for table in data_tables(game, one)], table_format)
+    if width is None:
+        width = screen_width() if table_format == "simple" else WIDE
+    told = _Text(table_format, width)
+    for game, outcome in results.items():
+        for table in outcome.tables:
+            told.table(data_table(game, table))
+        if outcome.bracket and drawn:
+            told.drawing(f"{game}: {BRACKET}", bracket_text(outcome.bracket, width))
+        elif outcome.bracket:
+            told.table(bracket_table(game, outcome.bracket))
+        if outcome.open:
+            told.sentence(f"{game}: still open. {outcome.open}")
+        if outcome.note and notes:
+            told.sentence(f"{game}: {outcome.note}")
+    for legend in dict.fromkeys(table.legend for one in results.values() for table in one.tables if table.legend):
+        told.sentence(legend)
+    nothing = f"A {results.format} has no result of its own: its leaderboard says it all."
+    return "\n\n".join(told.parts) or (nothing if notes else "")
+
+
+@dataclass
+class _Text:
+    table_format: str
+    width: int
+
+    def __post_init__(self) -> None:
+        self.parts: list[str] = []
+
+    def table(self, table: DataTable) -> None:
+        self.parts.append(text_of([replace(table, legend="")], self.table_format, Layout(self.width)))
+
+    def drawing(self, title: str, text: str) -> None:
+        if self.table_format in MARKUP:
+            self.parts.append(f'<h2>{escape(title)}</h2>\n\n<pre style="line-height: 1.2">{escape(text)}</pre>')
+        elif self.table_format in FENCED:
+            self.parts.append(f"## {title}\n\n```text\n{text}\n```")
+        else:
+            self.parts.append(f"{title}\n\n{text}")
+
+    def sentence(self, text: str) -> None:
+        if self.table_format in MARKUP:
+            text = f"<p>{escape(text)}</p>"
+        elif self.table_format == "simple":
+            text = wrapped_text(text, self.width)
+        self.parts.append(text)
+
+
+def data_tables(game: str, outcome: Outcome) -> list[DataTable]:
+    """All of an outcome as tables, its bracket included."""
+    tables = [data_table(game, table) for table in outcome.tables]
+    return [*tables, bracket_table(game, outcome.bracket)] if outcome.bracket else tables
+
+
+def data_table(game: str, table: ResultTable) -> DataTable:
+    """A format's table as one that can be printed."""
+    words = {
+        header
+        for place, header in enumerate(table.headers)
+        if header not in table.numbers and any(isinstance(row[place], str) for row in table.rows)
+    }
+    return DataTable(
+        f"{game}: {table.title}",
+        table.fields(),
+        list(table.headers),
+        [[cell_text(value) for value in row] for row in table.rows],
+        list(table.notes),
+        table.legend,
+        keys=table.keys,
+        words=frozenset(words),
+    )
+
+
+def bracket_table(game: str, rounds: Iterable[BracketRound]) -> DataTable:
+    """A bracket as a table: a line for each bot of each round."""
+    headers = ["round", "table", "bot", "points", "goes on"]
+    rows: list[Fields] = []
+    for each in rounds:
+        for number, table in enumerate(each.tables, 1):
+            rows += [
+                {"round": each.name, "table": number, "bot": one.bot, "points": one.points, "goes on": one.through}
+                for one in table
+            ]
+        rows += [{"round": each.name, "table": None, "bot": bot, "points": None, "goes on": True} for bot in each.byes]
+    cells = [[cell_text(row[header]) for header in headers] for row in rows]
+    return DataTable(f"{game}: {BRACKET}", rows, headers, cells, keys=2, words=frozenset(("round", "bot", "goes on")))
+
+
+def cell_text(value: ShownValue | object) -> str:
+    """A value for people."""
+    if value is None:
+        return NOTHING
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+# A format's own result beside the records: outcome.md and outcome.json, derived like the leaderboard.
+
+
+FILES = {"outcome.md": "github", "outcome.json": "json"}
+"""Names of files -> table formats."""
+
+
+def results_of(run: RunFolder, formats: Mapping[str, Format]) -> FormatResults:
+    """What the format of a run says of its records, as far as they go."""
+    if run.several:
+        raise UsageError("A format's own result is that of one run: name one, or look at the leaderboard.")
+    return _results(run, Schedule(run.info.plan, formats))
+
+
+def _results(run: RunFolder, schedule: Schedule) -> FormatResults:
+    reads_actions = schedule.format.reads_actions
+    records = run.records() if reads_actions else ordered_results(run)
+    return FormatResults(schedule.outcomes(records, ordered=not reads_actions), schedule.plan.format)
+
+
+def format_results(run: RunFolder, registry: Registry) -> tuple[FormatResults, list[str]]:
+    """What the run's format says itself, and a sentence if it cannot be asked: it may not be installed here."""
+    if run.several:
+        return FormatResults({}, run.info.plan.format), []
+    try:
+        return results_of(run, formats_of(run, registry)), []
+    except ArenaError as error:
+        nothing = FormatResults({}, run.info.plan.format)
+        return nothing, [f"The result of the {run.info.plan.format} itself is missed: {error}"]
+
+
+def write_outcome(run: RunFolder, schedule: Schedule) -> FormatResults:
+    """The format's own result, written beside the records if it has one."""
+    results = _results(run, schedule)
+    write_derived(run.folder, outcome_files(results))
+    return results
+
+
+def outcome_files(results: FormatResults) -> dict[str, bytes]:
+    """What is written: names of files, and what is in each; nothing for a format that has but a sentence to say."""
+    if not results.has_results:
+        return {}
+    return {name: results.text(table_format).encode() + b"\n" for name, table_format in FILES.items()}
+
+
+# Checks what people read of a run: tables are a function of the records, so they are made again and compared.
+
+
+def unfit_tables(run: RunFolder, formats: Mapping[str, Format], verified: Verified | None = None) -> list[str]:
+    """A sentence for each table beside the records that is not theirs, to the byte: numbers are rounded when they
+    are written, and added up in the order of the schedule. One that is not there is no harm. What is `verified` of the
+    records need not be made again, and is remembered."""
+    try:
+        tables = _digests(run, formats, verified)
+    except StoreError:
+        return []  # what is wrong with the records is told elsewhere
+    other = run.info.arena != VERSION
+    why = f" (or arena {shown(run.info.arena)} wrote it otherwise than {VERSION} does)" if other else ""
+    found = []
+    for name, rebuilt in tables.items():
+        try:
+            there = digest_of_file(run.folder / name)
+        except StoreError as error:
+            found.append(str(error))
+            continue
+        if there not in ("", rebuilt):
+            what = f"is not what the records give{why}"
+            show = " --show format" if name in FILES else ""
+            found.append(f"{run.folder / name} {what}; arena leaderboard {run.folder}{show} shows what is.")
+    return found
+
+
+def _digests(run: RunFolder, formats: Mapping[str, Format], verified: Verified | None) -> dict[str, str]:
+    """The digests of the tables that the records give, by their names."""
+    known = verified.tables if verified else None
+    if known is not None and not any((run.folder / name).exists() for name in FILES if name not in known):
+        return known
+    files = {
+        **leaderboard_files(boards_of(run, ordered_results(run), whole=True), run.info.entrants),
+        **_outcome(run, formats),
+    }
+    tables = {name: f"sha256:{sha256(data).hexdigest()}" for name, data in files.items()}
+    if verified:
+        verified.keep(tables)
+    return tables
+
+
+def _outcome(run: RunFolder, formats: Mapping[str, Format]) -> dict[str, bytes]:
+    """What the files of the format's own result should hold, if there are any: to follow a format again takes time."""
+    if not any((run.folder / name).exists() for name in FILES):
+        return {}
+    try:
+        files = outcome_files(results_of(run, formats))
+    except ArenaError:  # the records lead a format nowhere: they are told elsewhere
+        return {}
+    return dict.fromkeys(FILES, b"") | files

@@ -1,0 +1,286 @@
+"""What is printed for people: a console, and sentences about faults and about which bots are sandboxed."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+import textwrap
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from shlex import join
+from textwrap import fill
+from typing import TYPE_CHECKING, TextIO
+
+from harness.core.errors import UsageError
+from harness.core.records import Isolation
+from harness.match.faults import FaultExample, FaultGroup, FaultGroups
+from harness.match.stdio import log_path
+from harness.output.columns import Fields
+from harness.plugins.entrants import Entrant
+from harness.plugins.trust import is_confined
+from harness.runs.store import LOGS
+
+if TYPE_CHECKING:
+    from harness.runs.store import RunFolder
+
+
+# Lines out, lines in: all that a dumb terminal, a pipe or a script must be able to do.
+
+
+NARROW, WIDE = 40, 100
+"""Texts are wrapped to the terminal, within these widths."""
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+class Console:
+    """Where a person reads and types."""
+
+    def __init__(self, reads: TextIO, writes: TextIO) -> None:
+        self.reads, self.writes = reads, writes
+
+    @property
+    def width(self) -> int:
+        """Columns that a line may have."""
+        return max(NARROW, min(WIDE, shutil.get_terminal_size().columns))
+
+    def say(self, text: str = "") -> None:
+        """Prints lines as they are."""
+        self._write(text + "\n")
+
+    def paragraph(self, text: str, indent: str = "", first: str | None = None) -> None:
+        """Prints one text, wrapped; `first` stands before its first line instead of the indent."""
+        new_match = indent if first is None else first
+        self.say(fill(text, self.width - 1, initial_indent=new_match, subsequent_indent=indent))
+
+    def listed(self, items: Iterable[str], most_lines: int = 10) -> None:
+        """Prints items one a line; in columns, read downwards, when that would be too many lines."""
+        cells = list(items)
+        widest = max(map(len, cells), default=0) + 3
+        columns = max(1, self.width // widest) if len(cells) > most_lines else 1
+        rows = -(-len(cells) // columns)
+        for row in range(rows):
+            self.say("  " + "".join(cell.ljust(widest) for cell in cells[row::rows]).rstrip())
+
+    def ask(self, prompt: str) -> str:
+        """What the person types, stripped; raises EOFError when there is nothing more to come."""
+        self._write(prompt)
+        try:
+            line = self.reads.readline()
+        except UnicodeDecodeError:
+            return "\ufffd"  # something that matches nothing: the person is asked again
+        if not line:
+            raise EOFError
+        if not self.reads.isatty():
+            self._write(line if line.endswith("\n") else line + "\n")  # a terminal shows what is typed, a pipe does not
+        return line.strip()
+
+    def _write(self, text: str) -> None:
+        encoding = self.writes.encoding or "utf-8"
+        shown = _CONTROL.sub("?", text)  # a bot's name must not steer the terminal
+        self.writes.write(shown.encode(encoding, "replace").decode(encoding))
+        self.writes.flush()
+
+
+# What bots did wrong in a run, in words for the person at the terminal.
+
+
+IN_FULL = 8
+"""Causes that are told with what the bot said, and with how to see it."""
+IN_SHORT = 12
+"""Causes that are named after those."""
+SAID_LINES = 4
+"""How much of a traceback is shown: its last lines."""
+WIDTH = 79
+
+Hints = Callable[[FaultGroup], list[str]]
+"""What to type to see a fault, line by line."""
+
+
+def fault_lines(faults: FaultGroups, hints: Hints) -> Iterator[str]:
+    """Each bot that failed: how often, by cause, where first, what it said, and how to see it."""
+    told = [f"{bot} {count:,}" for bot, count in faults.by_bot.most_common()]
+    if told:
+        yield from wrapped(f"{counted(faults.total, 'fault')} in {counted(faults.matches, 'match')}: {', '.join(told)}")
+    for bot, why in faults.disqualified.items():
+        lost = f"; it lost {counted(faults.lost[bot], 'match')} without playing" if faults.lost[bot] else ""
+        yield from wrapped(f"{bot} was {why}{lost}.")
+    groups = faults.groups()
+    # Everybody's most frequent cause in full, before the second one of anybody.
+    first = {id(group) for group in {group.bot: group for group in reversed(groups)}.values()}
+    groups.sort(key=lambda group: id(group) not in first)
+    for group in groups[:IN_FULL]:
+        yield ""
+        yield from _in_full(group, hints)
+    if len(groups) > IN_FULL:
+        yield ""
+    for group in groups[IN_FULL : IN_FULL + IN_SHORT]:
+        yield from wrapped(f"{_headline(group)}; first in {_place(group.first)}")
+    more = sum(group.count for group in groups[IN_FULL + IN_SHORT :]) + faults.more
+    if more:
+        yield f"{counted(more, 'fault')} of other causes are in the records."
+
+
+def _in_full(group: FaultGroup, hints: Hints) -> Iterator[str]:
+    yield from wrapped(_headline(group))
+    yield f"  first in {_place(group.first)}" + (":" if group.first.detail.strip() else "")
+    for line in group.first.detail.strip().splitlines()[-SAID_LINES:]:
+        plain = "".join(letter if letter.isprintable() else "?" for letter in line)
+        yield from textwrap.wrap(
+            plain, WIDTH, initial_indent="    ", subsequent_indent="      ", max_lines=3, placeholder=" ..."
+        )
+    yield from (f"  {hint}" for hint in hints(group))
+
+
+def _headline(group: FaultGroup) -> str:
+    return f"{group.bot}: {group.cause}, {counted(group.count, 'time')} in {group.game}"
+
+
+def _place(example: FaultExample) -> str:
+    return f"{example.match}, decision {example.decision}"
+
+
+def counted(number: int, thing: str) -> str:
+    """`"1 fault"`, `"2 faults"`, `"1,000 matches"`."""
+    plural = "" if number == 1 else "es" if thing.endswith("ch") else "s"
+    return f"{number:,} {thing}{plural}"
+
+
+def wrapped(text: str, indent: str = "") -> list[str]:
+    """The text in lines that fit a terminal of 80 columns."""
+    return textwrap.wrap(
+        text, WIDTH, initial_indent=indent, subsequent_indent=indent + "  ", break_on_hyphens=False,
+    )  # fmt: skip
+
+
+def fault_fields(faults: FaultGroups) -> Fields:
+    """The same for programs."""
+    groups = [
+        {
+            "bot": group.bot,
+            "game": group.game,
+            "kind": group.kind,
+            "cause": group.cause,
+            "count": group.count,
+            "match": group.first.match,
+            "decision": group.first.decision,
+            "detail": group.first.detail,
+        }
+        for group in faults.groups()
+    ]
+    return {"faults": faults.total, "causes": groups, "disqualified": faults.disqualified}
+
+
+def commands(run: Path, specs: Mapping[str, str], move_time: float = 0.0) -> Hints:
+    """The commands that show a fault of this run, and put it to a mended bot; `specs` says how to enter each bot.
+
+    One that may hang, or end its process, is asked in a process of its own, within the time that the run had.
+    """
+
+    def hints(group: FaultGroup) -> list[str]:
+        first = group.first
+        again = ["arena", "ask", specs.get(group.bot, group.bot), str(run), first.match, "--fault"]
+        if group.kind == "timeout" and move_time:
+            again += ["--move-time", f"{move_time:g}"]
+        elif group.kind in ("timeout", "crash", "memory"):
+            again += ["--isolate", "on"]
+        log = log_path(run / LOGS, group.bot)
+        return [
+            "the position: " + join(["arena", "replay", str(run), first.match, "--seat", str(first.seat)]),
+            "once mended:  " + join(again),
+            *([f"what it printed: {log}"] if log.exists() else []),
+        ]
+
+    return hints
+
+
+def calls(group: FaultGroup) -> list[str]:
+    """The calls that show a fault in a notebook."""
+    first = group.first
+    return [f"the position: run.replay({first.match!r}).view({first.decision})"]
+
+
+# What whoever runs other people's bots should know before they play: who is confined, and by what.
+
+
+NAMED = 5
+"""Bots that a sentence names; of more it says how many."""
+
+
+def not_enforced(entrants: Iterable[Entrant], isolate: Isolation) -> list[str]:
+    """A sentence for everything that this machine does not keep confined bots from; none if no bot is confined."""
+    if not any(is_confined(entrant.stranger, isolate) for entrant in entrants):
+        return []
+    return list(_lacking())
+
+
+@cache
+def _lacking() -> tuple[str, ...]:
+    """Found out once a process: a notebook plays one match after the other."""
+    try:
+        from harness.isolation.doctor import probe  # the sandbox is loaded only where bots are sandboxed
+
+        found = probe()
+    except UsageError as error:
+        return (f"bots are confined as far as that goes here, which may not be far: {error}",)
+    return tuple(
+        f"this machine does not enforce that {guarantee.text}: 'arena doctor' says more."
+        for guarantee in found
+        if not guarantee.enforced
+    )
+
+
+def mixed_table(entrants: Iterable[Entrant], isolate: Isolation) -> str:
+    """A sentence where confined bots meet bots of arena's own process, which nothing is hidden from; else nothing."""
+    known = list(entrants)
+    apart = [_with_reason(one) for one in known if is_confined(one.stranger, isolate)]
+    here = [one.name for one in known if not is_confined(one.stranger, isolate)]
+    if not apart or not here:
+        return ""
+    return (
+        f"Without rights, in processes of their own: {_listed(apart)}. In arena's own process, as your own code: "
+        f"{_listed(here)}; --isolate=on confines all."
+    )
+
+
+def _with_reason(entrant: Entrant) -> str:
+    """Of a file, why it is a stranger's: its user may think that it is his own."""
+    why = f" ({entrant.stranger})" if entrant.stranger and entrant.sources else ""
+    return entrant.name + why
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return ", ".join(names[:NAMED]) + more
+
+
+# Says on stderr, before anybody plays, who is confined and what this machine does not enforce.
+
+
+def tell_confinement(
+    entrants: Mapping[str, Entrant],
+    isolate: Isolation,
+    quiet: bool = False,
+    run: RunFolder | None = None,
+    here: bool = True,
+) -> None:
+    """Everything that is not enforced, and that bots of a `run` are confined otherwise than it says, every time; and,
+    unless quiet, that strangers' and trusted bots meet. If they do not play `here`, nodes say what they enforce."""
+    if isolate == "off" or (isolate == "auto" and not any(entrant.stranger for entrant in entrants.values())):
+        return
+    from harness.runs.setup import kept_otherwise
+
+    for sentence in not_enforced(entrants.values(), isolate) if here and isolate != "strict" else ():  # which refuses
+        _say(f"Warning: {sentence}")
+    otherwise = kept_otherwise(run, isolate, entrants.values()) if run else ""
+    if otherwise:
+        _say(f"Warning: {otherwise}")
+    mixed = mixed_table(entrants.values(), isolate)
+    if mixed and not quiet:
+        _say(mixed)
+
+
+def _say(text: str) -> None:
+    sys.stderr.writelines(f"{line}\n" for line in wrapped(text))

@@ -1,0 +1,351 @@
+"""A match with a person: the seat, saved games, and the session."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple, Protocol
+
+import msgspec
+from msgspec.structs import replace
+
+from harness.core.action import Action, View
+from harness.core.bot import Bot, DecisionNotes, encode_notes
+from harness.core.errors import StoreError, UsageError
+from harness.core.options import BotLimits
+from harness.core.records import Event, GameRecord, Isolation, MatchSpec
+from harness.core.rng import Chance
+from harness.executors.base import Roster, isolated
+from harness.match.referee import play
+from harness.match.replay import HUMAN, Narration, rank_text, sentences, to_you
+from harness.output.text import Console
+from harness.play.terminal import Dialogue, Interrupts, NoHintError, Turn, ask_for_hint, choose_opponents
+from harness.plugins.entrants import Entrant
+from harness.plugins.registry import Offer, Registry
+from harness.runs.request import RunRequest
+from harness.runs.scheduler import Schedule
+from harness.runs.setup import RunSetup, info_for, now, prepare, reopen, run_folder
+from harness.runs.store import GAMES, LOCK, RUN, RunFolder, write_whole
+
+# The person as a bot whose decisions are typed.
+
+
+class Terminal(Protocol):
+    """Where the person plays."""
+
+    def begin_match(self, bot: Human) -> None:
+        """The match begins."""
+
+    def add_events(self, events: Sequence[Event]) -> None:
+        """What the person could see since the last decision."""
+
+    def choose_action(self, view: Any, actions: Sequence[Action]) -> Action:
+        """Return the person's decision."""
+
+
+class Human(Bot):
+    """A person at a terminal."""
+
+    by_default: ClassVar[bool] = False
+    terminal: ClassVar[Terminal]
+
+    def start(self) -> None:
+        """Report the start of the match."""
+        self.terminal.begin_match(self)
+
+    def observe(self, events: Sequence[Event]) -> None:
+        """Pass events on to the terminal."""
+        self.terminal.add_events(events)
+
+    def choose(self, view: Any, actions: Sequence[Action]) -> Action:
+        """Ask the person."""
+        return self.terminal.choose_action(view, actions)
+
+
+def human_class(at: Terminal) -> type[Human]:
+    """Return the bot class of the person at this terminal."""
+
+    class Here(Human):
+        name = HUMAN
+        terminal = at
+
+    return Here
+
+
+# Saved games: a run folder with one deal after the other at the same table, and perhaps an unfinished match.
+#
+# A choice is on disk before it is played, so that a closed laptop or a killed terminal loses nothing. Only the person's
+# choices are saved: the bots are asked again and decide the same.
+
+
+UNFINISHED = "unfinished.json"
+
+
+class SavedChoice(NamedTuple):
+    """A decision of the person: a digest of their view, and the code of the chosen action."""
+
+    seen: str
+    code: int
+
+
+class Unfinished(msgspec.Struct, frozen=True):
+    """The content of unfinished.json."""
+
+    spec: MatchSpec
+    choices: tuple[SavedChoice, ...] = ()
+
+
+class SavedMatch:
+    """One match of a person in its run folder, new or continued."""
+
+    def __init__(
+        self, run: RunFolder, setup: RunSetup, match: Unfinished, fresh: bool, isolate: Isolation = "auto"
+    ) -> None:
+        self.run, self.setup, self.match, self.fresh, self.isolate = run, setup, match, fresh, isolate
+        self._isolated: list[Roster] = []
+
+    @property
+    def opponents(self) -> dict[str, Entrant]:
+        """The bots at the table."""
+        return {name: entrant for name, entrant in self.setup.entrants.items() if name != HUMAN}
+
+    def isolate_bots(self, bots: Mapping[str, Entrant]) -> Mapping[str, Entrant]:
+        """Return these bots as they play: untrusted ones in separate processes."""
+        roster = isolated(Roster(self.setup.games, bots), BotLimits(0.0, isolate=self.isolate))
+        self._isolated.append(roster)
+        return roster.entrants
+
+    @property
+    def seat(self) -> int:
+        """The person's seat."""
+        return self.match.spec.seats.index(HUMAN)
+
+    @contextmanager
+    def open_for_play(self) -> Iterator[None]:
+        """Lock the run folder, and end the bots' processes afterwards.
+
+        A new folder in which nothing was chosen is deleted.
+        """
+        try:
+            with self.run.writing():
+                yield
+        finally:
+            for roster in self._isolated:
+                roster.close()
+        if self.fresh and not self.match.choices:
+            for name in (RUN, GAMES, LOCK):
+                (self.run.folder / name).unlink(missing_ok=True)
+            with suppress(OSError):  # the user put another file into it
+                self.run.folder.rmdir()
+
+    def goodbye_text(self) -> str:
+        """Return what happens to a match that the person has left."""
+        if self.match.choices:
+            return f"Your match is saved. Continue with: arena play --resume {self.run.folder}"
+        return "You chose nothing, so nothing is saved."
+
+    def save_choices(self, choices: Sequence[SavedChoice]) -> None:
+        """Save the person's choices so far."""
+        self.match = replace(self.match, choices=tuple(choices))
+        write_whole(self.run.folder / UNFINISHED, msgspec.json.encode(self.match) + b"\n")
+
+    def save_record(self, record: GameRecord, notes: bytes = b"") -> None:
+        """Write the record and the bots' notes of the finished match, and delete unfinished.json."""
+        self.run.go_on(self.setup.plan)
+        self.run.append(msgspec.json.encode(record), notes)
+        self.run.finish(now())
+        self.fresh = False
+        (self.run.folder / UNFINISHED).unlink(missing_ok=True)
+
+
+def register_person(registry: Registry) -> None:
+    """Register the person under a bot name; raises UsageError if a bot has it."""
+    if HUMAN in registry.bots:
+        source = registry.bots[HUMAN].source
+        raise UsageError(f"{source} has a bot called {HUMAN!r}, the name of the person here; rename that bot.")
+    registry.bots[HUMAN] = Offer(Human, "a person", "")
+
+
+def new_match(request: RunRequest, registry: Registry, seat: int | None, command: str) -> SavedMatch:
+    """Return a new run with its first match: one game, the requested bots and as many others as needed."""
+    [game] = request.games
+    names = choose_opponents(registry, registry.game(game), request.bots)
+    register_person(registry)
+    players = 1 + len(registry.entrants(names))
+    setup = prepare(replace(request, bots=(HUMAN, *names), players=players, deals=1), registry)
+    spec = _next_match(setup, (), seat)
+    info = info_for(setup, command, {"isolate": request.isolate})
+    run = RunFolder.create(run_folder(Path(request.results), request.name), info)
+    run.warnings += setup.warnings
+    return SavedMatch(run, setup, Unfinished(spec), fresh=True, isolate=request.isolate)
+
+
+def continue_match(
+    run: RunFolder, registry: Registry, seat: int | None, force: bool = False, isolate: Isolation = "auto"
+) -> SavedMatch:
+    """Return the unfinished match of this run, or another deal at the same table."""
+    register_person(registry)
+    folder, setup = run.folder, reopen(run, registry, force)
+    if HUMAN not in setup.entrants:
+        raise UsageError(f"{folder} is a run of bots; continue it with: arena tournament --resume {folder}")
+    records = list(run.records())
+    played = tuple(record.set for record in records)
+    # The schedule grows by one deal with each match, so the folder stays a valid run.
+    longer = Schedule(replace(setup.plan, deals=len(played) + 1), registry.formats)
+    setup = RunSetup(longer, setup.games, setup.entrants)
+    left = _read_unfinished(folder)
+    if left is not None and left.spec.id not in {record.id for record in records}:
+        if seat is not None:
+            raise UsageError(f"{folder} holds an unfinished match with a fixed seat; continue it without --seat.")
+        return SavedMatch(run, setup, left, fresh=False, isolate=isolate)
+    return SavedMatch(run, setup, Unfinished(_next_match(setup, played, seat)), fresh=False, isolate=isolate)
+
+
+def _next_match(setup: RunSetup, played: Sequence[str], seat: int | None) -> MatchSpec:
+    """Return the first deal that was not played, with the person in this seat, or one seat further with each deal."""
+    [game] = setup.plan.games
+    if seat is not None and not 0 <= seat < game.players:
+        raise UsageError(f"This table has seats 0 to {game.players - 1}, not {seat}.")
+    wanted = len(played) % game.players if seat is None else seat
+    matches = setup.schedule.matches()
+    return next(spec for spec in matches if spec.set not in played and spec.seats[wanted] == HUMAN)
+
+
+def _read_unfinished(folder: Path) -> Unfinished | None:
+    path = folder / UNFINISHED
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Unfinished)
+    except FileNotFoundError:
+        return None
+    except (OSError, msgspec.MsgspecError) as error:
+        raise StoreError(f"{path} cannot be read: {error}. Delete it to play another deal.") from error
+
+
+# The session: the referee runs the match, a dialogue asks the person, a file saves the choices.
+
+
+class PlaySession:
+    """Plays a person's match from the start, or from where it was left, to the end."""
+
+    def __init__(self, console: Console, interrupts: Interrupts, saved: SavedMatch, adviser: Entrant | None) -> None:
+        self.console, self.interrupts, self.saved = console, interrupts, saved
+        self.adviser = saved.isolate_bots({adviser.name: adviser})[adviser.name] if adviser else None
+        self.spec = saved.match.spec
+        self.game = saved.setup.games[self.spec.game]
+        self.dialogue = Dialogue(console, self.game, self._get_hint)
+        self.choices = list(saved.match.choices)
+        self.choices_played = 0
+        """Number of saved choices that have been played."""
+        self.past: list[Event] = []
+        self.news: Sequence[Event] = ()
+        self.seed = 0
+        self.ended: BaseException | None = None
+
+    def play(self) -> GameRecord:
+        """Play the match to its end and record it; raises PlayerQuit or KeyboardInterrupt if the person leaves."""
+        here = self.saved.setup.roster
+        roster = here._replace(entrants={**here.entrants, **self.saved.isolate_bots(self.saved.opponents)})
+        entrants = [
+            dataclasses.replace(entrant, bot=human_class(self)) if entrant.name == HUMAN else entrant
+            for entrant in roster.seats(self.spec)
+        ]
+        notes: list[DecisionNotes] = []
+        try:
+            record = play(self.spec, self.game, entrants, audit=self._stop_if_ended, notes=notes)
+        finally:
+            self.ended = None  # its traceback keeps the bots alive, whose processes should end
+        self.saved.save_record(record, encode_notes(record.id, notes))
+        return record
+
+    def _stop_if_ended(self) -> None:
+        """Raise what ended the dialogue. Raised inside of `choose_action`, the referee would treat it as a fault."""
+        if self.ended is not None:
+            raise self.ended
+        if self.interrupts.pending:
+            raise KeyboardInterrupt
+
+    def begin_match(self, bot: Human) -> None:
+        """The match begins."""
+        self.seed = bot.seed
+
+    def add_events(self, events: Sequence[Event]) -> None:
+        """What the person could see since the last decision."""
+        self.news = events
+        self.past += events
+
+    def choose_action(self, view: View, actions: Sequence[Action]) -> Action:
+        """Return the person's decision: the saved one, or a new one."""
+        try:
+            action = self._replay_choice(view, actions) or self._ask(view, actions)
+        except BaseException as error:
+            self.ended = error
+            # The action does not matter: _stop_if_ended ends the match right after it.
+            return actions[0]
+        self.choices_played += 1
+        return action
+
+    def _replay_choice(self, view: View, actions: Sequence[Action]) -> Action | None:
+        if self.choices_played == len(self.choices):
+            return None
+        choice = self.choices[self.choices_played]
+        action = next((action for action in actions if action.code == choice.code), None)
+        # Saved choices fit only as long as the bots decide as before: they may have been updated, or be random.
+        if action is None or choice.seen != self._digest(view):
+            del self.choices[self.choices_played :]
+            self.console.paragraph(
+                "A bot played differently this time, so your later choices no longer fit. Continue from here."
+            )
+            return None
+        return action
+
+    def _ask(self, view: View, actions: Sequence[Action]) -> Action:
+        with self.interrupts.prompting():
+            action = self.dialogue.choose(Turn(view, actions, self.news, self.past))
+        # On disk before the referee sees it: see above.
+        self.choices.append(SavedChoice(self._digest(view), action.code))
+        self.saved.save_choices(self.choices)
+        return action
+
+    def _digest(self, view: View) -> str:
+        return blake2b(self.game.view_to_json(view), digest_size=8).hexdigest()
+
+    def _get_hint(self, view: View, actions: Sequence[Action]) -> tuple[str, Action]:
+        if self.adviser is None:
+            raise NoHintError("no bot that plays better than at random is installed; name one with --hint-bot.")
+        # A named stream, so that asking for hints does not change any other luck.
+        seed = Chance(self.seed).derive("hint", self.choices_played)
+        adviser, players = self.adviser, len(self.spec.seats)
+        return adviser.name, ask_for_hint(adviser, self.game, view, players, actions, self.past, seed)
+
+    def greet(self) -> None:
+        """Print the seats and how to get help."""
+        say, seats = self.console.say, self.spec.seats
+        say(f"{self.game.title}: {self.spec.id}, you against {', '.join(name for name in seats if name != HUMAN)}.")
+        for seat, name in enumerate(seats):
+            say(f"  seat {seat}: {'you' if name == HUMAN else name}")
+        say("Type ? for help, quit to leave (the match is saved).")
+        if self.choices:
+            say(f"Your {len(self.choices)} choices so far are replayed ...")
+
+    def farewell(self, record: GameRecord) -> None:
+        """Print what happened after the person's last choice, and the result."""
+        seat, say = self.saved.seat, self.console.say
+        # The session saw events only up to the last choice, so the rest comes from the record.
+        narration = Narration(self.game, record)
+        narration.advance()
+        while not narration.over:
+            narration.decide()
+            narration.advance()
+        seen = sentences(self.game, narration.replay.log, seat)
+        say()
+        for sentence in seen[len(self.past) :]:
+            self.console.paragraph(to_you(sentence, seat), indent="    ", first="  - ")
+        say()
+        say(narration.table(seat))
+        say()
+        for line in narration.result():
+            say(line.replace(f"{HUMAN} (seat {seat})", f"you (seat {seat})"))
+        say(f"You are {rank_text(record, seat)}.")

@@ -1,0 +1,348 @@
+"""Imports installed plugins, and checks what plugins offer. Nothing broken gets out."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import sys
+from collections.abc import Callable, Iterable
+from contextlib import redirect_stdout
+from importlib.metadata import EntryPoint, entry_points
+from inspect import isabstract, signature
+from pathlib import Path, PurePosixPath
+from types import ModuleType
+from typing import Any, NamedTuple, get_args
+
+import pluggy
+
+from harness._version import VERSION
+from harness.core.bot import Bot, kebab
+from harness.core.errors import PluginError, reason_of
+from harness.core.game import Game
+from harness.core.options import check_defaults
+from harness.core.plan import Format
+from harness.core.records import Option, OptionKind
+from harness.plugins import hooks
+
+DISTRIBUTION = "arena-harness"
+NAME = re.compile(r"[^\s:,=/\\|<>\x00-\x1f\x7f]{1,300}")
+"""What can be typed for a bot or a game; `is_name` also wants it to be seen as it is."""
+LONGEST_NAME = 100
+LONGEST_LINE_OF_TEXT = 300
+"""Characters of a version, and of a value of an option that is a text."""
+MOST_OF_A_KIND = 200
+"""Games, options, choices of an option and data files that a bot may name."""
+LARGEST_NUMBER = 2**63
+"""Whole numbers of options stay below it: what is bigger cannot be written to a record."""
+SHOWN = 100
+HOME = Path(__file__).resolve().parents[2]
+"""The folder that has `harness` in it, and beside it what is bundled."""
+
+
+class PluginOffers(NamedTuple):
+    """What a plugin offers and is fit for use, and what is wrong with the rest."""
+
+    games: list[type[Game[Any]]]
+    bots: list[type[Bot]]
+    formats: list[Format]
+    problems: list[str]
+    listens: bool = False
+    """Whether it wants to hear of what happens."""
+
+
+class InstalledPlugin(NamedTuple):
+    """A plugin package: where it comes from, and what it offers."""
+
+    source: str
+    version: str
+    offers: PluginOffers
+    module: ModuleType | None = None
+    """None if it could not be loaded."""
+
+
+def installed_plugins() -> list[InstalledPlugin]:
+    """What all installed plugins offer: ours first, then the others by name.
+
+    A broken one offers a problem and nothing else. One of ours that is missing, or offers nothing, raises PluginError.
+    """
+    found = []
+    origins = [(*_origin(point), point) for point in entry_points(group=hooks.PROJECT)]
+    for source, version, point in sorted(origins, key=_ours_first):
+        bundled = source == DISTRIBUTION
+        plugin = None
+        try:
+            plugin = _load_plugin(point, source, bundled)
+        except PluginError as error:
+            if bundled:
+                raise
+            offers = PluginOffers([], [], [], [str(error)])
+        else:
+            offers = offers_of(plugin, source)
+            if bundled and not (offers.games or offers.bots or offers.formats):
+                raise _in_the_way(point.module, Path(plugin.__file__) if plugin.__file__ else None)
+        found.append(InstalledPlugin(source, version, offers, plugin))
+    return found
+
+
+def _ours_first(found: tuple[str, str, EntryPoint]) -> tuple[bool, bool, str, str]:
+    source, _, point = found
+    return source != DISTRIBUTION, point.name != "engines", source, point.name
+
+
+def _origin(point: EntryPoint) -> tuple[str, str]:
+    """The package that a plugin comes in, and its version."""
+    if point.dist is None:
+        return point.name, ""
+    name = point.dist.name  # which reads and parses its whole metadata each time
+    return (DISTRIBUTION, VERSION) if name == DISTRIBUTION else (name, point.dist.version)
+
+
+def _load_plugin(point: EntryPoint, source: str, bundled: bool) -> ModuleType:
+    """Imports a plugin. One of ours must be ours: a folder of the same name may stand in the way."""
+    if bundled:
+        _check_not_shadowed(point.module)
+    try:
+        with redirect_stdout(sys.stderr):  # what a plugin prints is not our output
+            plugin: ModuleType = point.load()
+    except BaseException as error:  # importing a stranger's module may raise anything
+        if isinstance(error, KeyboardInterrupt):
+            raise
+        raise PluginError(f"Plugin {source} cannot be loaded: {reason_of(error)}.") from error
+    return plugin
+
+
+def _check_not_shadowed(module: str) -> None:
+    """Raises PluginError if Python finds something else under the name of a bundled package."""
+    name = module.partition(".")[0]
+    spec = importlib.util.find_spec(name)
+    places = [] if spec is None else [spec.origin] if spec.origin else list(spec.submodule_search_locations or ())
+    found = [Path(place).resolve() for place in places if place]
+    if not any(place.is_relative_to(HOME / name) for place in found):
+        raise _in_the_way(name, found[0] if found else None)
+
+
+def _in_the_way(name: str, found: Path | None) -> PluginError:
+    """What to say when a bundled package is not found where it should be."""
+    if found is None:
+        return PluginError(f"Arena's own package {name!r} is missing: install arena again.")
+    folder = found.parent if found.name == "__init__.py" else found
+    return PluginError(
+        f"{folder} stands in the way of arena's own package {name!r}, so what it offers is not found: rename that, or "
+        f"start arena from another folder and take that one out of PYTHONPATH."
+    )
+
+
+def has_hooks(plugin: ModuleType) -> bool:
+    """Whether a module says what it offers."""
+    return any(hasattr(plugin, hook) for hook in ("arena_bots", "arena_games", "arena_formats"))
+
+
+def bots_defined_in(module: ModuleType) -> list[type[Bot]]:
+    """A file need not say `hookimpl`: its own Bot subclasses are its bots; a package's are those it has by name."""
+    whole = Path(module.__file__ or "").name == "__init__.py"
+    return [
+        cls
+        for cls in vars(module).values()
+        if isinstance(cls, type)
+        and issubclass(cls, Bot)
+        and (cls.__module__ == module.__name__ or (whole and cls.__module__.startswith(f"{module.__name__}.")))
+        and cls.choose is not Bot.choose
+    ]
+
+
+def offers_of(plugin: ModuleType, source: str) -> PluginOffers:
+    """What a plugin module offers through its hooks; a file without hooks offers the bots it defines."""
+    manager = pluggy.PluginManager(hooks.PROJECT)
+    manager.add_hookspecs(hooks)
+    try:
+        manager.register(plugin, source)
+        manager.check_pending()
+        games = [cls for offered in manager.hook.arena_games() for cls in offered]
+        bots = [cls for offered in manager.hook.arena_bots() for cls in offered]
+        formats = [each for offered in manager.hook.arena_formats() for each in offered]
+    except BaseException as error:  # a plugin may raise anything, SystemExit included; it must not end arena
+        if isinstance(error, KeyboardInterrupt):
+            raise
+        return PluginOffers([], [], [], [f"Plugin {source} is skipped: {reason_of(error)}."])
+    offered = checked(source, games, bots if has_hooks(plugin) else bots_defined_in(plugin), formats)
+    return offered._replace(listens=any(hasattr(plugin, hook) for hook in hooks.LISTENING))
+
+
+def checked(
+    source: str, games: Iterable[Any] = (), bots: Iterable[Any] = (), formats: Iterable[Any] = ()
+) -> PluginOffers:
+    """These offers without those that are unfit, each of which becomes a problem."""
+    found = PluginOffers([], [], [], [])
+    for check, offered, kept in (
+        (check_game_class, games, found.games),
+        (check_bot_class, bots, found.bots),
+        (check_format, formats, found.formats),
+    ):
+        for each in offered:
+            try:
+                check(each)
+            except PluginError as error:
+                found.problems.append(f"Plugin {source}: {error}")
+            except BaseException as error:  # an offer may be anything, and raise anything when it is looked at
+                if isinstance(error, KeyboardInterrupt):
+                    raise
+                found.problems.append(f"Plugin {source}: {shown(each)} is skipped: {reason_of(error)}.")
+            else:
+                kept.append(each)
+    return found
+
+
+def check_bot_class(cls: Any) -> None:
+    """A bot is a subclass of harness.Bot with a choose() method, and what it says of itself can be shown and typed.
+
+    A bot of another process says it through a stand-in, so this is where a stranger's words are checked, too.
+    """
+    if not (isinstance(cls, type) and issubclass(cls, Bot)):
+        raise PluginError(f"arena_bots() offers {shown(cls)}, which is not a subclass of harness.Bot.")
+    try:
+        signature(cls).bind()
+    except TypeError:
+        raise PluginError(f"bot {cls.__name__} needs arguments: arena makes its objects, without any.") from None
+    except ValueError:  # Python does not know what it takes
+        pass
+    if cls.choose is Bot.choose or not callable(cls.choose):
+        raise PluginError(f"bot {cls.__name__} has no choose() method.")
+    if not is_name(cls.name):
+        raise PluginError(
+            f"bot {cls.__name__} is called {shown(cls.name)}: a name has no spaces, "
+            f"colons, commas, equals signs, slashes, bars or angle brackets, nothing that cannot be seen, and at most "
+            f"{LONGEST_NAME} letters, like {kebab(cls.__name__)!r}."
+        )
+    owner = f"bot {cls.name}"
+    if cls.version != "" and not is_line(cls.version):
+        raise PluginError(f'{owner}: version is {shown(cls.version)}; write a short text, like version = "1.2".')
+    if not isinstance(cls.by_default, bool):
+        raise PluginError(f"{owner}: by_default is {shown(cls.by_default)}; write True or False.")
+    _check_texts(owner, "games", cls.games, is_name, ("names of games", "el-paso"))
+    _check_texts(owner, "files", cls.files, _is_file_name, ("files in its folder", "weights.npz"))
+    check_options(owner, cls.options)
+
+
+def check_game_class(cls: Any) -> None:
+    """A game is a complete subclass of harness.Game that says what it is."""
+    if not (isinstance(cls, type) and issubclass(cls, Game)):
+        raise PluginError(f"arena_games() offers {shown(cls)}, which is not a subclass of harness.Game.")
+    if isabstract(cls):
+        missing = ", ".join(sorted(cls.__abstractmethods__))
+        raise PluginError(f"game {cls.__name__} does not define {missing}.")
+    for attribute in ("name", "title", "version", "min_players", "max_players", "view_type"):
+        if not hasattr(cls, attribute):
+            raise PluginError(f"game {cls.__name__} does not say its {attribute}.")
+    if not is_name(cls.name):
+        raise PluginError(
+            f"game {cls.__name__} is called {shown(cls.name)}: choose a name like {kebab(cls.__name__)!r}."
+        )
+    owner = f"game {cls.name}"
+    for attribute, text in (("title", cls.title), ("version", cls.version)):
+        if not is_line(text):
+            raise PluginError(f"{owner}: {attribute} is {shown(text)}; write a short text.")
+    low, high = cls.min_players, cls.max_players
+    if type(low) is not int or type(high) is not int or not 1 <= low <= high:
+        raise PluginError(f"{owner} is for {shown(low)} to {shown(high)} players; write two whole numbers from 1 on.")
+    check_options(owner, cls.options)
+
+
+def check_format(offered: Any) -> None:
+    """A format is a harness.Format with a name that can be typed."""
+    if not isinstance(offered, Format):
+        raise PluginError(f"arena_formats() offers {shown(offered)}, which is not a harness.Format.")
+    if not is_name(offered.name):
+        raise PluginError(f"a format is called {shown(offered.name)}: choose a plain word.")
+    check_options(f"format {offered.name}", offered.options)
+
+
+def check_options(owner: str, options: Any) -> None:
+    """Refuses options that are none, or whose fields do not fit each other."""
+    if not isinstance(options, tuple | list) or len(options) > MOST_OF_A_KIND:
+        raise PluginError(f'{owner}: options is {shown(options)}; write options = (Option("depth", 3, "how far"),).')
+    known: set[str] = set()
+    for option in options:
+        if not isinstance(option, Option):
+            raise PluginError(f"{owner}: {shown(option)} among its options is no harness.Option.")
+        if not is_name(option.name):
+            raise PluginError(f"{owner}: an option is called {shown(option.name)}: choose a plain word.")
+        if option.name in known:
+            raise PluginError(f"{owner}: there are two options {option.name}.")
+        known.add(option.name)
+        if option.kind not in get_args(OptionKind):
+            kinds = ", ".join(get_args(OptionKind))
+            raise PluginError(f"{owner}: option {option.name} is of kind {shown(option.kind)}; choose from: {kinds}.")
+        _check_option(f"{owner}: option {option.name}", option)
+    if options:
+        check_defaults(owner, options)
+
+
+def _check_option(owner: str, option: Any) -> None:
+    if not isinstance(option.help, str):
+        raise PluginError(f"{owner} has the help {shown(option.help)}, which is no text.")
+    if not isinstance(option.choices, tuple | list) or len(option.choices) > MOST_OF_A_KIND:
+        raise PluginError(f"{owner} has the choices {shown(option.choices)}; write a tuple of a few values.")
+    for value in (option.default, *option.choices):
+        if not _is_value(value):
+            raise PluginError(f"{owner} has {shown(value)} as default or choice; give a number, bool or short text.")
+    for bound in (option.minimum, option.maximum):
+        if bound is not None and not (_is_value(bound) and isinstance(bound, int | float)):
+            raise PluginError(f"{owner} has {shown(bound)} as minimum or maximum, which is no number.")
+
+
+def _check_texts(
+    owner: str, attribute: str, value: Any, fits: Callable[[object], bool], wanted: tuple[str, str]
+) -> None:
+    what, example = wanted
+    if isinstance(value, str):
+        given = value if fits(value) else example
+        raise PluginError(f'{owner}: {attribute} is a string; write {attribute} = ("{given}",).')
+    if not isinstance(value, tuple | list) or len(value) > MOST_OF_A_KIND or not all(map(fits, value)):
+        raise PluginError(f'{owner}: {attribute} is {shown(value)}; name {what}: {attribute} = ("{example}",).')
+
+
+def is_name(text: object) -> bool:
+    """Whether this can be the name of a bot, a game or an option: it can be typed, and is seen as it is."""
+    return (
+        isinstance(text, str)
+        and len(text) <= LONGEST_NAME
+        and NAME.fullmatch(text) is not None
+        and text.isprintable()  # no escapes, no letters of no width, none that turn the others around
+    )
+
+
+def is_line(text: object) -> bool:
+    """Whether this is a short line that may stand in a table, on a page and in a terminal."""
+    return (
+        isinstance(text, str)
+        and 0 < len(text) <= LONGEST_LINE_OF_TEXT
+        and text.isprintable()
+        and not any(letter in "<>|" for letter in text)
+    )
+
+
+def _is_file_name(text: object) -> bool:
+    """Whether this names a file beside a bot, or in a folder beside it, and cannot lead anywhere else by its name."""
+    return (
+        isinstance(text, str)
+        and is_line(text)
+        and "\\" not in text
+        and not PurePosixPath(text).is_absolute()
+        and ".." not in PurePosixPath(text).parts
+    )
+
+
+def _is_value(value: object) -> bool:
+    if isinstance(value, str):
+        return len(value) <= LONGEST_LINE_OF_TEXT and value.isprintable()
+    return isinstance(value, int | float) and abs(value) < LARGEST_NUMBER  # also neither infinite nor nan
+
+
+def shown(thing: object) -> str:
+    """Anything at all in a sentence: short, and without what a terminal would act upon."""
+    try:
+        text = repr(thing)
+    except BaseException:
+        text = f"an object of type {type(thing).__name__}"
+    plain = "".join(letter if letter.isprintable() else "?" for letter in text[:SHOWN])
+    return plain + ("..." if len(text) > SHOWN else "")

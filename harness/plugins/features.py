@@ -1,0 +1,89 @@
+"""What Arena can do, by name: commands, executors and formats, each with the object that does it.
+
+A feature is a package of its own that the rest of harness does not import: this table brings it in. Objects are named
+as text and loaded when they are used, so that a command loads only what it needs; this file itself imports nothing
+that takes time, because `arena --help` reads it.
+"""
+
+from __future__ import annotations
+
+from collections import UserDict
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from harness.core.plan import Format
+
+
+class Command(NamedTuple):
+    """A command of `arena`."""
+
+    where: str
+    help: str
+
+
+COMMANDS = {
+    "ask": Command("harness.cli.ask:command", "Put a bot before a decision of a match, and see what it does now."),
+    "bench": Command("harness.bench.cli:command", "Measure games and decisions a second on this machine."),
+    "bots": Command("harness.cli.bots:command", "List the bots that are installed."),
+    "check": Command("harness.conformance.cli:command", "Play a bot at all its games and report whether it is fit."),
+    "compare": Command("harness.comparison.cli:command", "Find out whether one bot is better than another."),
+    "completion": Command(
+        "harness.cli.completion:command", "Print the shell script that completes commands and names."
+    ),
+    "doctor": Command("harness.cli.doctor:command", "Report what this machine can enforce against untrusted bots."),
+    "formats": Command("harness.cli.formats:command", "List the installed tournament formats with their options."),
+    "games": Command("harness.cli.games:command", "List the games that are installed, with their options."),
+    "leaderboard": Command("harness.cli.leaderboard:command", "Print the leaderboard of a run."),
+    "league": Command("harness.league.cli:command", "Keep a league: versions of bots join, play and leave."),
+    "learn-values": Command("harness.luck.run:command", "Learn values of positions, to take luck out of results."),
+    "matches": Command("harness.cli.matches:command", "List matches of a run: lost by a bot, close, with faults."),
+    "new-bot": Command("harness.cli.new_bot:command", "Make a package with a new bot, ready to play."),
+    "publish": Command("harness.report.cli:publish_command", "Make a web site of runs."),
+    "play": Command("harness.play.cli:command", "Play against bots at this terminal."),
+    "replay": Command("harness.cli.replay:command", "Step through a match, or print it."),
+    "report": Command("harness.report.cli:report_command", "Make one HTML page of a run: tables, charts, replays."),
+    "serve": Command("harness.serve.cli:command", "Show a run, or all of them, in a browser while it goes on."),
+    "sign": Command("harness.cli.sign:command", "Vouch for a run with a key, so that others can check it."),
+    "tournament": Command("harness.cli.tournament:command", "Let bots play against each other and rate them."),
+    "verify": Command("harness.cli.verify:command", "Play the records of a run again and compare."),
+}
+
+EXECUTORS = {
+    "serial": "harness.executors.serial:SerialExecutor",
+    "local": "harness.executors.pool:LocalPool",
+    "cluster": "harness.cluster.driver:ClusterExecutor",
+}
+
+CLUSTER_CHECKUP = "harness.cluster.connect"
+LUCK_ADJUSTED_LEADERBOARDS = "harness.luck.run:luck_adjusted_leaderboards"
+
+
+def load_object(where: str) -> Any:
+    """Return the object that is named as "module:object"."""
+    module, _, name = where.partition(":")
+    return getattr(import_module(module), name)
+
+
+class Formats(UserDict[str, "Format"]):
+    """Formats by name. A bundled one is kept as the text that names it until it is looked up."""
+
+    data: dict[str, Any]
+
+    def __getitem__(self, name: str) -> Format:
+        if isinstance(self.data[name], str):
+            self.data[name] = load_object(self.data[name])
+        found: Format = self.data[name]
+        return found
+
+
+_BUNDLED: dict[str, Any] = {
+    "round-robin": "harness.formats.round_robin:ROUND_ROBIN",
+    "gauntlet": "harness.formats.gauntlet:GAUNTLET",
+    "swiss": "harness.formats.swiss:SWISS",
+    "knockout": "harness.formats.knockout:KNOCKOUT",
+    "ladder": "harness.formats.ladder:LADDER",
+    "compare": "harness.comparison.format:COMPARE",
+}
+FORMATS = Formats(_BUNDLED)
+"""The bundled formats, in the order in which they are listed."""

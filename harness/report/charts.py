@@ -1,0 +1,328 @@
+"""Charts of a run, drawn with matplotlib as SVG."""
+
+from __future__ import annotations
+
+import io
+import re
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import sha256
+from html import escape
+from itertools import cycle
+from math import isfinite
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib import colormaps
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.figure import Figure
+
+from harness.output.columns import percent, short
+from harness.output.tables import DataTable, pairwise_table, seats_table
+from harness.ratings.leaderboard import Leaderboard, Standing
+from harness.ratings.trueskill import Ratings
+from harness.report.facts import Facts
+
+# Turns a matplotlib figure into SVG that lives inside a page: its colours follow light and dark, its text is text.
+
+
+INK, FAINT = "#010203", "#040506"
+"""Stand-ins for colours of the page: the SVG gets the style sheet's variables in their place."""
+_VARIABLES = {INK: "var(--ink)", FAINT: "var(--faint)"}
+
+# Okabe and Ito's colours, told apart by people with any kind of colour vision; those that vanish on white or
+# on black are left out.
+COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00")
+WIDTH = 4.9
+"""Inches: two figures side by side on a desk, one on a phone with its text still readable."""
+
+_STYLE: dict[Any, Any] = {
+    "axes.edgecolor": FAINT,
+    "axes.facecolor": "none",
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "axes.labelcolor": INK,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlesize": 10,
+    "figure.facecolor": "none",
+    "font.family": ["DejaVu Sans"],
+    "font.size": 9,
+    "grid.color": FAINT,
+    "grid.linewidth": 0.5,
+    "legend.frameon": False,
+    "svg.fonttype": "none",
+    "text.color": INK,
+    "text.parse_math": False,  # a bot may be called $\frac{$
+    "xtick.color": INK,
+    "ytick.color": INK,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A chart for those who see it, and the same as words and numbers."""
+
+    name: str
+    title: str
+    summary: str
+    """What it shows and how to read it, in a sentence or two."""
+    svg: str
+    headers: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    with warnings.catch_warnings():
+        # The reader's browser has the letters of all scripts; matplotlib only measures them.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+        yield
+
+
+def draw(name: str, title: str, summary: str, height: float, paint: Callable[[Figure], None]) -> str:
+    """The SVG of what `paint` puts on a figure; `name` is unique in the page."""
+    unique = "c" + sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:10]
+    with mpl.rc_context({**_STYLE, "svg.hashsalt": unique}), _quiet():
+        figure = Figure(figsize=(WIDTH, height), layout="constrained")
+        FigureCanvasSVG(figure)
+        paint(figure)
+        out = io.StringIO()
+        figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
+    return _for_page(out.getvalue(), unique, title, summary)
+
+
+def _for_page(svg: str, unique: str, title: str, summary: str) -> str:
+    svg = svg[svg.index("<svg") :]
+    svg = re.sub(r"<defs>\s*<style.*?</style>\s*</defs>", "", svg, count=1, flags=re.DOTALL)  # it styles all the page
+    svg = re.sub(r'<g id="[^"]*"', "<g", svg)
+    svg = re.sub(r"\b([mp][0-9a-f]{10})\b", rf"{unique}\1", svg)
+    for colour, variable in _VARIABLES.items():
+        svg = svg.replace(colour, variable)
+    svg = re.sub(r"\s*\n\s*", "\n", svg)
+    size = re.search(r'viewBox="[^"]*"', svg)
+    assert size is not None, "matplotlib says how large its picture is"
+    return (
+        f'<svg {size[0]} role="img" aria-labelledby="{unique}-t {unique}-d" '
+        'xmlns:xlink="http://www.w3.org/1999/xlink">'
+        f'<title id="{unique}-t">{escape(title)}</title><desc id="{unique}-d">{escape(summary)}</desc>'
+        + svg[svg.index(">") + 1 :]
+    )
+
+
+# The charts of one leaderboard: who is how good, against whom, from which seat, with which scores, how fast.
+
+
+MOST_BOTS = 40
+"""Charts show the best ones; the tables have everybody."""
+MOST_IN_HEAT_MAP = 25
+MOST_NUMBERS = 10
+"""Up to so many bots the heat map has its numbers written in."""
+_LINES: tuple[Any, ...] = ("-", "--", ":", "-.", (0, (6, 1)), (0, (1, 3)), (0, (3, 1, 1, 1, 1, 1)))
+"""Seven kinds of lines beside six colours: no two bots of a chart look alike."""
+_SCALE = colormaps["PuOr_r"].resampled(20)
+"""Purple is behind, orange is ahead: a pair that nobody confuses."""
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+
+
+def charts(board: Leaderboard, facts: Facts) -> Iterator[Chart]:
+    """Every chart that there are enough matches for."""
+    title, ratings, standings = board.title, board.ratings, board.standings[:MOST_BOTS]
+    bots = [standing.line.bot for standing in standings]
+    yield _ratings(title, standings)
+    if ratings.matches > 1:
+        yield _curves(title, ratings, facts, bots)
+    met = {(row["bot"], row["against"]): _number(row["ahead"]) for row in pairwise_table(board).rows}
+    if met:
+        yield _heat_map(title, len(ratings.lines), bots[:MOST_IN_HEAT_MAP], met)
+    seats = seats_table(board)
+    if seats.rows:
+        yield _seats(title, seats)
+    yield _scores(title, facts, bots)
+    timed = [bot for bot in bots if (title, bot) in facts.pace and facts.pace[title, bot].typical.counts]
+    if timed:
+        yield _pace(title, facts, timed)
+
+
+def _height(lines: int) -> float:
+    return 0.9 + 0.24 * max(lines, 4)
+
+
+def _name_lines(axes: Axes, bots: Sequence[str]) -> None:
+    """Bots from the top down, as in the table."""
+    axes.set_yticks(range(len(bots)), [short(bot) for bot in bots])
+    axes.set_ylim(len(bots) - 0.5, -0.5)
+    axes.tick_params(axis="y", length=0)
+
+
+def _ratings(title: str, standings: Sequence[Standing]) -> Chart:
+    def paint(figure: Figure) -> None:
+        skill, ahead = figure.subplots(1, 2, sharey=True)
+        _name_lines(skill, [standing.line.bot for standing in standings])
+        skill.set_title("mu ± 3 sigma")
+        ahead.set_title("ahead, 95%")
+        for place, standing in enumerate(standings):
+            line = standing.line
+            skill.errorbar(line.mu, place, xerr=3 * line.sigma, fmt="o", color=COLOURS[0], markersize=4)
+            if standing.ahead is not None:
+                value, low, high = (100 * part for part in standing.ahead)
+                reach = [[value - low], [high - value]] if isfinite(high) else None
+                ahead.errorbar(value, place, xerr=reach, fmt="D", color=COLOURS[5], markersize=4)
+        ahead.axvline(50, color=INK, linewidth=0.8, linestyle=":")
+        ahead.set_xlim(-4, 104)
+        ahead.set_xticks((0, 50, 100), ("0%", "50%", "100%"))
+
+    summary = (
+        "Left: TrueSkill's belief about each bot's skill; the rating of the table is the left end of the line. "
+        "Right: the share of the table that it finishes ahead of, with a 95% interval over deals; 50% is average."
+    )
+    rows = [
+        (s.line.bot, f"{s.line.rating:.2f}", f"{s.line.mu:.2f}", f"{s.line.sigma:.2f}", percent(s.ahead))
+        for s in standings
+    ]
+    name = f"{title}-ratings"
+    svg = draw(name, f"Ratings, {title}", summary, _height(len(standings)), paint)
+    return Chart(name, "Ratings", summary, svg, ("bot", "rating", "mu", "sigma", "ahead"), rows)
+
+
+def _curves(title: str, ratings: Ratings, facts: Facts, bots: Sequence[str]) -> Chart:
+    points = facts.curves[title].to(ratings)
+    shown = bots[:8]
+
+    def paint(figure: Figure) -> None:
+        axes = figure.subplots()
+        for colour, style, bot in zip(cycle(COLOURS), cycle(_LINES), shown, strict=False):
+            known = [(matches, ratings[bot]) for matches, ratings in points if bot in ratings]
+            axes.plot(*zip(*known, strict=True), color=colour, linestyle=style, linewidth=1.6, label=short(bot))
+        axes.set_xlabel("matches")
+        axes.set_ylabel("rating")
+        figure.legend(loc="outside lower center", ncols=2, fontsize=8)
+
+    summary = "How the rating (mu - 3 sigma) went as matches were taken in, in the order of the schedule."
+    if len(bots) > len(shown):
+        summary += f" The best {len(shown)} of {len(ratings.lines)} bots are drawn."
+    some = points[:: max(1, len(points) // 8)]
+    some = some if some[-1] is points[-1] else [*some, points[-1]]
+    rows = [(str(n), *(f"{ratings[bot]:.2f}" if bot in ratings else "-" for bot in shown)) for n, ratings in some]
+    name = f"{title}-curves"
+    svg = draw(name, f"Rating over matches, {title}", summary, 3.2 + 0.18 * ((len(shown) + 1) // 2), paint)
+    return Chart(name, "Rating over matches", summary, svg, ("matches", *shown), rows)
+
+
+def _heat_map(title: str, field: int, bots: Sequence[str], met: Mapping[tuple[object, object], float | None]) -> Chart:
+    shares = [[met.get((one, other)) for other in bots] for one in bots]
+
+    def paint(figure: Figure) -> None:
+        axes = figure.subplots()
+        values = [[float("nan") if share is None else share for share in row] for row in shares]
+        picture = axes.pcolormesh(values, cmap=_SCALE, vmin=0, vmax=1, edgecolors="none")
+        axes.set_xticks([place + 0.5 for place in range(len(bots))], [short(bot, 14) for bot in bots], rotation=90)
+        axes.set_yticks([place + 0.5 for place in range(len(bots))], [short(bot) for bot in bots])
+        axes.invert_yaxis()
+        axes.grid(visible=False)
+        axes.tick_params(length=0)
+        for side in axes.spines.values():
+            side.set_visible(False)
+        if len(bots) <= MOST_NUMBERS:
+            for row, line in enumerate(shares):
+                for column, share in enumerate(line):
+                    if share is not None:
+                        dark = sum(_SCALE(share)[:3]) < 1.5
+                        ink = "#ffffff" if dark else "#000000"
+                        axes.text(column + 0.5, row + 0.5, f"{share:.0%}", ha="center", va="center", color=ink, size=8)
+        bar = figure.colorbar(picture, ax=axes, ticks=(0, 0.5, 1), shrink=0.7, aspect=30)
+        assert bar.solids is not None, "a bar of a mesh has its colours"
+        bar.solids.set_rasterized(False)  # the page has no pictures but its own drawings
+        bar.ax.set_yticklabels(("0%", "50%", "100%"))
+        bar.outline.set_visible(False)
+
+    summary = "How often the bot of the row finishes ahead of the bot of the column; a tie is half of one."
+    if field > len(bots):
+        summary += f" The best {len(bots)} of {field} bots are drawn."
+    rows = [
+        (bot, *("-" if share is None else f"{share:.1%}" for share in row))
+        for bot, row in zip(bots, shares, strict=True)
+    ]
+    name = f"{title}-pairs"
+    svg = draw(name, f"Who finishes ahead of whom, {title}", summary, 1.5 + 0.32 * len(bots), paint)
+    return Chart(name, "Who finishes ahead of whom", summary, svg, ("bot", *bots), rows)
+
+
+def _seats(title: str, table: DataTable) -> Chart:
+    places = [(f"seat {row['seat']} of {row['players']}", row) for row in table.rows]
+
+    def paint(figure: Figure) -> None:
+        axes = figure.subplots()
+        _name_lines(axes, [label for label, _ in places])
+        for place, (_, row) in enumerate(places):
+            value, low, high = (_number(row[f"ahead{part}"]) for part in ("", " low", " high"))
+            if value is not None:
+                reach = None if low is None or high is None else [[100 * (value - low)], [100 * (high - value)]]
+                axes.errorbar(100 * value, place, xerr=reach, fmt="s", color=COLOURS[2], markersize=5)
+        axes.axvline(50, color=INK, linewidth=0.8, linestyle=":")
+        axes.xaxis.set_major_formatter("{x:.0f}%")
+
+    summary = (
+        "The share of the table that each seat finishes ahead of, with a 95% interval over deals; 50% is no advantage."
+    )
+    name = f"{title}-seats"
+    svg = draw(name, f"Seat advantage, {title}", summary, _height(len(places)), paint)
+    return Chart(name, "Seat advantage", summary, svg, table.headers, table.cells)
+
+
+def _number(value: object) -> float | None:
+    return value if isinstance(value, float) else None
+
+
+def _scores(title: str, facts: Facts, bots: Sequence[str]) -> Chart:
+    spreads = [facts.scores[title, bot].quantiles(QUANTILES) for bot in bots]
+
+    def paint(figure: Figure) -> None:
+        axes = figure.subplots()
+        for place, (low, left, middle, right, high) in enumerate(spreads):
+            axes.plot((low, high), (place, place), color=COLOURS[0], linewidth=1)
+            axes.plot((left, right), (place, place), color=COLOURS[0], linewidth=6, alpha=0.55, solid_capstyle="butt")
+            axes.plot(middle, place, "o", color=COLOURS[5], markersize=5)
+        _name_lines(axes, bots)
+        axes.set_xlabel("score")
+
+    summary = (
+        "Scores match by match: the dot is the median, half of all matches lie on the thick line, "
+        "nine tenths on the thin one."
+    )
+    rows = [(bot, *(f"{value:.0f}" for value in spread)) for bot, spread in zip(bots, spreads, strict=True)]
+    name = f"{title}-scores"
+    svg = draw(name, f"Scores, {title}", summary, _height(len(bots)) + 0.15, paint)
+    return Chart(name, "Scores", summary, svg, ("bot", *(f"{share:.0%}" for share in QUANTILES)), rows)
+
+
+def _pace(title: str, facts: Facts, bots: Sequence[str]) -> Chart:
+    spreads = [[max(value, 0.5) / 1000 for value in facts.pace[title, b].typical.quantiles(QUANTILES)] for b in bots]
+    slowest = [1000 * facts.pace[title, bot].slowest for bot in bots]
+
+    def paint(figure: Figure) -> None:
+        axes = figure.subplots()
+        for place, (low, _, middle, _, high) in enumerate(spreads):
+            axes.plot((low, high), (place, place), color=COLOURS[2], linewidth=3, alpha=0.7)
+            axes.plot(middle, place, "o", color=COLOURS[2], markersize=5)
+            axes.plot(max(slowest[place], middle), place, ">", color=COLOURS[5], markersize=5)
+        axes.set_xscale("log")
+        axes.xaxis.set_major_formatter("{x:g}")
+        _name_lines(axes, bots)
+        axes.set_xlabel("milliseconds, each step is ten times the last")
+        axes.grid(visible=True, axis="x", which="major", color=FAINT)
+
+    summary = (
+        "Milliseconds a decision. The dot is the median of a bot's matches, nine tenths of them lie on the line; the "
+        "triangle is its slowest decision of all."
+    )
+    rows = [
+        (bot, f"{spread[2]:.3f}", f"{spread[0]:.3f}", f"{spread[4]:.3f}", f"{worst:.3f}")
+        for bot, spread, worst in zip(bots, spreads, slowest, strict=True)
+    ]
+    name = f"{title}-pace"
+    svg = draw(name, f"Time per decision, {title}", summary, _height(len(bots)) + 0.15, paint)
+    return Chart(name, "Time per decision", summary, svg, ("bot", "median", "5%", "95%", "slowest"), rows)

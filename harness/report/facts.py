@@ -1,0 +1,292 @@
+"""Figures for pages, gathered in one pass over the records: series, rates, highlights."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, fields
+from itertools import accumulate
+from typing import Any
+
+from harness.core.plan import Plan
+from harness.core.records import GameRecord
+from harness.match.faults import FaultExample, FaultGroup, FaultGroups
+from harness.ratings.leaderboard import RatingSet
+from harness.ratings.trueskill import Ratings
+from harness.report import without_bots
+from harness.runs.index import Known, feed, ordered_results
+from harness.runs.standings import RatedRun, rating_set_of
+from harness.runs.store import RunFolder
+
+# What the pages keep of a run of any length: curves, spreads and recent results of bounded size.
+
+
+MOST_POINTS = 128
+MOST_STEPS = 512
+
+
+class Curve:
+    """Ratings after every nth match; n doubles whenever there are too many points."""
+
+    __slots__ = ("every", "points")
+
+    def __init__(self) -> None:
+        self.every = 1
+        self.points: list[tuple[int, dict[str, float]]] = []
+
+    def add(self, ratings: Ratings) -> None:
+        """Notes ratings that have just taken in a match."""
+        if ratings.matches % self.every:
+            return
+        self.points.append(_point(ratings))
+        if len(self.points) == MOST_POINTS:
+            self.points = self.points[1::2]
+            self.every *= 2
+
+    def to(self, ratings: Ratings) -> list[tuple[int, dict[str, float]]]:
+        """All points, the last of them the ratings as they are now."""
+        last = _point(ratings)
+        return self.points if self.points and self.points[-1][0] == last[0] else [*self.points, last]
+
+
+def _point(ratings: Ratings) -> tuple[int, dict[str, float]]:
+    return ratings.matches, {line.bot: line.rating for line in ratings.lines.values()}
+
+
+class Histogram:
+    """How often whole numbers came, in steps of equal width; the width doubles whenever there are too many steps."""
+
+    __slots__ = ("counts", "width")
+
+    def __init__(self) -> None:
+        self.width = 1
+        self.counts: dict[int, int] = {}
+
+    def add(self, value: int) -> None:
+        """Counts one value."""
+        step = value // self.width
+        self.counts[step] = self.counts.get(step, 0) + 1
+        while len(self.counts) > MOST_STEPS:
+            self._widen()
+
+    def _widen(self) -> None:
+        self.width *= 2
+        counts: dict[int, int] = {}
+        for step, count in self.counts.items():
+            counts[step // 2] = counts.get(step // 2, 0) + count
+        self.counts = counts
+
+    def quantiles(self, shares: Sequence[float]) -> list[float]:
+        """The values below which these shares of all values lie (the middle of their steps)."""
+        steps = sorted(self.counts)
+        sums = list(accumulate(self.counts[step] for step in steps))
+        middle = (self.width - 1) / 2
+        return [steps[bisect_left(sums, max(1, share * sums[-1]))] * self.width + middle for share in shares]
+
+
+# Which matches are worth looking at: the close ones, the upsets and those in which a bot failed.
+
+
+EACH = 2
+"""Matches of each game and reason."""
+SETTLED = 10
+"""Matches after which a bot's rating is good enough to call its defeat an upset."""
+
+Candidate = tuple[float, int, str]
+"""How remarkable a match is (less is more), its place in the schedule, its id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pick:
+    """A match to be shown, and why."""
+
+    match: str
+    reason: str
+
+
+@dataclass(slots=True)
+class Picks:
+    """Takes in every match and remembers a few."""
+
+    _best: dict[tuple[str, str], list[Candidate]] = field(default_factory=dict)
+    _failed: set[tuple[str, str, str]] = field(default_factory=set)
+
+    def add(self, record: GameRecord, before: Ratings | None) -> None:
+        """Takes in one match; `before` is the ratings of its game without it."""
+        if record.faults:
+            for fault in record.faults:
+                how = record.game, record.seats[fault.seat], fault.kind
+                if fault.kind != "disqualified" and how not in self._failed and len(self._failed) < 1000:
+                    self._failed.add(how)  # one match of each bot and kind: a hundred equal crashes teach nothing
+                    self._keep(record, "fault", 0.0)
+            return
+        if len(record.scores) > 1:
+            first, second = sorted(record.scores, reverse=True)[:2]
+            self._keep(record, "close", (first - second) / max(1, abs(first)))
+        gap = _upset(record, before)
+        if gap > 0:
+            self._keep(record, "upset", -gap)
+
+    def _keep(self, record: GameRecord, reason: str, value: float) -> None:
+        best = self._best.setdefault((record.game, reason), [])
+        if len(best) == EACH and (value, record.index) >= best[-1][:2]:
+            return
+        best.append((value, record.index, record.id))
+        best.sort()
+        del best[EACH:]
+
+    def chosen(self) -> Iterator[Pick]:
+        """The matches, each once: the first of every game and reason, then the second ones."""
+        seen = set()
+        for place in range(EACH):
+            for (_, reason), best in sorted(self._best.items()):
+                if place < len(best) and best[place][2] not in seen:
+                    seen.add(best[place][2])
+                    yield Pick(best[place][2], reason)
+
+
+def _upset(record: GameRecord, before: Ratings | None) -> float:
+    """By how much the best bot at the table was rated above the winner; 0 where that cannot be said."""
+    if before is None or record.ranks.count(1) != 1:
+        return 0.0
+    lines = [before.lines.get(name) for name in record.seats]
+    skills = [line.mu for line in lines if line is not None and line.matches >= SETTLED]
+    if len(skills) < len(lines):
+        return 0.0
+    return max(skills) - skills[record.ranks.index(1)]
+
+
+# Everything that the pages say about a run, gathered in one pass over its records.
+
+
+FORM = 20
+"""How many of a bot's latest matches are its form."""
+
+OfBot = tuple[str, str]
+"""A leaderboard's title and a bot."""
+
+
+@dataclass(slots=True)
+class Pace:
+    """How long a bot thinks in one game, or in all."""
+
+    typical: Histogram = field(default_factory=Histogram)
+    """Microseconds a decision, match by match."""
+    slowest: float = 0.0
+    """Seconds of its slowest decision of all."""
+
+
+@dataclass(slots=True)
+class Facts:
+    """What was gathered."""
+
+    rating_set: RatingSet = field(default_factory=RatingSet)
+    curves: dict[str, Curve] = field(default_factory=dict)
+    scores: dict[OfBot, Histogram] = field(default_factory=dict)
+    pace: dict[OfBot, Pace] = field(default_factory=dict)
+    form: dict[OfBot, deque[tuple[int, int]]] = field(default_factory=dict)
+    """Rank and number of players of each bot's latest matches, by game."""
+    faults: FaultGroups = field(default_factory=FaultGroups)
+    picks: Picks = field(default_factory=Picks)
+    matches: int = 0
+    failed: int = 0
+    """Matches in which a bot failed, or was disqualified before."""
+    left_out: int = 0
+    """Matches of bots that are left out."""
+
+    def add(self, record: GameRecord) -> None:
+        """Takes in one match, in the order of the schedule, and rates it."""
+        game = record.game
+        self.picks.add(record, self.rating_set.of(game))
+        self.rating_set.add(record)
+        self.matches += 1
+        ratings = self.rating_set.of(game)
+        assert ratings is not None
+        (self.curves.get(game) or self.curves.setdefault(game, Curve())).add(ratings)
+        self._time(game, record)
+        players = len(record.seats)
+        for bot, score, rank in zip(record.seats, record.scores, record.ranks, strict=True):
+            of = game, bot
+            form = self.form.get(of)
+            if form is None:
+                form = self.form[of] = deque(maxlen=FORM)
+                self.scores[of] = Histogram()
+            self.scores[of].add(score)
+            form.append((rank, players))
+        if record.faults:
+            self.failed += 1
+            self.faults.add(record)
+
+    def state(self) -> dict[str, object]:
+        """All that was gathered but the ratings; objects of the classes in `STATE`."""
+        return {name: getattr(self, name) for name in self.__slots__ if name != "rating_set"}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Goes on from what `state` gave."""
+        for name, value in state.items():
+            setattr(self, name, value)
+
+    def rated(self) -> dict[str, Ratings]:
+        """The ratings of each game."""
+        return self.rating_set.rated()
+
+    def _time(self, title: str, record: GameRecord) -> None:
+        for bot, spent, slowest, decisions in zip(
+            record.seats, record.time, record.slowest, record.decisions, strict=False
+        ):
+            pace = self.pace.get((title, bot)) or self.pace.setdefault((title, bot), Pace())
+            if decisions:
+                pace.typical.add(int(1e6 * spent / decisions))
+                if slowest > pace.slowest:
+                    pace.slowest = slowest
+
+
+STATE: Known = {
+    Curve: Curve.__slots__,
+    Histogram: Histogram.__slots__,
+    Pace: ("typical", "slowest"),
+    Picks: ("_best", "_failed"),
+    FaultGroups: ("max_groups", "by_bot", "matches", "disqualified", "lost", "more", "_groups"),
+    FaultGroup: tuple(each.name for each in fields(FaultGroup)),
+    FaultExample: tuple(each.name for each in fields(FaultExample)),
+}
+"""The classes that facts are made of, beside those of the ratings."""
+
+
+def gather(records: Iterable[GameRecord], plan: Plan | None = None) -> Facts:
+    """Reads all records once, in the order of the schedule and in bounded memory; the plan is that of their run."""
+    facts = Facts(rating_set_of(plan) if plan else RatingSet())
+    for record in records:
+        facts.add(record)
+    return facts
+
+
+class GatheredRun:
+    """The facts of a whole run, to be remembered."""
+
+    name, known = "facts", STATE
+
+    def __init__(self, facts: Facts) -> None:
+        self.add, self.state, self.restore = facts.add, facts.state, facts.restore
+
+
+def facts_of(run: RunFolder, without: Sequence[str] = ()) -> Facts:
+    """The facts of a run, `without` the matches of these bots."""
+    if without:
+        return _some_facts(run, without)
+    facts = Facts(rating_set_of(run.info.plan))
+    if not facts.rating_set.kept:
+        return gather(ordered_results(run), run.info.plan)
+    feed(run, RatedRun(facts.rating_set, rate=False), GatheredRun(facts))
+    return facts
+
+
+def _some_facts(run: RunFolder, without: Sequence[str]) -> Facts:
+    facts, chosen = Facts(rating_set_of(run.info.plan, whole=False)), without_bots(without)
+    for record in ordered_results(run):
+        if chosen(record):
+            facts.add(record)
+        else:
+            facts.left_out += 1
+    return facts

@@ -1,0 +1,273 @@
+"""Parts that several pages share, made from templates."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from hashlib import sha256
+from importlib import resources
+from typing import TYPE_CHECKING
+
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from harness._version import VERSION
+from harness.core.plan import BracketEntry, BracketRound, Outcome
+from harness.output.columns import COLUMNS, NOTHING, ScoreText, duration, letters, short, visible
+from harness.output.outcome import FINAL, BracketPlaces, bracket_table, data_table, is_tree
+from harness.output.tables import DataTable, leaderboard_table
+from harness.ratings.leaderboard import Leaderboard
+from harness.runs.store import EntrantInfo
+
+if TYPE_CHECKING:
+    from harness.report.charts import Chart
+
+
+# A leaderboard, or a table like one, for a page: what is read, and what it is sorted by.
+
+
+QUIET = ("0", "", NOTHING)
+"""What an alarm says when nothing is wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One cell of a leaderboard: what is read, what it is sorted by, and its CSS classes."""
+
+    text: str
+    key: str
+    kind: str
+    link: bool = False
+    """Whether it names the bot."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line of a leaderboard."""
+
+    bot: str
+    cells: list[Cell]
+
+
+@dataclass(frozen=True, slots=True)
+class BoardPart:
+    """One leaderboard's part of the page."""
+
+    title: str
+    headers: Sequence[tuple[str, str]]
+    """With their CSS classes."""
+    lines: list[Entry]
+    summary: Sequence[str]
+    notes: Sequence[str]
+    charts: Sequence[Chart] = ()
+
+
+def board_part(
+    board: Leaderboard,
+    drawn: Sequence[Chart] = (),
+    score_text: ScoreText | None = None,
+    entrants: Sequence[EntrantInfo] = (),
+) -> BoardPart:
+    """A leaderboard for a page."""
+    keys = {column.name: column.sort_by or column.name for column in COLUMNS}
+    return table_part(leaderboard_table(board, score_text=score_text, entrants=entrants), keys, drawn)
+
+
+def table_part(table: DataTable, keys: Mapping[str, str], drawn: Sequence[Chart] = ()) -> BoardPart:
+    """A table for a page; `keys` has the fields that columns are sorted by. Alarms are there if something is wrong."""
+    shown = [
+        place
+        for place, header in enumerate(table.headers)
+        if header not in table.alarms or any(row[place] not in QUIET for row in table.cells)
+    ]
+
+    def kind(header: str, text: str = "") -> str:
+        alarm = header in table.alarms and text not in QUIET
+        classes = (
+            ("word", header in table.words),
+            ("bot", header == "bot"),
+            ("group", header == "group"),
+            ("alarm", alarm),
+        )
+        return " ".join(name for name, fits in classes if fits)
+
+    lines = [
+        Entry(
+            str(row["bot"]),
+            [
+                Cell(
+                    cells[place],
+                    _key(row.get(keys.get(header := table.headers[place], header), cells[place])),
+                    kind(header, cells[place]),
+                    header == "bot",
+                )
+                for place in shown
+            ],
+        )
+        for row, cells in zip(table.rows, table.cells, strict=True)
+    ]
+    headers = [table.headers[place] for place in shown]
+    told = [text for header, text in table.legends.items() if header in headers]
+    legend = " ".join([*told, table.legend]).strip()
+    titles = [(header.upper() if header in table.alarms else header, kind(header)) for header in headers]
+    return BoardPart(table.title, titles, lines, table.summary, [*table.notes, legend], drawn)
+
+
+def _key(value: object) -> str:
+    return "" if value is None else str(value)
+
+
+# A format's own result for a page: its tables, and its bracket with a place in a grid for everything.
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """Something in the grid of a bracket: rows and columns count from 1, the first row is the header's."""
+
+    kind: str
+    """name, entry, line (along a row) or joint (down several rows): the CSS class."""
+    row: int
+    column: int
+    rows: int = 1
+    entry: BracketEntry | None = None
+    points: str = ""
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class BracketPart:
+    """A bracket of a page: a tree in a grid, or where more than one of a table goes on, a column for each round."""
+
+    rounds: Sequence[BracketRound]
+    columns: int
+    """Of the grid; 0 if it is no tree."""
+    rows: int
+    placed: Sequence[Placed]
+    numbers: DataTable
+
+
+@dataclass(frozen=True, slots=True)
+class OutcomePart:
+    """One game's part of the page."""
+
+    title: str
+    tables: Sequence[DataTable]
+    bracket: BracketPart | None
+    sentences: Sequence[str]
+    legends: Sequence[str]
+    notes: Sequence[str]
+    """What decided where points did not."""
+
+
+def outcome_parts(outcomes: Mapping[str, Outcome]) -> dict[str, OutcomePart]:
+    """The parts of all games of which there is anything to show."""
+    return {game: _part(game, one) for game, one in outcomes.items() if one.has_results or one.open or one.note}
+
+
+def _part(game: str, outcome: Outcome) -> OutcomePart:
+    still_open = f"Still open: {outcome.open}" if outcome.open else ""
+    return OutcomePart(
+        game,
+        [replace(data_table(game, table), title=table.title) for table in outcome.tables],
+        _bracket(game, outcome.bracket) if outcome.bracket else None,
+        [text for text in (outcome.note, still_open) if text],
+        list(dict.fromkeys(table.legend for table in outcome.tables if table.legend)),
+        [f"{each.name}: {note}" for each in outcome.bracket for note in each.notes],
+    )
+
+
+def _bracket(game: str, rounds: Sequence[BracketRound]) -> BracketPart:
+    numbers = bracket_table(game, rounds)
+    if not is_tree(rounds):
+        return BracketPart(rounds, 0, 0, [], numbers)
+    places = BracketPlaces(rounds)
+    placed: list[Placed] = []
+    for number, each in enumerate(rounds):
+        column = 2 * number + 1
+        placed.append(Placed("name", 1, column, text=each.name))
+        for at, table in enumerate(each.tables):
+            for entry in table:
+                row = places.rows[number][entry.bot] + 2
+                placed.append(Placed("entry", row, column, entry=entry, points=_points(entry, each)))
+            placed += _joints(places, (number, at), column + 1)
+            placed += _winner(places, number, at, column + 2) if number == len(rounds) - 1 else []
+        for bot in each.byes:
+            row = places.rows[number][bot] + 2
+            placed.append(Placed("entry", row, column, entry=BracketEntry(bot, 0.0, True), points="bye"))
+            placed.append(Placed("line", row, column + 1))
+    return BracketPart(rounds, 2 * len(rounds) + 1, places.next_row, placed, numbers)
+
+
+def _joints(places: BracketPlaces, node: tuple[int, int], column: int) -> list[Placed]:
+    rows, out = places.rows_of(node), places.row_of(node)
+    joints = [Placed("joint", rows[0] + 2, column, rows[-1] - rows[0] + 1)]
+    joints += [Placed("in", row + 2, column) for row in rows[1:-1]]
+    return [*joints, Placed("out", out + 2, column)]
+
+
+def _winner(places: BracketPlaces, number: int, table: int, column: int) -> list[Placed]:
+    row = places.row_of((number, table)) + 2
+    won = [entry for entry in places.rounds[number].tables[table] if entry.through]
+    if not won:
+        return [Placed("entry", row, column, text="?")]
+    header = [Placed("name", 1, column, text="winner")] if places.rounds[number].name == FINAL else []
+    return [*header, Placed("entry", row, column, entry=won[0])]
+
+
+def _points(entry: BracketEntry, each: BracketRound) -> str:
+    return f"{entry.points:g}" if each.most or entry.points else ""
+
+
+# Fills in page templates: everything is escaped, and only our own scripts may run.
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """The script of a page, and what the page's security policy says about it."""
+
+    text: Markup
+    allowed: Markup
+
+
+def asset(name: str) -> str:
+    """The text of one of our own files."""
+    return (resources.files("harness.report") / "assets" / name).read_text(encoding="utf-8")
+
+
+def script(*sources: str) -> Script:
+    """One script of these sources. The policy names it by its digest, so no other script runs in the page."""
+    # Each source is a block of its own, but for the names that are meant for all of them.
+    text = "\n".join(sources).replace("</", "<\\/")
+    if not text:
+        return Script(Markup(), Markup("'none'"))
+    digest = base64.b64encode(sha256(text.encode()).digest()).decode()
+    return Script(_trusted(text), _trusted(f"'sha256-{digest}'"))
+
+
+def _trusted(text: str) -> Markup:
+    """Text that we wrote or drew ourselves: charts, styles, scripts."""
+    return Markup(text)  # noqa: S704 - this is the one place that says so
+
+
+@cache
+def page_environment(*packages: str) -> Environment:
+    """What fills in our templates; also those that other `packages` have among their assets."""
+    environment = Environment(
+        loader=ChoiceLoader([PackageLoader(name, "assets") for name in (*packages, "harness.report")]),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"visible": visible, "short": short, "trusted": _trusted, "duration": duration}
+    environment.filters |= {"letters": letters}
+    return environment
+
+
+def fill(template: str, page_script: Script, **values: object) -> str:
+    """The page that a template makes of these values."""
+    page = page_environment().get_template(template)
+    style = asset("style.css") + asset("outcome.css")
+    return page.render(style=_trusted(style), script=page_script, version=VERSION, **values)

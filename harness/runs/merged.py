@@ -1,0 +1,305 @@
+"""Several runs read as one."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import count, groupby
+from pathlib import Path
+from typing import TypeVar
+
+from msgspec.structs import replace
+
+from harness.core.bot import DecisionNotes
+from harness.core.errors import StoreError, UnknownName, UsageError
+from harness.core.plan import SEVERAL, Design, GamePlan, Plan
+from harness.core.records import GameRecord
+from harness.plugins.entrants import named
+from harness.runs.index import lines_by_deal, ordered_results
+from harness.runs.store import GAMES, EntrantInfo, MatchResult, RecordDigest, RunFolder, RunInfo
+
+# Whether a name means the same bot in several runs: by the digest of its source, and by its options.
+
+
+COMMAND = "cmd:"
+
+
+def check_same_bots(runs: Sequence[RunFolder], besides: Collection[str] = ()) -> None:
+    """Refuses runs in which one name stands for two bots, unless that name is `besides` the question."""
+    known: dict[str, tuple[EntrantInfo, RunFolder]] = {}
+    for run in runs:
+        for bot in run.info.entrants:
+            old, where = known.setdefault(bot.name, (bot, run))
+            differs = difference(old, bot)
+            if differs and bot.name not in besides:
+                raise UsageError(
+                    f"{bot.name} is not the same bot in {where.folder} and in {run.folder} ({differs}). Rate the runs "
+                    f"apart, leave it out (arena leaderboard ... --without {bot.name}), or have versions play under "
+                    f"names of their own (--bot v2={bot.name})."
+                )
+
+
+def difference(one: EntrantInfo, other: EntrantInfo) -> str:
+    """In what two entrants of one name differ; empty if they are the same bot. Where it lies does not matter."""
+    if one.digest != other.digest:
+        return f"its source is {one.digest} and {other.digest}"
+    first, second = _typed(one.spec), _typed(other.spec)
+    return f"entered as {first} and {second}" if first != second else ""
+
+
+def _typed(spec: str) -> str:
+    """What was entered, without where it lies and the name that was given to it."""
+    if COMMAND in spec:
+        command = spec.partition(COMMAND)[2]
+        try:
+            return shlex.join(Path(word).name or word for word in shlex.split(command))
+        except ValueError:
+            return command
+    return named(spec)[1].rpartition("::")[2]
+
+
+# Several runs read as one: runs of the same games and bots, or parts of one run that were played on several machines.
+#
+# What two folders both hold counts once. Matches of different runs have equal ids, so each is called after its
+# folder: `monday/el-paso-1.1.1`. Where all folders are of one run they are that run, and its matches have their own
+# names.
+
+
+DESIGNS: Sequence[Design] = ("fixed", "seated", "anytime")
+"""The more results decided, the less may be claimed."""
+_SEED = re.compile(r"(--seed[ =]|seed=)\d+")
+R = TypeVar("R", GameRecord, MatchResult)
+
+
+class MergedRuns(RunFolder):
+    """Runs that are read together. `merge` gives one."""
+
+    def __init__(
+        self, runs: Sequence[RunFolder], info: RunInfo, name: str, parts: bool, besides: Collection[str]
+    ) -> None:
+        super().__init__(Path(name), info)
+        self._besides = frozenset(besides)
+        for run in runs:  # what is found in one of them is told of all
+            self.warnings += run.warnings
+            run.warnings = self.warnings
+        self.runs, self.merged, self.several = tuple(runs), True, not parts
+        self._labels = {run.folder: label for run, label in zip(runs, labels(runs), strict=True)}
+
+    def ordered(self) -> Iterator[MatchResult]:
+        """All results, run by run, and those of one seed deal by deal; whatever two folders hold is there once."""
+        groups: dict[int, list[RunFolder]] = {}
+        for run in self.runs:
+            groups.setdefault(run.info.plan.seed, []).append(run)
+        places = count()
+        for group in groups.values():
+            single = ((group[0], result) for result in ordered_results(group[0])) if len(group) == 1 else None
+            for run, result in single or _once(group, self._besides):
+                yield self._named(run, result, next(places))
+
+    def results(self, damaged: list[str] | None = None, digest: RecordDigest | None = None) -> Iterator[MatchResult]:
+        """The same; a line that cannot be read is an error here."""
+        yield from self.ordered()
+
+    def records(self, damaged: list[str] | None = None, digest: RecordDigest | None = None) -> Iterator[GameRecord]:
+        """The same with their actions, run by run, in the order of their places."""
+        known = {result.id: result.index for result in self.ordered()}
+        for run in self.runs:
+            for record in run.records():
+                place = known.pop(self._name(run, record.id), None)
+                if place is not None:
+                    yield self._named(run, record, place)
+
+    def record(self, match: str | int) -> GameRecord:
+        """The record of a match, by its name here or its place."""
+        wanted = str(match)
+        if wanted.isdecimal():
+            wanted = next((result.id for result in self.ordered() if str(result.index) == wanted), wanted)
+        found = self.chosen([wanted])
+        if not found:
+            shown = [result.id for result, _ in zip(self.ordered(), range(20), strict=False)]
+            raise UnknownName(f"match of {self.folder}", wanted, shown)
+        return found[wanted]
+
+    def chosen(self, ids: Collection[str]) -> dict[str, GameRecord]:
+        """The records of these matches, by their names here."""
+        found: dict[str, GameRecord] = {}
+        for run in self.runs:
+            own = {self._own(run, name): name for name in ids if self._own(run, name)}
+            for record in run.chosen(own.keys()).values() if own else ():
+                found.setdefault(own[record.id], self._named(run, record, record.index))
+        return found
+
+    def notes(self, match: str) -> tuple[DecisionNotes, ...]:
+        """What bots noted in a match."""
+        own = ((run, self._own(run, match)) for run in self.runs)
+        return next((noted for run, name in own if name and (noted := run.notes(name))), ())
+
+    def split(self, records: Iterable[GameRecord]) -> list[tuple[RunFolder, list[GameRecord]]]:
+        """These records by the runs that they are of; parts of one run are that run."""
+        asked = list(records)
+        if not self.several:
+            return [(self, asked)]
+        return [(run, [record for record in asked if self._own(run, record.id)]) for run in self.runs]
+
+    def parts(self) -> Sequence[RunInfo]:
+        """What run.json says of each run that is read here."""
+        return [run.info for run in self.runs]
+
+    def size(self) -> int:
+        """Bytes of all records."""
+        return sum(run.size() for run in self.runs)
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Refused: each run has its own folder."""
+        raise StoreError(f"{self.folder} are several runs, which are read together; to play on, name one of them.")
+        yield
+
+    def _name(self, run: RunFolder, own: str) -> str:
+        return own if not self.several else f"{self._labels[run.folder]}/{own}"
+
+    def _own(self, run: RunFolder, name: str) -> str:
+        """What a match is called in this run; empty if it is none of its matches."""
+        if not self.several:
+            return name
+        before = f"{self._labels[run.folder]}/"
+        return name.removeprefix(before) if name.startswith(before) else ""
+
+    def _named(self, run: RunFolder, record: R, place: int) -> R:
+        if not self.several:
+            return record
+        return replace(record, id=self._name(run, record.id), set=self._name(run, record.set), index=place)
+
+
+def merge(runs: Sequence[RunFolder], name: str = "", besides: Collection[str] = ()) -> RunFolder:
+    """These runs as one to be read; a single one is itself. Refused, with what differs, if they are not of the same
+    rules and bots; bots that will be left out (`besides`) may differ."""
+    once = list({run.folder.resolve(): run for run in runs}.values())
+    if len(once) == 1 and not name:
+        return once[0]
+    _check_same_rules(once)
+    check_same_bots(once, besides)
+    parts = all(run.info.plan == once[0].info.plan for run in once)
+    called = " + ".join(dict.fromkeys(run.folder.resolve().name for run in once))
+    merged = MergedRuns(once, _merged_info(once, parts), name or called, parts, besides)
+    merged.warnings += _other_limits(once)
+    merged.warnings += [f"{run.folder} was continued although {change}." for run in once for change in run.info.forced]
+    return merged
+
+
+def labels(runs: Sequence[RunFolder]) -> list[str]:
+    """What to call these runs: after their folders, with as much of the way there as tells them apart."""
+    ways = [run.folder.resolve().parts for run in runs]
+    for depth in range(1, max(map(len, ways)) + 1):
+        found = ["/".join(way[-depth:]) for way in ways]
+        if len(set(found)) == len(found):
+            break
+    return found
+
+
+def _once(group: Sequence[RunFolder], besides: frozenset[str]) -> Iterator[tuple[RunFolder, MatchResult]]:
+    """The results of runs that may have matches in common: each once, and none of bots that are left out."""
+    lines = ((run, number, line, run.read_result(number, line)) for run, number, line in lines_by_deal(group))
+    for _, deal in groupby(lines, key=lambda one: one[3].seed):
+        kept: list[tuple[RunFolder, int, bytes, MatchResult]] = []
+        for run, number, line, result in deal:
+            if not besides.isdisjoint(result.seats):
+                continue
+            rivals = [one for one in kept if one[0] is not run and one[3].seats == result.seats]
+            record = _played(run, number, line) if rivals else None
+            if any(_played(other, at, its) == record for other, at, its, _ in rivals):
+                continue
+            for other, _, _, rival in rivals:
+                if rival.id == result.id:
+                    raise StoreError(
+                        f"{result.id} is not the same match in {other.folder / GAMES} and in {run.folder / GAMES}, "
+                        f"with the same deal and the same bots in the same seats. 'arena verify {run.folder} "
+                        f"{other.folder}' says more; leave one of the two runs out."
+                    )
+            kept.append((run, number, line, result))
+            yield run, result
+
+
+def _played(run: RunFolder, number: int, line: bytes) -> GameRecord:
+    """What is the same in every play of a match, whatever it is called."""
+    record = run.read_record(number, line)
+    faults = tuple(replace(fault, detail="") for fault in record.faults)  # which may name files, and times
+    return replace(record.without_timing(), id="", set="", index=0, faults=faults)
+
+
+def _check_same_rules(runs: Sequence[RunFolder]) -> None:
+    known: dict[str, tuple[GamePlan, RunFolder]] = {}
+    for run in runs:
+        for game in run.info.plan.games:
+            old, where = known.setdefault(game.name, (game, run))
+            differs = [f"rules {old.rules} and {game.rules}"] if old.rules != game.rules else []
+            options = sorted({*old.settings, *game.settings})
+            differs += [
+                f"{option} {_shown(old.settings, option)} and {_shown(game.settings, option)}"
+                for option in options
+                if old.settings.get(option) != game.settings.get(option)
+            ]
+            if differs:
+                raise UsageError(
+                    f"{where.folder} and {run.folder} cannot be rated together: {game.name} was not the same game "
+                    f"({'; '.join(differs)}). Rate them apart."
+                )
+
+
+def _shown(settings: Mapping[str, object], option: str) -> str:
+    return repr(settings.get(option, "nothing"))
+
+
+def _other_limits(runs: Sequence[RunFolder]) -> list[str]:
+    """A sentence where bots did not have the same time and memory everywhere."""
+    names = ("move_time", "game_time", "memory")
+    found = {name: {str(run.info.limits.get(name, "unknown")) for run in runs} for name in names}
+    differ = [f"{name.replace('_', ' ')} {' and '.join(sorted(many))}" for name, many in found.items() if len(many) > 1]
+    return [f"Bots did not have the same limits in these runs: {'; '.join(differ)}."] if differ else []
+
+
+def _merged_info(runs: Sequence[RunFolder], parts: bool) -> RunInfo:
+    infos = [run.info for run in runs]
+    first = infos[0]
+    ended = [info.finished for info in infos]
+    if parts:
+        finished = max(infos, key=lambda info: info.finished)
+        return replace(first, finished=finished.finished, records="", notes="", started=min(i.started for i in infos))
+    entrants: dict[str, EntrantInfo] = {}
+    for one in (one for info in infos for one in info.entrants):
+        entrants.setdefault(one.name, one)
+    commands = [line for info in infos for line in _commands(info)]
+    return replace(
+        first,
+        plan=_merged_plan([info.plan for info in infos]),
+        entrants=tuple(entrants.values()),
+        files={digest: text for info in infos for digest, text in info.files.items()},
+        limits={name: value for name, value in first.limits.items() if all(i.limits.get(name) == value for i in infos)},
+        command="\n".join(dict.fromkeys(commands)),
+        machine={name: text for name, text in first.machine.items() if all(i.machine.get(name) == text for i in infos)},
+        started=min(info.started for info in infos),
+        finished=max(ended) if all(ended) else "",
+        records="",
+        notes="",
+        forced=tuple(dict.fromkeys(change for info in infos for change in info.forced)),
+        extended=(),
+    )
+
+
+def _commands(info: RunInfo) -> list[str]:
+    """What played a run; of one that goes on without its seed."""
+    lines = [info.command, *info.extended]
+    return lines if info.finished else [_SEED.sub(r"\1...", line) for line in lines]
+
+
+def _merged_plan(plans: Sequence[Plan]) -> Plan:
+    games: dict[str, GamePlan] = {}
+    for plan in plans:
+        for game in plan.games:
+            old = games.get(game.name, game)
+            games[game.name] = replace(old, entrants=tuple(dict.fromkeys((*old.entrants, *game.entrants))))
+    design = max((plan.design for plan in plans), key=DESIGNS.index)
+    deals = sum(plan.deals for plan in plans)
+    return Plan(games=tuple(games.values()), deals=deals, seed=0, format=SEVERAL, design=design)

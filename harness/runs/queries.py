@@ -1,0 +1,238 @@
+"""Finding matches in a run: those of a bot, those it lost, close ones, those with faults."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from heapq import nsmallest
+from math import ceil, inf
+
+from msgspec import Struct
+
+from harness.core.errors import UnknownName, UsageError
+from harness.core.records import FaultKind
+from harness.match.faults import cause_of
+from harness.runs.store import MatchResult, RunFolder
+
+CLOSE = 0.1
+"""The share of a game's matches that is called close: those with the smallest margins."""
+
+Key = Callable[[MatchResult], float]
+
+
+class MatchQuery(Struct, frozen=True, kw_only=True):
+    """Which matches are asked for; all of what is set must hold."""
+
+    bot: str = ""
+    """Who sat at the table: the name on the leaderboard, or what was typed to enter it."""
+    game: str = ""
+    won: bool = False
+    """The bot had the first place, alone or shared."""
+    lost: bool = False
+    """The bot had another place."""
+    faults: bool = False
+    """The bot failed; without a bot, somebody did."""
+    close: bool = False
+    """Among the tenth of the game's matches with the smallest margins: between first and second, or where a bot is
+    asked about, between it and the best of the others."""
+    sort: str = ""
+    """One of SORTS; by default the schedule's order, for close matches the margin."""
+    reverse: bool = False
+    limit: int = 0
+    """How many; 0 is all."""
+
+
+class MatchFault(Struct, frozen=True):
+    """A bot failed in a match, or was disqualified before it."""
+
+    bot: str
+    seat: int
+    kind: FaultKind
+    cause: str
+    decision: int
+
+
+class MatchLine(Struct, frozen=True):
+    """One match in a list: who played, how it ended, what happened."""
+
+    match: str
+    game: str
+    seats: tuple[str, ...]
+    scores: tuple[int, ...]
+    ranks: tuple[int, ...]
+    margin: int | None
+    """Points between first and second, or between the bot asked about and the best of the others; None where nobody
+    who did not fail is left to compare with."""
+    decisions: int
+    seconds: float
+    """What all bots, or the one asked about, thought together."""
+    ending: str
+    faults: tuple[MatchFault, ...]
+
+    @property
+    def winners(self) -> tuple[str, ...]:
+        """Who had the first place; several share one."""
+        return tuple([bot for bot, rank in zip(self.seats, self.ranks, strict=True) if rank == 1])
+
+
+class FoundMatches:
+    """Matches that fit a query, in its order and up to its limit; `total` is how many there are in all."""
+
+    def __init__(self, asked: _Asked, results: list[MatchResult], total: int) -> None:
+        self.total, self._asked, self._results = total, asked, results
+
+    def __len__(self) -> int:
+        return len(self._results)
+
+    def __iter__(self) -> Iterator[MatchLine]:
+        return map(self._asked.line, self._results)
+
+
+def find_matches(run: RunFolder, query: MatchQuery) -> FoundMatches:
+    """The matches that fit, read one after the other: memory is needed for those that are given back only."""
+    asked = _Asked(run, query)
+    fits = asked.fits(_close_margins(run.results(), asked) if query.close else None)
+    total = 0
+
+    def fitting() -> Iterator[MatchResult]:
+        nonlocal total
+        for result in run.results():
+            if fits(result):
+                total += 1
+                yield result
+
+    key = asked.key()
+    found = nsmallest(query.limit, fitting(), key) if query.limit else sorted(fitting(), key=key)
+    return FoundMatches(asked, found, total)
+
+
+class _Asked:
+    """A query about one run, checked: names that are not there, and wishes that contradict each other, are refused."""
+
+    def __init__(self, run: RunFolder, query: MatchQuery) -> None:
+        self.query = query
+        self.bot = _known_bot(run, query.bot) if query.bot else ""
+        games = [plan.name for plan in run.info.plan.games]
+        if query.game and query.game not in games:
+            raise UnknownName("game of this run", query.game, games)
+        if query.sort and query.sort not in SORTS:
+            raise UnknownName("order of matches", query.sort, SORTS)
+        if query.won and query.lost:
+            raise UsageError("No match is both won and lost by a bot; ask for one of them.")
+        if (query.won or query.lost) and not self.bot:
+            raise UsageError(f"Who {'won' if query.won else 'lost'}? Name the bot too (--bot NAME).")
+
+    def concerns(self, result: MatchResult) -> bool:
+        """Whether it is a match of the game and the bot."""
+        return self.query.game in ("", result.game) and (not self.bot or self.bot in result.seats)
+
+    def fits(self, close: dict[str, int] | None) -> Callable[[MatchResult], bool]:
+        """Whether a match is one of those asked for; `close` is the largest close margin of each game."""
+        query, bot = self.query, self.bot
+        placed = query.won or query.lost
+
+        def fits(result: MatchResult) -> bool:
+            if not self.concerns(result):
+                return False
+            if query.faults and not any(not bot or result.seats[fault.seat] == bot for fault in result.failures):
+                return False
+            if placed and (1 in self.ranks(result)) != query.won:
+                return False
+            if close is not None:
+                margin = self.margin(result)
+                return margin is not None and margin <= close[result.game]
+            return True
+
+        return fits
+
+    def ranks(self, result: MatchResult) -> list[int]:
+        """The places of the bot, or of everybody."""
+        return [rank for name, rank in zip(result.seats, result.ranks, strict=True) if self.bot in ("", name)]
+
+    def margin(self, result: MatchResult) -> int | None:
+        """How close it was: between the bot and the best of the others, or between first and second.
+
+        Seats that failed have no result that could be close.
+        """
+        if not (result.faults or self.bot):
+            best = sorted(result.scores)[-2:]
+            return best[1] - best[0] if len(best) == 2 else None
+        failed = {fault.seat for fault in result.faults}
+        scores = [(score, seat) for seat, score in enumerate(result.scores) if seat not in failed]
+        ours = max((one for one in scores if self.bot in ("", result.seats[one[1]])), default=None)
+        theirs = max((one for one in scores if one != ours), default=None)
+        return abs(ours[0] - theirs[0]) if ours and theirs else None
+
+    def seconds(self, result: MatchResult) -> float:
+        """What the bot, or everybody, thought."""
+        return sum([spent for name, spent in zip(result.seats, result.time, strict=False) if self.bot in ("", name)])
+
+    def score(self, result: MatchResult) -> int:
+        """The bot's, or the winner's."""
+        seats = zip(result.seats, result.scores, result.ranks, strict=True)
+        return max(score for name, score, rank in seats if (name == self.bot if self.bot else rank == 1))
+
+    def key(self) -> Callable[[MatchResult], tuple[float, int]]:
+        """What matches are sorted by; the schedule's order decides between equals."""
+        by = SORTS[self.query.sort or ("margin" if self.query.close else "schedule")](self)
+        sign = -1 if self.query.reverse else 1
+        return lambda result: (sign * by(result), sign * result.index)
+
+    def line(self, result: MatchResult) -> MatchLine:
+        """The match as it is listed."""
+        return MatchLine(
+            match=result.id,
+            game=result.game,
+            seats=result.seats,
+            scores=result.scores,
+            ranks=result.ranks,
+            margin=self.margin(result),
+            decisions=sum(result.decisions),
+            seconds=round(self.seconds(result), 6),
+            ending=result.ending,
+            faults=tuple(
+                [MatchFault(result.seats[f.seat], f.seat, f.kind, cause_of(f), f.decision) for f in result.faults]
+            ),
+        )
+
+
+SORTS: dict[str, Callable[[_Asked], Key]] = {
+    "schedule": lambda _asked: lambda result: result.index,
+    "margin": lambda asked: lambda result: inf if (margin := asked.margin(result)) is None else margin,
+    "length": lambda _asked: lambda result: -sum(result.decisions),
+    "score": lambda asked: lambda result: -asked.score(result),
+    "time": lambda asked: lambda result: -asked.seconds(result),
+}
+"""Orders: as scheduled, smallest margin first, most decisions first, highest score first, longest thought first."""
+
+
+def _known_bot(run: RunFolder, wanted: str) -> str:
+    """The name of an entrant, given by its name or by what was typed to enter it: `sprinter.py`."""
+    names = [entrant.name for entrant in run.info.entrants]
+    if wanted in names:
+        return wanted
+    typed = [
+        entrant.name for entrant in run.info.entrants if wanted in (entrant.spec, entrant.spec.rpartition("::")[0])
+    ]
+    if len(typed) == 1:
+        return typed[0]
+    raise UnknownName("bot of this run", wanted, names)
+
+
+def _close_margins(results: Iterable[MatchResult], asked: _Asked) -> dict[str, int]:
+    """The largest margin that is called close, game by game."""
+    margins: dict[str, Counter[int]] = {}
+    for result in results:
+        if asked.concerns(result) and (margin := asked.margin(result)) is not None:
+            margins.setdefault(result.game, Counter())[margin] += 1
+    return {game: _quantile(counts, CLOSE) for game, counts in margins.items()}
+
+
+def _quantile(counts: Counter[int], share: float) -> int:
+    """The smallest value that at least this share of all does not exceed."""
+    wanted = ceil(share * counts.total())
+    for value in sorted(counts):
+        wanted -= counts[value]
+        if wanted <= 0:
+            break
+    return value

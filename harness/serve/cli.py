@@ -1,0 +1,81 @@
+"""arena serve."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+
+from harness.cli.options import RUN, load_plugins, note, results_option
+from harness.core.errors import UsageError
+from harness.plugins.registry import Registry
+from harness.serve.live_run import OwnTables, RunPlace, named_place, no_tables, places_in
+
+PORT = 8420
+
+
+@click.command("serve", short_help="Show a run, or all of them, in a browser while it goes on.")
+@click.argument("run", type=RUN, required=False, metavar="[RUN|LEAGUE]")
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to serve at; 0.0.0.0 is all of them.")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=PORT, show_default=True, help="The port; 0 is any that is free."
+)
+@results_option
+def command(run: str | None, host: str, port: int, results: Path) -> None:
+    """Show a RUN or a league in a browser while it goes on: standings, progress, newest results, faults, and any match
+    again. Without a RUN, all runs of the folder of results.
+
+    It reads the run's files and never writes; the run itself is played by another process, or was played before.
+    What is still secret is not sent: see docs/live-page.md.
+
+    \b
+    arena serve my-run
+    arena serve                                all runs of results/
+    arena serve my-run --port 0                at any port that is free
+    arena serve my-run --host 0.0.0.0          for everybody who can reach this machine
+    """
+    from harness.league.standings import LeagueTables
+
+    serve_runs(results, run, load_plugins(), (host, port), _began, LeagueTables())
+
+
+def _began(what: str, where: str) -> None:
+    note(f"Serving {what} at {where} (Ctrl-C ends it)")
+
+
+# A page that shows a run while it goes on: `arena serve`.
+
+
+NEEDED = ("jinja2", "markupsafe", "starlette", "uvicorn")
+
+
+def serve_runs(
+    results: Path,
+    name: str | None,
+    registry: Registry,
+    at: tuple[str, int],
+    began: Callable[[str, str], None],
+    league_tables: OwnTables = no_tables,
+) -> None:
+    """Serves a run or a league, or all that a folder holds, at a host and a port until Ctrl-C. `began` is told what is
+    served, and where; `league_tables` gives what a league has to show of its own."""
+    try:
+        from harness.serve.app import LivePages, address_of, listening, live_app, run_server
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] not in NEEDED:
+            raise
+        raise UsageError(
+            f"The live page is served with {error.name}, which is not installed: pip install 'arena-harness[serve]'."
+        ) from error
+    host, port = at
+    if name is None:
+        places_in(results)  # says at once if there is no such folder
+        pages = LivePages(lambda: places_in(results, league_tables), registry)
+    else:
+        place = named_place(results, name, league_tables)
+        only: dict[str, RunPlace] = {place.name: place}
+        pages = LivePages(lambda: only, registry, place.name)
+    with listening(host, port) as socket:
+        began(f"the runs of {results}" if name is None else pages.only or "", address_of(socket))
+        run_server(live_app(pages, host), socket, pages.end)

@@ -1,0 +1,46 @@
+"""What `arena bench` says when it compares."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import pytest
+
+from tests.support.cli import arena
+
+SHORT = ("bench", "--game", "el-paso", "--seconds", 0.3, "--repeat", 3)
+
+
+def test_an_arena_beside_itself_is_as_fast_and_plays_the_same():
+    done = arena(*SHORT, "--against-python", sys.executable, "--json")
+    [row] = json.loads(done.stdout)
+    assert "play different matches" not in done.stderr
+    ratio = row["speed"]["ratio"]
+    assert ratio["low"] <= ratio["median"] <= ratio["high"]
+    assert 0.2 < ratio["median"] < 5
+    assert row["theirs"] == row["ours"]
+
+
+def test_arenas_are_compared_in_a_table():
+    table = arena(*SHORT, "--against-python", sys.executable).stdout
+    heading, _, line, *rest = table.splitlines()
+    assert heading.split() == ["decisions/s", "here", "there", "ratio"]
+    assert line.startswith("el-paso ")
+    assert [text.split(":")[0] for text in rest if text] == ["here", "there"]
+
+
+def test_an_interpreter_without_arena_is_a_sentence(tmp_path):
+    python = tmp_path / "python"
+    python.write_text(f'#!/bin/sh\nexec {sys.executable} -S "$@"\n')  # no site: nothing is installed there
+    python.chmod(0o755)
+    told = arena(*SHORT, "--against-python", python, code=2).stderr
+    assert "No module named 'harness'" in told
+
+
+def test_a_match_is_taken_apart_and_the_parts_add_up():
+    [found] = json.loads(arena(*SHORT, "--shares", "--json").stdout)
+    assert sum(found["shares"].values()) == pytest.approx(1)
+    assert set(found["shares"]) == {"steps", "legal lists", "luck", "views", "referee and bot"}
+    assert found["unit"] == "microseconds"
+    assert found["whole"] > 0

@@ -1,0 +1,172 @@
+"""Nodes that others use too, that change under a run, or that nobody answers for: nothing is lost, and nobody waits."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from types import SimpleNamespace
+
+import pytest
+from distributed import Client
+
+import harness
+from harness.cluster import agent, driver, nodes
+from harness.core.errors import ArenaError
+from harness.executors.base import ClusterChoice, choose_executor
+from harness.runs.request import RunRequest
+from tests.executors.test_pool import jobs, plain, table
+from tests.support.dask_cluster import DaskCluster
+from tests.support.waiting import wait_for, within
+
+LIMITS = RunRequest(move_time=60).limits
+PLUGIN = """
+from harness import Bot
+
+class Homebody(Bot):
+    def choose(self, view, actions):
+        return actions[{turn}]
+"""
+
+
+def executor(address, *strange, should_stop=lambda: False):
+    return choose_executor(table(*strange), LIMITS, None, should_stop, cluster=ClusterChoice(address))
+
+
+def test_a_node_whose_code_is_changed_in_the_middle_gets_nothing_more_to_do(tmp_path, monkeypatch):
+    for place in ("here", "there"):
+        (tmp_path / place).mkdir()
+        (tmp_path / place / "homebody_there.py").write_text(PLUGIN.format(turn=0))
+    monkeypatch.syspath_prepend(str(tmp_path / "here"))
+    import homebody_there
+
+    told = []
+    with DaskCluster(tmp_path) as running:
+        running.add_node(name="there", PYTHONPATH=str(tmp_path / "there"))
+        running.wait_for_nodes(1)
+        with executor(running.address, homebody_there.Homebody) as some, pytest.raises(ArenaError) as lost:
+            some.tell = told.append
+            for number, (record, *_) in enumerate(some.run(jobs(10**6, "random", "homebody"))):
+                assert not record.faults
+                if number == 0:
+                    (tmp_path / "there" / "homebody_there.py").write_text(PLUGIN.format(turn=-1))
+                    for pid in running.agents():
+                        os.kill(pid, signal.SIGKILL)
+    assert "No node can play any more" in str(lost.value)
+    assert "bot homebody" in str(lost.value)
+    assert any("gets no matches" in sentence for sentence in told)
+
+
+def test_work_that_waits_behind_somebody_elses_is_played_elsewhere(tmp_path, monkeypatch):
+    monkeypatch.setattr(nodes, "LATE_AFTER_S", 1.0)
+    until = time.time() + 300
+    with DaskCluster(tmp_path, nodes=2) as running, Client(running.address, set_as_default=False) as other:
+        held, given = [], []
+
+        def enough():
+            """Matches until one node has been held up, and some more."""
+            for job in jobs(10**6):
+                if len(given) > 400 and held:
+                    return
+                given.append(job)
+                yield job
+
+        with executor(running.address) as some:
+            played = []
+            for one in some.run(enough()):
+                played.append(one)
+                if len(played) == 50:
+                    [at] = [node.address for node in some._nodes][:1]
+                    held.append(other.submit(_sleep_until, until, workers=[at], pure=False))
+            assert plain(played).keys() == {job.spec.id for job in given}
+        other.cancel(held)
+
+
+def _sleep_until(when):
+    while time.time() < when:
+        time.sleep(0.1)
+
+
+def test_a_run_begins_though_somebody_else_is_busy_on_a_node(tmp_path, monkeypatch):
+    monkeypatch.setattr(driver, "START_WITHOUT_AFTER_S", 1.0)
+    with DaskCluster(tmp_path, nodes=2) as running, Client(running.address, set_as_default=False) as other:
+        at = next(iter(other.scheduler_info(n_workers=-1)["workers"]))
+        held = other.submit(_sleep_until, time.time() + 300, workers=[at], pure=False)
+        wait_for(lambda: other.processing().get(at), "the node is busy")
+        with executor(running.address) as some:
+            assert len(plain(some.run(jobs(20)))) == 20
+            assert [node.state for node in some._nodes if node.address == at] == ["asked"]
+        other.cancel(held)
+
+
+def test_an_address_that_answers_and_says_nothing(monkeypatch):
+    monkeypatch.setattr("harness.cluster.link.CONNECT_TIMEOUT_S", 1.0)
+    with socket.create_server(("127.0.0.1", 0)) as mute, within(), pytest.raises(ArenaError, match="No Dask scheduler"):
+        executor(f"tcp://127.0.0.1:{mute.getsockname()[1]}").__enter__()
+
+
+class _Door:
+    def __init__(self, busy):
+        self.busy, self.left = busy, False
+
+    def leave(self, unless_busy=False):
+        self.left = not (unless_busy and self.busy)
+
+
+def test_a_dask_worker_forgets_old_runs_and_never_those_that_play(monkeypatch):
+    class Worker:
+        local_directory, state = "/nowhere", SimpleNamespace(nthreads=1, tasks={})
+
+        def get_current_task(self):
+            return "task"
+
+    made = []
+
+    class Fresh(_Door):
+        def __init__(self, *_args):
+            super().__init__(busy=False)
+            made.append(self)
+
+        def facts(self):
+            return b"facts"
+
+    monkeypatch.setattr("distributed.get_worker", Worker)
+    monkeypatch.setattr(agent, "NodeService", Fresh)
+    monkeypatch.setattr(agent, "MAX_RUNS", 3)
+    monkeypatch.setattr(agent, "_services", type(agent._services)())
+    services = agent._services
+    playing, idle = _Door(busy=True), _Door(busy=False)
+    services.update(playing=playing, idle=idle)
+    agent.prepare("new", b"", {})
+    assert list(services) == ["playing", "idle", "new"]
+    agent.prepare("newer", b"", {})
+    assert list(services) == ["playing", "new", "newer"]
+    assert idle.left
+    assert not playing.left
+    for one in made:
+        one.busy = True
+    agent.prepare("newest", b"", {})
+    assert list(services) == ["playing", "new", "newer", "newest"]
+
+
+def test_what_lies_in_the_folder_that_one_is_in_is_no_part_of_arena(tmp_path):
+    """With a file called like a module of Python's own, and one that a bot looks for."""
+    (tmp_path / "random.py").write_text("raise RuntimeError('not this one')")
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "notes_of_mine.py").write_text("")
+    (tmp_path / "sub" / "odd.py").write_text(
+        "from harness import Bot, hookimpl\n"
+        "try:\n    import notes_of_mine\n    TURN = -1\nexcept ImportError:\n    TURN = 0\n"
+        "class Odd(Bot):\n    def choose(self, view, actions):\n        return actions[TURN]\n"
+        "@hookimpl\ndef arena_bots():\n    return [Odd]\n"
+    )
+    asked = ["--game", "el-paso", "--bot", "random", "--bot", "sub/odd.py", "--deals", "2", "--seed", "4", "-q"]
+    for name, way in (("here", ["--workers", "1"]), ("there", ["--cluster", "local:1"])):
+        command = [sys.executable, "-P", "-m", "harness", "tournament", *asked, "--name", name, *way]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+    here, there = harness.open_run("here"), harness.open_run("there")
+    assert {one.id: one.without_timing() for one in there} == {one.id: one.without_timing() for one in here}

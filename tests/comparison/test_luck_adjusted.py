@@ -1,0 +1,200 @@
+"""Comparisons that take luck out: the same when continued and on any number of workers, true shares, few errors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+import harness
+from harness.comparison import format as comparison_format
+from harness.comparison import sequential_test
+from harness.comparison.format import judges_of, verdicts
+from harness.comparison.run import prepare_comparison, question_settings
+from harness.comparison.sequential_test import REACH, STRETCH, SequentialTest
+from harness.core.errors import UsageError
+from harness.core.records import GameRecord
+from harness.match.referee import play
+from harness.ratings.anytime import CAREFUL_PURSES, WIDE_PURSES, Bets, enough
+from harness.runs.request import RunRequest
+from harness.runs.setup import installed
+from harness.runs.standings import boards_of
+from harness.runs.store import RunFolder
+from tests.comparison.test_sequential_test import asked, played_as, units
+from tests.support.cli import arena
+
+CLOSE = ("compare", "skittish:stars=4", "skittish:stars=5", "--game", "el-paso", "--bot", "random", "--luck-adjusted")
+EQUAL = {
+    "el-paso": ("one=skittish", "other=skittish"),
+    "gnadenlos": ("one=debtor", "other=debtor", "miser"),
+    "x-pasch": ("one=hustler", "other=hustler", "raider"),
+}
+
+
+def prepared(game, table, seed=1, most=24, way=None, thorough=False):
+    """A comparison whose luck is taken out, ready to be played in this process."""
+    one, other, *company = table
+    request = RunRequest(games=(game,), bots=tuple(company), seed=seed, deals=most)
+    settings = question_settings(None, None, way, thorough)
+    return prepare_comparison(one, other, request, installed(), settings, luck_adjusted=True)
+
+
+def played(setup):
+    """All that its schedule asks for."""
+    records: list[GameRecord] = []
+
+    def results(specs):
+        records.extend(play(spec, setup.games[spec.game], setup.roster.seats(spec)) for spec in specs)
+        return records[-len(specs) :]
+
+    for _ in setup.schedule.follow(results):
+        pass
+    return records
+
+
+def results_in(name):
+    records = RunFolder.open(Path("results", name)).records()
+    return sorted((record.without_timing() for record in records), key=lambda record: record.index)
+
+
+@pytest.mark.parametrize(("way", "first", "most"), [("auto", 3, 18), ("pairs", 2, 8)])
+def test_it_is_the_same_when_continued_and_on_any_number_of_workers(way, first, most):
+    whole = arena(*CLOSE, "--way", way, "--most", most, "--workers", 2, "--name", "whole").stdout
+    begun = arena(*CLOSE, "--way", way, "--most", first, "--workers", 0, "--name", "parts").stdout
+    assert arena("compare", "--resume", "parts", "--workers", 0).stdout == begun
+    assert arena("compare", "--resume", "parts", "--most", most, "--workers", 0).stdout == whole
+    assert "luck taken out; as played in" in whole
+    assert results_in("whole") == results_in("parts")
+
+
+def test_its_records_are_a_run_like_any_other():
+    found = harness.compare("diehard", "random", games="el-paso", seed=1, luck_adjusted=True, workers=0, name="duel")
+    assert found[0].answer == "better"
+    assert "luck_adjusted=True" in found.run.info.command
+    assert found[0].question.luck in found.run.info.plan.settings["luck"]
+    assert found.run.outcome()["el-paso"].note == "diehard is better than random."
+    assert "diehard is better than random." in arena("tournament", "--resume", "duel").stderr
+    arena("verify", "duel")
+    again = harness.compare(resume="results/duel", workers=0)
+    assert list(again) == list(found)
+
+
+def test_shares_and_intervals_are_those_of_finishing_ahead():
+    setup = prepared("el-paso", EQUAL["el-paso"], most=20, thorough=True)
+    [verdict] = verdicts(setup.plan, played(setup), judges_of(setup.plan, setup.games))
+    assert 0 <= verdict.low <= verdict.ahead <= verdict.high <= 1
+    assert 0 < abs(verdict.ahead - verdict.as_played) < 0.2
+    assert verdict.luck_saved is not None
+
+
+def test_who_always_wins_finishes_ahead_always_and_equals_half_of_the_time():
+    def judged(share):
+        test = SequentialTest(asked(luck="x", way="own-deals", most=4000), lambda *_: 0.5 + (share - 0.5) / STRETCH)
+        for spec in units(test.question, "match", 4000):
+            if test.over:
+                break
+            test.add([played_as(spec, (1, 1))])
+        return test.verdict()
+
+    won, equal, nearly = judged(1.0), judged(0.5), judged(0.54)
+    assert (won.answer, equal.answer, nearly.answer) == ("better", "equal", "better")
+    assert (won.ahead, equal.ahead, nearly.ahead) == pytest.approx((1, 0.5, 0.54))
+    assert 0.46 < equal.low < equal.ahead < equal.high < 0.54
+    assert nearly.low > 0.5
+    assert won.as_played == 0.5
+
+
+def test_stakes_are_those_on_results_as_played():
+    assert sum(WIDE_PURSES) == pytest.approx(sum(CAREFUL_PURSES)) == pytest.approx(1)
+    assert STRETCH == 1 + 2 * REACH
+
+
+@pytest.mark.parametrize("indifference", [0.0, 0.05])
+@pytest.mark.parametrize("value", [0.0, 0.3, 0.5, 0.52, 1.0])
+def test_no_answer_is_known_before_it_was_thought_possible(value, indifference):
+    test = SequentialTest(asked(luck="x", way="own-deals", indifference=indifference, most=3000), lambda *_: value)
+    specs = iter(units(test.question, "match", 3000))
+    while not test.over:
+        for left in reversed(range(test.least(500))):
+            test.add([played_as(next(specs), (1, 1))])
+            assert test.answer == "unknown" or not left
+    assert test.answer != "unknown"
+
+
+def test_expectations_come_from_earlier_deals_alone(monkeypatch):
+    seen = []
+
+    def spied(_game, record, _judge, expected, _seats, **_more):
+        seen.append((record.set, tuple(expected)))
+        return 0.5
+
+    monkeypatch.setattr(sequential_test, "bounded_value", spied)
+    setup = prepared("el-paso", ("outlaw", "random"), most=8, way="pairs")
+    played(setup)
+    first, second, third = seen[:2], seen[2:4], seen[4:6]
+    assert {expected for _, expected in first} == {(0.5, 0.5)}
+    for unit in (second, third):
+        (name, one), (same, other) = unit
+        assert name == same
+        assert one == pytest.approx(other[::-1])  # the first match of a deal says nothing about the second
+        assert one != (0.5, 0.5)
+
+
+def test_a_value_function_that_has_changed_is_refused(monkeypatch):
+    arena(*CLOSE, "--most", 3, "--workers", 0, "--name", "a")
+    [digest] = [each.partition(":")[2] for each in RunFolder.open(Path("results/a")).info.plan.settings["luck"].split()]
+    real = comparison_format.value_function_of
+
+    def other(game, given):
+        function = real(game, given)
+        return msgspec.structs.replace(function, trees=function.trees[1:])
+
+    monkeypatch.setattr(comparison_format, "value_function_of", other)
+    for force in ((), ("--force",)):
+        said = arena("compare", "--resume", "a", *force, code=2).stderr
+        assert digest in said
+        assert "keeps to the one that it began with" in said
+    run = RunFolder.open(Path("results/a"))
+    assert verdicts(run.info.plan, run.records()) == []  # no judge, no claim
+    assert boards_of(run)
+
+
+def test_what_it_cannot_do_is_refused_in_a_sentence(monkeypatch):
+    said = arena("compare", "outlaw", "random", "--bot", "diehard", "--way", "gauntlet", "--luck-adjusted", code=2)
+    assert "not in the way gauntlet" in said.stderr
+    assert "leave out --luck-adjusted" in arena("compare", "--resume", "a", "--luck-adjusted", code=2).stderr
+    registry = installed()
+    monkeypatch.setattr(type(registry.game("el-paso").configure()), "value_data", lambda _self: "")
+    with pytest.raises(UsageError, match="El Paso brings no value function"):
+        prepared("el-paso", ("outlaw", "random"))
+    both = [word for bot in ("outlaw", "random") for word in ("--bot", bot, "--candidate", bot)]
+    said = arena("tournament", "--game", "el-paso", *both, "--format", "compare:luck=el-paso:x", code=2)
+    assert "El Paso brings no value function" in said.stderr
+
+
+def wealth(game, seed, matches):
+    """What bets on either of two equal bots have grown to at most, each counting half."""
+    setup = prepared(game, EQUAL[game], seed=seed, most=matches, thorough=True)
+    judge = judges_of(setup.plan, setup.games)[game].duel()
+    bets, most = Bets(WIDE_PURSES), float("-inf")
+    for record in played(setup):
+        bets.add(judge(record, "one", "other"))
+        most = max(most, bets.above(0.5), bets.below(0.5))
+    return most
+
+
+def test_equal_bots_are_not_told_apart_in_a_few_short_runs():
+    assert sum(wealth("el-paso", seed, 16) >= enough(0.95) for seed in range(6)) <= 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("game", EQUAL)
+def test_equal_bots_are_told_apart_in_few_runs(game):
+    answers = []
+    for seed in range(30):
+        setup = prepared(game, EQUAL[game], seed=seed, most=120)
+        answers += [
+            verdict.answer for verdict in verdicts(setup.plan, played(setup), judges_of(setup.plan, setup.games))
+        ]
+    assert sum(answer in ("better", "worse") for answer in answers) <= 4

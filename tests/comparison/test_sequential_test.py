@@ -1,0 +1,548 @@
+"""Comparing two bots: who plays whom on which deal, when the answer is known, and how often it is wrong."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import islice
+from math import log, sqrt
+from random import Random
+
+import pytest
+
+from harness.comparison.format import verdicts
+from harness.comparison.sequential_test import (
+    MARGIN,
+    PILOT_MATCHES,
+    PILOT_PAIRS,
+    WAYS,
+    Pilot,
+    PilotResult,
+    Question,
+    SequentialTest,
+    SetSpread,
+    matches_if_ahead,
+    matches_if_equal,
+    matches_of,
+    results_of,
+    rounded,
+    share,
+)
+from harness.core.errors import UsageError
+from harness.core.plan import GamePlan, Outcome, Plan
+from harness.core.records import Fault, GameRecord, ranks_of
+from harness.plugins.features import FORMATS
+from harness.ratings.anytime import CAREFUL_PURSES, FRACTIONS, WIDE_PURSES, Bets, enough, enough_on_one_side
+from harness.runs.scheduler import Schedule
+
+DUEL = Question("a", "b", "sim", {})
+TABLE = Question("a", "b", "sim", {}, ("c", "d"))
+EVERY_WAY = pytest.mark.parametrize("way", WAYS)
+
+
+def asked(question=DUEL, **changes):
+    fields = {name: getattr(question, name) for name in question.__struct_fields__}
+    return Question(**(fields | changes))
+
+
+def plan_of(question):
+    """A run that asks this question, as `arena compare` makes it."""
+    table = (question.one, question.other, *question.company)
+    settings = {name: getattr(question, name) for name in ("margin", "indifference", "way", "thorough")}
+    game = GamePlan(question.game, "1", question.settings, question.seats, table)
+    return Plan((game,), question.most, question.seed, "compare", settings, candidates=table[:2])
+
+
+def compare(question, play, seen=None):
+    """Plays the run by its schedule, to its end, and reads the verdict from its records."""
+    plan, records = plan_of(question), [] if seen is None else seen
+
+    def results(specs):
+        played = list(play(specs))
+        records.extend(played)
+        return played
+
+    for _ in Schedule(plan, FORMATS).follow(results):
+        pass
+    [verdict] = verdicts(plan, records)
+    return verdict
+
+
+def unit_by_unit(question, play):
+    """The same with a look after every unit."""
+    test = SequentialTest(question)
+    while not test.over:
+        test.add(list(play(matches_of(question, test.unit, test.played + 1, test.matches))))
+    return test.verdict()
+
+
+def units(question, unit, count):
+    size = question.size(unit)
+    return [spec for number in range(count) for spec in matches_of(question, unit, number + 1, number * size)]
+
+
+def played_as(spec, scores, faults=()):
+    return GameRecord(
+        spec.id, spec.index, spec.set, spec.game, "1", spec.options, spec.seed, spec.seats, tuple(scores),
+        ranks_of(scores), "played", (), (1,) * len(scores), faults=tuple(faults),
+    )  # fmt: skip
+
+
+# --- simulated bots ------------------------------------------------------------------------------
+
+
+def thurstone(edge, seed, taste=0.0, cards=0.0, step=0.001):
+    """Bot "a" is better by `edge`; a deal suits a bot by `taste` and a seat by `cards`; scores go by steps."""
+
+    def play(specs):
+        for spec in specs:
+            luck, rng = Random(spec.seed), Random(f"{seed}/{spec.id}/{spec.seed}")
+            suits = {name: luck.gauss(0, taste) for name in "abcde"}
+            dealt = [luck.gauss(0, cards) for _ in spec.seats]
+            scores = [
+                suits[name] + cards_here + edge * (name == "a") + rng.gauss(0, 1)
+                for name, cards_here in zip(spec.seats, dealt, strict=True)
+            ]
+            yield played_as(spec, [round(score / step) for score in scores])
+
+    return play
+
+
+def boom_or_bust(seed):
+    """Bot "a" has all or nothing, half of the time each; the others have something."""
+
+    def play(specs):
+        for spec in specs:
+            rng = Random(f"{seed}/{spec.id}/{spec.seed}")
+            yield played_as(
+                spec, [1000 * rng.randrange(2) if name == "a" else rng.randint(1, 99) for name in spec.seats]
+            )
+
+    return play
+
+
+EDGE_55 = 0.1777  # finishes ahead in 55%: the normal quantile of 0.55 times the root of 2
+EQUALS = {
+    "plain": lambda seed: thurstone(0.0, seed),
+    "deals suit a bot": lambda seed: thurstone(0.0, seed, taste=0.7),
+    "deals suit a seat": lambda seed: thurstone(0.0, seed, cards=1.5),
+    "70% ties": lambda seed: thurstone(0.0, seed, step=3.8),
+    "boom or bust": boom_or_bust,
+}
+
+
+# --- betting -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("gambler", [0, 9])
+def test_wealth_of_one_gambler_multiplies_by_what_was_staked(gambler):
+    bets = Bets(tuple(float(each == gambler) for each in range(10)))
+    for value in (1.0, 1.0, 0.0):
+        bets.add(value)
+    # At m = 1/2 a stake of one half would win a half with a 1 and lose a half with a 0.
+    won, lost = 1 + FRACTIONS[gambler], 1 - FRACTIONS[gambler]
+    assert bets.above(0.5) == pytest.approx(log(won * won * lost))
+    assert bets.below(0.5) == pytest.approx(log(lost * lost * won))
+
+
+@pytest.mark.parametrize("purses", [CAREFUL_PURSES, WIDE_PURSES])
+def test_the_gamblers_begin_with_all_wealth_and_not_more(purses):
+    assert len(purses) == len(FRACTIONS)
+    assert sum(purses) == pytest.approx(1)
+    assert Bets(purses).above(0.3) == pytest.approx(0)
+
+
+def test_wealth_of_twenty_refutes_on_one_side_and_of_forty_on_both():
+    assert enough(0.95) == pytest.approx(log(40))
+    assert enough_on_one_side(0.95) == pytest.approx(log(20))
+
+
+def test_the_interval_holds_just_the_means_that_are_not_refuted():
+    bets, rng = Bets(), Random(2)
+    for _ in range(300):
+        bets.add(rng.choice((0.0, 0.5, 1.0, 1.0)))
+    low, high = bets.interval(0.95)
+    assert low < 0.625 < high
+    assert bets.above(low + 1e-6) < enough(0.95) <= bets.above(low - 1e-6)
+    assert bets.below(high - 1e-6) < enough(0.95) <= bets.below(high + 1e-6)
+
+
+def test_values_that_are_all_the_same_give_an_interval():
+    bets = Bets()
+    for _ in range(20):
+        bets.add(1.0)
+    low, high = bets.interval(0.95)
+    assert 0.7 < low < 1
+    assert high == 1
+
+
+@pytest.mark.parametrize(("sequences", "slack"), [(50, 3), pytest.param(1000, 0, marks=pytest.mark.slow)])
+def test_the_interval_covers_the_truth_at_all_times_together(sequences, slack):
+    missed = 0
+    for seed in range(sequences):
+        bets, rng = Bets(), Random(seed)
+        for _ in range(150):
+            bets.add((rng.random() < 0.7) / 2 + (rng.random() < 0.7) / 2)
+            if bets.above(0.7) >= enough(0.95) or bets.below(0.7) >= enough(0.95):
+                missed += 1
+                break
+    assert missed / sequences <= 0.05 + slack * sqrt(0.05 * 0.95 / sequences)
+
+
+# --- units ---------------------------------------------------------------------------------------
+
+
+def test_a_pair_is_one_deal_with_the_two_exchanged_and_the_others_where_they_were():
+    for first, second in zip(*[iter(units(TABLE, "pair", 20))] * 2, strict=True):
+        assert second.seats == tuple({"a": "b", "b": "a"}.get(name, name) for name in first.seats)
+        assert (first.seed, first.set) == (second.seed, second.set)
+        assert (first.id, second.id) == (f"{first.set}.1", f"{first.set}.2")
+    assert [spec.index for spec in islice(units(TABLE, "pair", 2), 4)] == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("unit", ["match", "pair", "turns"])
+def test_everybody_comes_to_sit_everywhere(unit):
+    """Who sits where is drawn anew each time: all orders are as likely."""
+    seatings = [spec.seats for spec in units(TABLE, unit, 600)]
+    for seat in range(len(seatings[0])):
+        for name in "abcd":
+            here = sum(seats[seat] == name for seats in seatings) / sum(name in seats for seats in seatings)
+            assert here == pytest.approx(1 / len(seatings[0]), abs=0.07)
+
+
+def test_matches_with_deals_of_their_own_are_all_different():
+    specs = units(TABLE, "match", 100)
+    assert len({spec.seed for spec in specs}) == len({spec.set for spec in specs}) == 100
+
+
+def test_in_turns_the_two_have_the_same_place_beside_the_same_others():
+    for first, second in zip(*[iter(units(TABLE, "turns", 20))] * 2, strict=True):
+        assert first.seed == second.seed
+        assert set(first.seats) == set("acd")
+        assert second.seats == tuple("b" if name == "a" else name for name in first.seats)
+
+
+def test_the_value_of_a_match_is_who_finished_ahead_and_of_turns_how_much_of_the_table():
+    first, second = units(asked(TABLE, seed=4), "turns", 1)
+    scores = {"a": 5, "b": 1, "c": 3, "d": 1}
+    records = [played_as(spec, [scores[name] for name in spec.seats]) for spec in (first, second)]
+    assert share(records[0], "a") == 1
+    assert share(records[1], "b") == 0.25
+    assert results_of(TABLE, "turns", records) == [1, 0.75]
+    [spec] = units(TABLE, "match", 1)
+    assert results_of(TABLE, "match", [played_as(spec, [scores[name] for name in spec.seats])]) == [1]
+    assert results_of(TABLE, "match", [played_as(spec, [7] * 4)]) == [0.5]
+
+
+# --- the pilot -----------------------------------------------------------------------------------
+
+
+def piloted(results):
+    pilot, kinds = Pilot("auto"), []
+    for pair in results:
+        while pilot.unit == "match" and not pilot.result:
+            kinds.append("match")
+            pilot.add([1.0])
+        kinds.append(pilot.unit)
+        pilot.add(pair)
+    assert kinds == ["match"] * PILOT_MATCHES + ["pair"] * PILOT_PAIRS
+    assert pilot.alike is None
+    return pilot.result
+
+
+def test_pairs_that_are_split_more_often_than_not_go_on():
+    split, twice, level = [1.0, 0.0], [0.0, 0.0], [0.5, 1.0]
+    assert piloted([split] * 9 + [twice] * 8 + [level] * 7) == PilotResult(9, 8, "pair")
+    assert piloted([split] * 8 + [twice] * 8 + [level] * 8) == PilotResult(8, 8, "match")
+
+
+def test_the_better_way_is_chosen():
+    questions = [asked(TABLE, seed=seed, most=100, thorough=True) for seed in range(12)]
+    chosen = {
+        name: [compare(question, EQUALS[name](question.seed)).pilot.chosen for question in questions]
+        for name in ("deals suit a seat", "deals suit a bot")
+    }
+    assert chosen["deals suit a seat"].count("pair") >= 11
+    assert chosen["deals suit a bot"].count("match") >= 10
+
+
+# --- verdicts ------------------------------------------------------------------------------------
+
+
+@EVERY_WAY
+def test_a_clear_difference_is_found_soon(way):
+    verdict = compare(asked(TABLE, way=way), thurstone(2.0, 1))
+    assert verdict.answer == "better"
+    assert verdict.matches < 70
+    assert verdict.low > 0.5
+    assert compare(Question("b", "a", "sim", {}, ("c", "d"), way=way), thurstone(2.0, 1)).answer == "worse"
+
+
+def test_who_always_wins_has_won_after_nine_matches():
+    verdict = compare(DUEL, thurstone(99.0, 1))
+    assert (verdict.answer, verdict.units, verdict.elo) == ("better", {"match": 9}, None)
+
+
+@EVERY_WAY
+def test_the_answer_does_not_depend_on_the_order_in_which_matches_end(way):
+    seen, question = [], asked(TABLE, way=way, most=600)
+    verdict = compare(question, thurstone(0.4, 3), seen)
+    assert verdicts(plan_of(question), Random(5).sample(seen, len(seen))) == [verdict]
+
+
+@pytest.mark.parametrize(("edge", "margin"), [(1.5, MARGIN), (0.4, MARGIN), (0.0, 0.15), (-0.3, 0.0), (0.1, 0.1)])
+@pytest.mark.parametrize("indifference", [False, True])
+@EVERY_WAY
+def test_what_is_played_at_once_ends_where_a_look_after_every_unit_would_have_stopped(edge, margin, indifference, way):
+    """The pieces are as long as they can be, and no match is played that the answer does not need."""
+    asks = {"indifference": margin or 0.05} if indifference else {"margin": margin}
+    question = asked(TABLE, way=way, most=400, **asks)
+    seen, lengths = [], []
+
+    def counted(specs):
+        lengths.append(len(specs))
+        return thurstone(edge, 1)(specs)
+
+    verdict = compare(question, counted, seen)
+    assert unit_by_unit(question, thurstone(edge, 1)) == verdict
+    assert len(seen) == verdict.matches
+    assert len(lengths) < sum(verdict.units.values()) / 3 + 9
+
+
+def test_nine_units_are_what_bets_at_these_odds_need_at_least():
+    assert SequentialTest(DUEL).least(1000) == 9
+    assert SequentialTest(asked(way="pairs")).least(7) == 3
+    assert SequentialTest(asked(most=5)).least(1000) == 5
+    assert SequentialTest(asked(thorough=True)).least(1000) == PILOT_MATCHES
+
+
+def test_a_comparison_cut_anywhere_is_led_back_by_its_records_and_says_its_verdict():
+    seen, schedule = [], Schedule(plan_of(DUEL), FORMATS)
+    verdict = compare(DUEL, thurstone(0.5, 1), seen)
+    assert schedule.outcomes(reversed(seen)) == {"sim": Outcome(note="a is better than b.")}
+    assert verdict.sentence == "a is better than b."
+    ids = [record.id for record in seen]
+    for cut in (0, 1, 9, 16, 17, 25, len(seen) - 1):
+        specs, ended = schedule.led_by(seen[:cut])
+        assert ended == {}
+        assert [spec.id for spec in specs] == ids[: len(specs)]
+        assert len(specs) > cut
+
+
+@pytest.mark.parametrize(
+    ("players", "candidates", "settings", "said"),
+    [
+        (3, ("a",), {}, "two bots"),
+        (3, ("a", "b", "c"), {}, "two bots"),
+        (2, ("a", "b"), {}, "all its 3 bots"),
+        (3, (), {}, "two bots"),
+        (3, ("a", "b"), {"way": "gauntlet"}, "with 1 others at a table, not 3"),
+        (3, ("a", "b"), {"way": "gantlet"}, "gauntlet"),
+        (3, ("a", "b"), {"way": "pairs"}, "takes 2 matches"),
+    ],
+)
+def test_a_plan_of_something_else_is_refused(players, candidates, settings, said):
+    game = GamePlan("sim", "1", {}, players, ("a", "b", "c"))
+    with pytest.raises(UsageError, match=said):
+        Schedule(Plan((game,), 1, 1, "compare", settings, candidates=candidates), FORMATS)
+
+
+@EVERY_WAY
+def test_a_comparison_goes_on_with_more_as_if_it_had_been_asked_for_it(way):
+    """Its first matches and their places stay, also beside a second game."""
+    absent = way == "gauntlet"
+    short, long = (
+        Plan(
+            tuple(
+                GamePlan(name, "1", {}, len(bots) - absent, tuple(bots)) for name, bots in (("x", "abc"), ("y", "abcd"))
+            ),
+            deals=most,
+            seed=1,
+            format="compare",
+            settings={"thorough": thorough, "way": way},
+            candidates=("a", "b"),
+        )
+        for most, thorough in ((25, False), (90, True))
+    )
+    played = [], []
+    for plan, specs in zip((short, long), played, strict=True):
+        for more in Schedule(plan, FORMATS).follow(lambda more: list(thurstone(0.5, 1)(more))):
+            specs.extend(more)
+    assert sorted(spec.index for spec in played[1]) == list(range(2 * 90))
+    assert set(map(str, played[0])) < set(map(str, played[1]))
+
+
+def test_identical_bots_without_luck_of_their_own_are_equal():
+    def by_seat(specs):
+        for spec in specs:
+            rng = Random(spec.seed)
+            yield played_as(spec, [rng.randrange(100) for _ in spec.seats])
+
+    verdict = compare(Question("a", "b", "sim", {}, ("c",), way="pairs"), by_seat)
+    assert verdict.answer == "equal"
+    assert verdict.ahead == 0.5
+    assert verdict.fixed_size is None
+    assert verdict.ahead_gain.saved == pytest.approx(1)
+
+
+@pytest.mark.parametrize(("way", "matches"), [("auto", 30), ("pairs", 30), ("own-deals", 31), ("gauntlet", 30)])
+def test_it_gives_up_at_the_last_match_that_fits(way, matches):
+    verdict = compare(asked(TABLE, most=31, way=way), thurstone(0.0, 2))
+    assert (verdict.answer, verdict.matches) == ("unknown", matches)
+    assert verdict.low < 0.5 < verdict.high
+
+
+def test_a_thorough_comparison_plays_on_and_narrows_the_interval():
+    quick, thorough = (compare(asked(most=400, thorough=on), thurstone(1.0, 4)) for on in (False, True))
+    assert quick.answer == thorough.answer == "better"
+    assert thorough.matches == 400
+    assert thorough.high - thorough.low < quick.high - quick.low
+
+
+def test_the_fixed_size_is_the_textbook_s():
+    verdict = compare(asked(most=1000, thorough=True, way="pairs"), thurstone(0.3, 4))
+    variance, difference = verdict.ahead_gain.shared, verdict.ahead - 0.5
+    assert verdict.fixed_size == pytest.approx(2 * 7.849 * variance / difference**2, abs=2)
+
+
+def test_faults_are_told():
+    def failing(specs):
+        for spec in specs:
+            yield played_as(
+                spec, [1 if name == "a" else 0 for name in spec.seats], [Fault(spec.seats.index("b"), "crash", 0)]
+            )
+
+    verdict = compare(DUEL, failing)
+    assert verdict.faults == {"b": verdict.matches}
+
+
+def test_a_half_finished_unit_is_left_out():
+    question = asked(way="pairs")
+    plan, records = plan_of(question), list(thurstone(0.0, 1)(units(question, "pair", 9)))
+    assert verdicts(plan, records[:7])[0].matches == 6
+    assert verdicts(plan, records[:1]) == []
+    assert verdicts(plan, records[2:]) == []
+    assert verdicts(plan, records[:4] + records[5:])[0].matches == 4  # a stopped run may have later ones, too
+
+
+# --- the gauntlet --------------------------------------------------------------------------------
+
+
+def test_a_gauntlet_tells_how_much_of_the_table_each_of_the_two_finished_ahead_of():
+    seen = []
+    verdict = compare(asked(TABLE, way="gauntlet", most=200, thorough=True), thurstone(2.0, 1), seen)
+    for name, told in zip("ab", verdict.shares, strict=True):
+        mine = [share(record, name) for record in seen if name in record.seats]
+        assert told == pytest.approx(sum(mine) / len(mine))
+    assert verdict.ahead == pytest.approx(0.5 + (verdict.shares[0] - verdict.shares[1]) / 2)
+    assert verdict.elo is None
+    assert verdict.ahead_gain is verdict.score_gain is None
+    assert verdict.sentence == "a does better than b against c, d."
+
+
+def test_bots_may_be_equal_against_a_field_and_not_against_each_other():
+    """Paper beats rock, and both do equally well against themselves: the two questions are different ones."""
+
+    def play(specs):
+        for spec in specs:
+            rng = Random(spec.id)
+            yield played_as(
+                spec,
+                [{"a": 3, "b": 2}.get(name, 4) if {"a", "b"} <= {*spec.seats} else rng.random() for name in spec.seats],
+            )
+
+    table = Question("a", "b", "sim", {}, ("c",))
+    assert compare(table, play).answer == "better"
+    said = compare(asked(table, way="gauntlet", margin=0.1), play)
+    assert said.answer == "equal"
+    assert said.sentence == "a and b do equally well against c, give or take 20.0% of the table."
+
+
+# --- errors and lengths --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("equals", sorted(EQUALS))
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(("runs", "most", "slack"), [(6, 200, 3), pytest.param(400, 2000, 0, marks=pytest.mark.slow)])
+def test_equal_bots_are_called_better_or_worse_in_at_most_5_of_100_runs(runs, most, slack, way, equals):
+    questions = [asked(TABLE, seed=seed, most=most if way == "auto" else most // 4, way=way) for seed in range(runs)]
+    said = Counter(unit_by_unit(question, EQUALS[equals](question.seed)).answer for question in questions)
+    assert (said["better"] + said["worse"]) / runs <= 0.05 + slack * sqrt(0.05 * 0.95 / runs)
+
+
+@pytest.mark.parametrize(("runs", "slack"), [(3, 3), pytest.param(400, 0, marks=pytest.mark.slow)])
+def test_who_is_better_by_more_than_the_margin_is_called_equal_or_worse_in_at_most_5_of_100_runs(runs, slack):
+    edge = 0.1066 + 0.001  # finishes ahead in a little over 53%
+    said = [unit_by_unit(asked(seed=seed, way="own-deals"), thurstone(edge, seed)).answer for seed in range(runs)]
+    assert sum(answer in ("equal", "worse") for answer in said) / runs <= 0.05 + slack * sqrt(0.05 * 0.95 / runs)
+
+
+@pytest.mark.parametrize(("runs", "slack"), [(4, 3), pytest.param(400, 0, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("equals", ["plain", "deals suit a bot", "70% ties", "boom or bust"])
+def test_bounds_keep_to_their_errors(runs, slack, equals):
+    """Of equal bots one is called better in about 5 of 100 at most, of the least difference likewise none."""
+    limit = 0.05 + (slack + 1) * sqrt(0.05 * 0.95 / runs)
+    question = [asked(seed=seed, indifference=0.06, most=9999) for seed in range(runs)]
+    said = [unit_by_unit(one, EQUALS[equals](one.seed)).answer for one in question]
+    assert sum(answer != "equal" for answer in said) / runs <= limit
+    if equals == "plain":
+        edge = 0.2135  # finishes ahead in 56%
+        said = [unit_by_unit(one, thurstone(edge, one.seed)).answer for one in question]
+        assert sum(answer != "better" for answer in said) / runs <= limit
+
+
+@pytest.mark.parametrize(("runs", "slack"), [(5, 3), pytest.param(400, 0, marks=pytest.mark.slow)])
+def test_a_bot_that_finishes_ahead_in_55_of_100_is_found_in_80_of_100_runs(runs, slack):
+    found = [compare(asked(seed=seed), thurstone(EDGE_55, seed)).answer for seed in range(runs)]
+    assert found.count("better") / runs >= 0.8 - slack * sqrt(0.8 * 0.2 / runs)
+
+
+def tossed(question, share_ahead, runs):
+    """The ends of comparisons in which the one wins so often, by coin tosses, with deals of their own."""
+    [spec] = units(DUEL, "match", 1)
+    won, lost = (played_as(spec, [score * (name == "a") for name in spec.seats]) for score in (1, -1))
+    for seed in range(runs):
+        test, rng = SequentialTest(asked(question, way="own-deals", most=99999)), Random(f"{seed}/{share_ahead}")
+        while not test.over:
+            test.add([won if rng.random() < share_ahead else lost])
+        yield test
+
+
+def mean_length(question, share_ahead, runs):
+    return sum(test.matches for test in tossed(question, share_ahead, runs)) / runs
+
+
+@pytest.mark.parametrize(("runs", "slack"), [(12, 0.45), pytest.param(300, 0.15, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("asks", [{"margin": 0.1}, {"indifference": 0.1}])
+def test_the_matches_to_expect_are_those_that_simulations_take(asks, runs, slack):
+    question = asked(**asks)
+    assert mean_length(question, 0.5, runs) == pytest.approx(matches_if_equal(question), rel=slack)
+    assert mean_length(question, 0.65, runs) == pytest.approx(matches_if_ahead(question, 0.15), rel=slack)
+
+
+def test_expectations_are_round_numbers_and_grow_as_the_margin_shrinks():
+    assert [rounded(matches_if_equal(asked(margin=margin))) for margin in (0.03, 0.06)] == [3300, 830]
+    assert rounded(matches_if_ahead(DUEL, 0.05)) == 950
+    assert rounded(matches_if_equal(asked(indifference=0.03))) == 2700
+    assert rounded(7.4) == 7
+
+
+# --- what shared deals are worth -----------------------------------------------------------------
+
+
+def test_the_gain_is_the_covariance_that_sharing_brings():
+    rng = Random(1)
+    opposite, alike, isolated = SetSpread(2), SetSpread(2), SetSpread(2)
+    for _ in range(4000):
+        luck = rng.gauss(0, 1)
+        opposite.add((luck + rng.gauss(0, 1), -luck + rng.gauss(0, 1)))
+        alike.add((luck + rng.gauss(0, 1), luck + rng.gauss(0, 1)))
+        isolated.add((rng.gauss(0, 1), rng.gauss(0, 1)))
+    assert opposite.gain().saved == pytest.approx(0.5, abs=0.05)
+    assert alike.gain().saved == pytest.approx(-0.5, abs=0.08)
+    assert isolated.gain().saved == pytest.approx(0, abs=0.05)
+
+
+def test_a_seat_s_luck_that_is_dealt_again_to_the_other_cancels():
+    verdict = compare(asked(most=800, margin=0.0, way="pairs"), thurstone(0.0, 1, cards=3.0))
+    assert verdict.ahead_gain.saved > 0.5
+    assert verdict.score_gain.saved == pytest.approx(0.9, abs=0.05)

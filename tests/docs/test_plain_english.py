@@ -1,0 +1,70 @@
+"""Pages are written in plain English: a list of words that we once used instead of the usual ones.
+
+A word is on the list if it is never the right one here, so that the test has no false alarms. Code, quoted output and
+parts that are generated from the code are not checked. Inline code is not either: it names things.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.docs.prose import ROOT, pages, prose, table_rows
+
+CLEAN = ("docs", "README.md", "CONTRIBUTING.md", "SECURITY.md", "results/README.md")
+"""Where the words are banned. Add `harness`, `engines` and `bots` (and a reader for docstrings) when they are clean."""
+BANNED = {
+    "told": "printed, reported, sent; two bots are separated",
+    "tells": "says, reports, shows",
+    "nobody": "no bot, no player, no user",
+    "somebody": "a user, another bot, or the passive",
+    "whoever": "a subject: the user who ...",
+    "whomever": "a subject",
+    "strangers?": "untrusted",
+    "mend(?:s|ed|ing)?": "fix",
+    "anew": "again",
+    r"of (?:its|their|one's|your) own(?=\s*[.,;:)|])": "own, separate, private",
+    "so many": "n",
+    "afresh": "again",
+    "hearken|heed(?:s|ed)?": "follow",
+    "beforehand": "in advance",
+    "whence|henceforth|wherein|whereby|thereof|hitherto": "short sentences",
+    "dear(?:er)?": "expensive",
+    "of ours|of theirs|of arena's": "our, their",
+    r"(?:goes|go|went|going) on(?=\s*[.,;:)|])": "continues, is played",
+    "to be had|can be had|cannot be had": "available",
+    "as ever": "as usual",
+    "the house": "the architecture; bundled bots",
+}
+QUOTED = {("ratings.md", "told")}
+"""Words that a page may name: where it explains what the program prints."""
+
+
+def is_clean(page: Path) -> bool:
+    path = page.relative_to(ROOT)
+    return path.as_posix() in CLEAN or path.parts[0] in CLEAN
+
+
+def found_in(line: str) -> list[str]:
+    """The banned words of a line, without inline code and the targets of links."""
+    text = re.sub(r"`[^`]*`|\]\([^)]*\)", "", line)
+    return [word for word in BANNED if re.search(rf"\b(?:{word})\b", text, re.IGNORECASE)]
+
+
+@pytest.mark.parametrize("page", [page for page in pages() if is_clean(page)], ids=lambda page: page.name)
+def test_pages_use_the_usual_words(page):
+    problems = [
+        f"{page.relative_to(ROOT)}:{number}: {word!r}, better: {BANNED[word]}"
+        for number, line in [*prose(page), *table_rows(page)]
+        for word in found_in(line)
+        if (page.name, word) not in QUOTED
+    ]
+    assert problems == []
+
+
+def test_a_banned_word_is_found_and_code_is_not_read():
+    assert found_in("Nobody mends a stranger's bot.") == ["nobody", "strangers?", "mend(?:s|ed|ing)?"]
+    assert len(found_in("It has a process of its own, and goes on.")) == 2
+    assert found_in("Its own process reads `told` and [links](x.md#of-its-own); of its own files; amend.") == []

@@ -1,0 +1,99 @@
+"""Who is blamed when workers die: told by hand, without a worker."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.core.records import Fault, MatchSpec
+from harness.executors.base import Job
+from harness.executors.retry import CrashTracker
+
+
+def match(name="m"):
+    return Job(MatchSpec(name, 0, "s", "el-paso", {}, 1, ("a", "b", "c")))
+
+
+def test_one_that_was_overdue_is_blamed_at_once():
+    job, what = CrashTracker().record_crash(match(), 1, 30, True, -9)
+    assert job.forfeits == (Fault(1, "timeout", 30, "did not return in time; its process was killed"),)
+    assert job.again
+    assert what == "overdue"
+
+
+def test_a_death_may_be_chance_and_is_blamed_when_the_replay_dies_at_the_same_place():
+    job, tracker = match(), CrashTracker()
+    once = tracker.record_crash(job, 1, 30, False, -9)
+    assert once.job.forfeits == ()
+    assert once.job.again
+    assert once.what == "died (SIGKILL); played again"
+    assert tracker.record_crash(once.job, 1, 31, False, -9).job.forfeits == ()
+    assert tracker.record_crash(once.job, 2, 30, False, -9).job.forfeits == ()
+    twice = tracker.record_crash(once.job, 1, 30, False, -9)
+    assert twice.job.forfeits == (Fault(1, "crash", 30, "its process died twice at this decision: SIGKILL"),)
+    assert twice.job.again
+    assert twice.what == "crash (SIGKILL)"
+
+
+def test_deaths_of_other_matches_and_of_a_match_that_was_finished_do_not_count():
+    tracker = CrashTracker()
+    tracker.forget_match("never seen")
+    tracker.record_crash(match("one"), 1, 30, False, -9)
+    assert tracker.record_crash(match("two"), 1, 30, False, -9).job.forfeits == ()
+    tracker.forget_match("one")
+    assert tracker.record_crash(match("one"), 1, 30, False, -9).job.forfeits == ()
+    assert tracker.record_crash(match("two"), 1, 30, False, -9).job.forfeits != ()
+
+
+def test_when_one_was_blamed_the_next_starts_with_a_clean_sheet():
+    job, tracker = match(), CrashTracker()
+    for decision in (10, 20, 20):
+        job = tracker.record_crash(job, 1, decision, False, -9).job
+    for decision in range(9):
+        job = tracker.record_crash(job, 2, decision, False, -9).job
+        assert [fault.seat for fault in job.forfeits] == [1]
+    job = tracker.record_crash(job, 2, 5, False, -9).job
+    assert [(fault.seat, fault.decision) for fault in job.forfeits] == [(1, 20), (2, 5)]
+
+
+def test_ten_deaths_at_ever_other_places_are_blamed_on_the_one_asked_most_often():
+    job, tracker = match(), CrashTracker()
+    for decision in range(9):
+        assert tracker.record_crash(job, 1, decision, False, -9).job.forfeits == ()
+    job, what = tracker.record_crash(job, 2, 99, False, -9)
+    assert job.forfeits == (Fault(1, "crash", 0, "its process died in 10 plays of this match: SIGKILL"),)
+    assert job.again
+    assert what == "crash (SIGKILL)"
+
+
+def test_ten_deaths_with_no_bot_asked_are_our_fault_and_the_eleventh_is_the_last():
+    job, tracker = match(), CrashTracker()
+    for _ in range(10):
+        verdict = tracker.record_crash(job, None, 0, False, -11)
+        assert verdict.job.forfeits == ()
+        assert verdict.job.again
+        assert verdict.what == "died with no bot being asked (SIGSEGV); played again"
+    verdict = tracker.record_crash(job, None, 0, False, -11)
+    assert verdict.job is None
+    assert verdict.what == "died 11 times, mostly with no bot being asked (SIGSEGV); given up"
+
+
+def test_one_that_is_overdue_though_no_bot_was_asked_is_nobodys_fault():
+    assert CrashTracker().record_crash(match(), None, 0, True, -9).job.forfeits == ()
+
+
+def test_a_bot_that_is_different_each_time_is_put_off_the_table():
+    job, tracker = match(), CrashTracker()
+    job = tracker.record_crash(job, 0, 5, True, -9).job
+    once = tracker.record_crash(job, 1, 30, True, -9).job
+    assert [(fault.seat, fault.decision) for fault in once.forfeits] == [(0, 5), (1, 30)]
+    again = tracker.record_crash(once, 1, 20, True, -9).job
+    assert [(fault.seat, fault.decision) for fault in again.forfeits] == [(0, 5), (1, 0)]
+    assert again.forfeits[1].detail == once.forfeits[1].detail
+
+
+@pytest.mark.parametrize(
+    ("code", "cause"),
+    [(None, "unknown"), (0, "exit code 0"), (7, "exit code 7"), (-1, "SIGHUP"), (-11, "SIGSEGV"), (-99, "signal 99")],
+)
+def test_the_cause_is_told(code, cause):
+    assert CrashTracker().record_crash(match(), 1, 0, False, code).what == f"died ({cause}); played again"

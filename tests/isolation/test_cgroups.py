@@ -1,0 +1,216 @@
+"""One limit for all processes of a bot, kept by the kernel where cgroups (v2) are ours to make."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from time import perf_counter
+
+import pytest
+from click.testing import CliRunner
+
+from harness.cli.main import main
+from harness.isolation import accounting, doctor, process
+from harness.isolation import launch as scratch
+from harness.isolation.accounting import ARENA_CGROUP, Cgroup
+from harness.isolation.launch import Launch
+from harness.isolation.process import Process
+from harness.match.faults import BotFault
+from tests.support.waiting import PATIENCE, wait_for
+
+V1 = "30 23 0:26 / /sys/fs/cgroup/memory rw shared:9 - cgroup cgroup rw,memory\n"
+HYBRID = V1 + "42 24 0:39 / /sys/fs/cgroup/unified rw,relatime shared:12 - cgroup2 cgroup2 rw\n"
+PURE = "35 25 0:30 / /sys/fs/cgroup rw,nosuid shared:10 - cgroup2 cgroup2 rw,nsdelegate,memory_recursiveprot\n"
+BOUND = "35 25 0:30 /machine/box /sys/fs/cgroup rw - cgroup2 cgroup rw\n"
+SCOPE = "0::/user.slice/user-1000.slice/user@1000.service/app.slice/run-1.scope\n"
+
+
+@pytest.mark.parametrize(
+    ("mounts", "groups", "found"),
+    [
+        (V1, "4:memory:/x\n", None),
+        (HYBRID, "4:memory:/x\n0::/\n", "/sys/fs/cgroup/unified"),
+        (PURE, SCOPE, "/sys/fs/cgroup" + SCOPE[3:-1]),
+        (PURE, "0::/\n", "/sys/fs/cgroup"),
+        (BOUND, "0::/machine/box/inner\n", "/sys/fs/cgroup/inner"),
+        (BOUND, "0::/machine/boxer\n", None),
+    ],
+)
+def test_where_this_process_is_is_read_from_what_the_kernel_says(mounts, groups, found):
+    own = accounting._parse_own_cgroup(mounts, groups)
+    assert (own and str(own[1])) == found
+
+
+@pytest.fixture
+def fake(tmp_path, monkeypatch):
+    """A tree of files that looks like cgroups: slice/scope, with this process in the scope."""
+    scope = tmp_path / "slice" / "scope"
+    scope.mkdir(parents=True)
+    for folder in (scope, scope.parent):
+        (folder / "cgroup.controllers").write_text("cpu memory pids\n")
+        (folder / "cgroup.subtree_control").write_text("\n")
+        (folder / "cgroup.procs").write_text("")
+    (scope / "cgroup.procs").write_text(f"{os.getpid()}\n")
+    monkeypatch.setattr(accounting, "_parse_own_cgroup", lambda *_: (tmp_path, scope))
+    accounting.delegated_cgroup.cache_clear()
+    yield scope
+    accounting.delegated_cgroup.cache_clear()
+
+
+@pytest.fixture
+def _full(fake, monkeypatch):
+    """The kernel's rule: a cgroup that has processes in it cannot be divided."""
+    divide = accounting._enable_controllers
+    monkeypatch.setattr(
+        accounting, "_enable_controllers", lambda one: (one / ARENA_CGROUP / "cgroup.procs").is_file() and divide(one)
+    )
+
+
+def test_a_cgroup_that_is_divided_already_is_used_as_it_is(fake):
+    (fake / "cgroup.subtree_control").write_text("memory pids\n")
+    assert accounting.delegated_cgroup() == fake
+    assert (fake / "cgroup.subtree_control").read_text() == "memory pids\n"
+
+
+def test_arena_moves_out_of_the_way_where_it_is_alone(_full, fake):
+    assert accounting.delegated_cgroup() == fake
+    assert (fake / ARENA_CGROUP / "cgroup.procs").read_text() == str(os.getpid())
+    assert (fake / "cgroup.subtree_control").read_text() == "+memory +pids"
+
+
+def test_it_moves_nobody_else_and_takes_the_one_around(_full, fake):
+    (fake / "cgroup.procs").write_text(f"{os.getpid()}\n{os.getppid()}\n")
+    assert accounting.delegated_cgroup() is None  # nor does it change that one
+    (fake.parent / "cgroup.subtree_control").write_text("cpu memory pids\n")
+    accounting.delegated_cgroup.cache_clear()
+    assert accounting.delegated_cgroup() == fake.parent
+    assert not (fake / ARENA_CGROUP).exists()
+
+
+def test_there_is_none_without_controllers(fake):
+    for folder in (fake, fake.parent):
+        (folder / "cgroup.controllers").write_text("cpu hugetlb\n")
+    assert accounting.delegated_cgroup() is None
+    assert Cgroup.create("arena-x.bot-1", 256, 64) is None
+
+
+def test_the_limits_are_for_all_together_and_without_swap(fake):
+    made = Cgroup.create("arena-x.bot-1", 256, 64)
+    written = {file.name: file.read_text() for file in made.path.iterdir()}
+    assert written == {
+        "memory.max": str(256 << 20), "memory.swap.max": "0", "memory.oom.group": "1", "pids.max": "64",
+    }  # fmt: skip
+    assert (Cgroup.create("arena-x.bot-2", 0, 64).path / "memory.max").read_text() == "max"
+
+
+DIES = (sys.executable, "-S", "-c", "import os; input(); os.kill(os.getpid(), 9)")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
+@pytest.mark.parametrize(("own_limit", "kind", "doubtful"), [(1, "memory", False), (0, "crash", True)])
+def test_a_death_at_the_own_limit_is_its_fault_and_one_of_the_machines_is_in_doubt(
+    tmp_path, monkeypatch, own_limit, kind, doubtful
+):
+    group = tmp_path / "group"
+    group.mkdir()
+    (group / "cgroup.procs").write_text("")
+    (group / "cgroup.events").write_text("populated 1\nfrozen 0\n")
+    (group / "memory.events").write_text(f"low 0\nhigh 0\nmax 7\noom {own_limit}\noom_kill 1\noom_group_kill 0\n")
+    monkeypatch.setattr(Cgroup, "create", classmethod(lambda cls, *_: cls(group)))
+    monkeypatch.setattr(accounting, "_REMOVE_ATTEMPTS", 1)
+    program = Process(Launch(DIES), str(tmp_path), confined=False, memory=300)
+    with pytest.raises(BotFault) as caught:
+        program.exchange(b"\n", perf_counter() + PATIENCE)
+    assert (caught.value.kind, caught.value.doubtful) == (kind, doubtful)
+    assert ("more than 300 MB" in caught.value.detail) == (kind == "memory")
+    assert (group / "cgroup.procs").read_text() == "0"  # which moves whoever writes it
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
+def test_memory_that_the_kernel_counts_is_not_counted_again(tmp_path, monkeypatch):
+    monkeypatch.setattr(process, "exceeds_memory", lambda *_: True)
+    monkeypatch.setattr(Cgroup, "create", classmethod(lambda cls, *_: cls(tmp_path)))
+    monkeypatch.setattr(accounting, "_REMOVE_ATTEMPTS", 1)
+    answers = (sys.executable, "-S", "-c", "import time; input(); time.sleep(0.1); print(1, flush=True); input()")
+    for populated in (1, 0):
+        (tmp_path / "cgroup.events").write_text(f"populated {populated}\n")
+        program = Process(Launch(answers), str(tmp_path), confined=False, memory=300)
+        try:
+            if populated:
+                assert program.exchange(b"\n", perf_counter() + PATIENCE) == b"1"
+            else:  # it could not be moved there
+                with pytest.raises(BotFault, match="more than 300 MB"):
+                    program.exchange(b"\n", perf_counter() + PATIENCE)
+        finally:
+            program.kill()
+
+
+@pytest.fixture
+def real(monkeypatch):
+    """Real cgroups, without any controller: many machines that have v1 have these beside them."""
+    monkeypatch.setattr(accounting, "CONTROLLERS", ())
+    accounting.delegated_cgroup.cache_clear()
+    found = accounting.delegated_cgroup() if sys.platform == "linux" else None
+    if found is None:
+        pytest.skip("there are no cgroups (v2) here that are ours")
+    yield found
+    accounting.delegated_cgroup.cache_clear()
+
+
+SCATTERS = (
+    "import os, time\nfor _ in range(3):\n if os.fork() == 0: time.sleep(999)\nprint(1, flush=True)\ntime.sleep(999)"
+)
+
+
+@pytest.mark.parametrize("confined", [True, False])
+def test_all_that_it_starts_is_in_its_cgroup_which_goes_with_it(real, tmp_path, confined):
+    tmp_path.chmod(0o711)
+    launch = Launch((sys.executable, "-S", "-c", SCATTERS), readable=(sys.prefix, sys.base_prefix))
+    program = Process(launch, str(tmp_path), confined=confined, memory=0)
+    try:
+        program.exchange(b"\n", perf_counter() + PATIENCE)
+        inside = (program._cgroup.path / "cgroup.procs").read_text().split()
+        assert len(inside) == 4
+        assert str(program.pid) not in inside  # the supervisor stays outside
+        assert program.counted_by_kernel
+    finally:
+        program.kill()
+    assert not program._cgroup.path.exists()
+
+
+def test_what_a_killed_run_left_is_removed_and_what_the_living_have_is_not(real):
+    home = Path(scratch.new_folder()).name
+    left, living = (Cgroup.create(f"{name}.bot-1", 0, 64) for name in ("arena-nobody", home))
+    full = Cgroup.create("arena-nobody.bot-2", 0, 64)
+    sleeper = subprocess.Popen([sys.executable, "-S", "-c", "input()"], stdin=subprocess.PIPE)
+    try:
+        (full.path / "cgroup.procs").write_text(str(sleeper.pid))
+        accounting.delegated_cgroup.cache_clear()
+        assert accounting.delegated_cgroup() == real
+        assert [one.path.exists() for one in (left, living, full)] == [False, True, True]
+        full.remove()
+        assert sleeper.wait(PATIENCE) < 0
+        wait_for(lambda: not full.path.exists(), "its cgroup goes")
+    finally:
+        sleeper.kill()
+        sleeper.communicate()
+        for one in (left, living, full):
+            one.remove()
+        scratch.remove_folder(str(Path(tempfile.gettempdir(), home)))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
+def test_doctor_says_who_counts_memory():
+    said, data = (CliRunner().invoke(main, ["doctor", *more]).stdout for more in ((), ("--json",)))
+    by = json.loads(data)["by"]["memory"]
+    assert by == ("arena" if accounting.delegated_cgroup() is None else "cgroup")
+    assert f"memory has a limit, counted by {'arena' if by == 'arena' else 'the kernel'} (" in said
+
+
+def test_doctor_says_so_where_the_kernel_does(real):
+    [memory] = [one for one in doctor.probe() if one.name == "memory"]
+    assert memory.by == "cgroup"

@@ -1,0 +1,191 @@
+"""A bot's process: its limits, its end, and what is left of it when the machine gives no namespaces."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+from harness.isolation import process as processes_of_bots
+from harness.isolation.launch import Launch, with_absolute_paths
+from harness.isolation.process import DeadlinePassed, LineTooLong, Process, ProcessEnded
+from harness.match.faults import BotFault
+from tests.isolation.support import left_of, processes
+from tests.support.waiting import PATIENCE, wait_for, within
+
+HERE = Path(__file__).parent
+
+
+@pytest.fixture
+def start():
+    """Starts a script of a few lines; `home` is where its folders are."""
+    home = tempfile.mkdtemp(prefix="arena-test-")
+    Path(home).chmod(0o711)
+    made = []
+
+    def make(code, **limits):
+        argv = with_absolute_paths([sys.executable, "-S", "-c", code])
+        launch = Launch(argv, readable=(sys.prefix, sys.base_prefix))
+        made.append(Process(launch, home, **limits))
+        return made[-1]
+
+    make.home = home
+    yield make
+    for process in made:
+        if process.alive:
+            process.kill()
+    assert list(Path(home).iterdir()) == []
+    shutil.rmtree(home)
+    assert left_of(home) == []
+
+
+def soon(seconds=PATIENCE):
+    return time.perf_counter() + seconds
+
+
+def test_lines_come_back_whole_however_they_are_cut(start):
+    echo = start("import sys,time\nfor l in sys.stdin:\n for c in l: sys.stdout.write(c); sys.stdout.flush()")
+    assert echo.ask(b"one\n", soon()) == b"one"
+    assert echo.ask(b"two and more\n", soon()) == b"two and more"
+
+
+def test_two_lines_at_once_are_taken_one_by_one(start):
+    twice = start("import sys\nfor l in sys.stdin: sys.stdout.write(l + l.upper()); sys.stdout.flush()")
+    assert twice.ask(b"a\n", soon()) == b"a"
+    assert twice.ask(b"b\n", soon()) == b"A"
+
+
+def test_time_is_up_for_one_that_does_not_read(start):
+    deaf = start("import time; time.sleep(9999)")
+    with pytest.raises(DeadlinePassed), within():
+        deaf.ask(b"x" * 1_000_000 + b"\n", soon(0.4))
+
+
+def test_a_line_has_a_longest_length(start):
+    with pytest.raises(LineTooLong):
+        start("while True: print('x' * 9999, end='')").ask(b"\n", soon(), 50_000)
+
+
+def test_the_end_tells_how_and_what_was_said_last(start):
+    process = start("import sys; sys.stderr.write('one\\nalas at 0x7f001122\\n'); sys.exit(7)")
+    with pytest.raises(ProcessEnded):
+        process.ask(b"\n", soon())
+    assert process.kill(PATIENCE) == "exit code 7"
+    assert process.last_stderr_line() == "alas at 0x..."
+
+
+def test_a_program_may_finish_what_it_does_when_it_is_dismissed(start, tmp_path):
+    done = tmp_path / "done"
+    process = start(f"import time\ninput()\ntime.sleep(0.2)\nopen({str(done)!r}, 'w')", confined=False)
+    with within():
+        process.dismiss(b"bye\n", 9999)
+    assert done.exists()
+    assert not process.running
+
+
+def test_a_program_that_waits_for_another_line_ends_with_its_stdin(start):
+    process = start("import sys\nfor line in sys.stdin: print(line, flush=True)")
+    assert process.ask(b"one\n", soon()) == b"one"
+    with within():
+        process.dismiss(b"bye\n", 9999)
+
+
+def test_a_program_that_stays_is_ended_after_its_grace(start):
+    process = start("import time\ntime.sleep(9999)")
+    began = time.perf_counter()
+    with within():
+        process.dismiss(b"bye\n", 0.3)
+    assert time.perf_counter() - began >= 0.3
+    assert not process.running
+    with within():
+        process.dismiss(b"bye\n", 9999)
+
+
+def test_a_function_is_named_by_its_module(start):
+    launch = Launch(entry="json:loads", request={}, readable=(sys.prefix, sys.base_prefix, str(HERE.parents[1])))
+    process = Process(launch, start.home)
+    with pytest.raises(BotFault, match="exit code 126: arena: cannot start it: the JSON object must be str"):
+        process.exchange(b"\n", soon())
+
+
+def test_processor_time_ends(start):
+    process = start("while True: pass", cpu=1)
+    with pytest.raises(ProcessEnded):
+        process.ask(b"\n", soon())
+    assert process.kill(PATIENCE) == "SIGKILL"
+
+
+def test_the_environment_is_bare(start, monkeypatch):
+    monkeypatch.setenv("ARENA_SECRET", "x")
+    told = start("import os; print(sorted(os.environ))").ask(b"\n", soon()).decode()
+    assert "SECRET" not in told
+    assert "HOME" in told
+
+
+@pytest.mark.parametrize("confined", [True, False])
+def test_children_do_not_outlive_it(start, confined, monkeypatch):
+    monkeypatch.setattr(processes_of_bots, "KILL_AFTER_S", PATIENCE)
+    scatter = (
+        "import os,time\n"
+        "for _ in range(5):\n"
+        " if os.fork() == 0:\n"
+        "  try: os.setsid()\n"
+        "  except PermissionError: os.setpgid(0, 0)\n"
+        "  os.fork()\n"
+        "  time.sleep(999)\n"
+        "print(1, flush=True)"
+    )
+    process = start(scatter + "\ntime.sleep(999)", confined=confined)
+    process.ask(b"\n", soon())
+    began = time.perf_counter()
+    process.kill()
+    assert time.perf_counter() - began < PATIENCE  # the supervisor did it and need not be killed
+    assert left_of(scatter) == []
+
+
+@pytest.mark.parametrize("confined", [True, False])
+def test_it_dies_with_the_one_who_started_it(start, confined):
+    """Killed from outside without a chance to clear up, arena still leaves no bot behind."""
+    program = "import os,time; os.fork(); print(1, flush=True); time.sleep(999)"
+    code = (
+        "import sys,time; sys.path.insert(0, sys.argv[1])\n"
+        "from harness.isolation.launch import Launch, with_absolute_paths\n"
+        "from harness.isolation.process import Process\n"
+        f"argv = with_absolute_paths([sys.executable, '-S', '-c', {program!r}])\n"
+        "launch = Launch(argv, readable=(sys.prefix, sys.base_prefix))\n"
+        f"p = Process(launch, sys.argv[2], None, confined={confined})\n"
+        f"p.ask(b'\\n', time.perf_counter() + {PATIENCE})\n"
+        "print('ready', flush=True); time.sleep(999)"
+    )
+    parent = subprocess.Popen(
+        [sys.executable, "-c", code, str(HERE.parents[1]), start.home], stdout=subprocess.PIPE, text=True
+    )
+    with parent:
+        assert parent.stdout.readline() == "ready\n"
+        assert len(processes(start.home)) >= 2
+        parent.kill()
+    wait_for(lambda: processes(start.home) == [], "no bot is left behind")
+    for folder in Path(start.home).iterdir():
+        shutil.rmtree(folder)
+
+
+def test_a_supervisor_that_is_stopped_is_killed(start):
+    process = start("import time; print(1, flush=True); time.sleep(999)")
+    process.ask(b"\n", soon())
+    os.kill(process.pid, signal.SIGSTOP)
+    process.kill()
+    assert not process.running
+
+
+def test_a_command_is_made_independent_of_the_folder(tmp_path):
+    (tmp_path / "bot.js").touch()
+    argv = with_absolute_paths(["sh", "bot.js", "--level", "3"])
+    assert argv[1:] == (str(tmp_path / "bot.js"), "--level", "3")
+    assert argv[0].startswith("/")

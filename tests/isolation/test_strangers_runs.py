@@ -1,0 +1,201 @@
+"""A run folder may come from a stranger: what it says takes no bot out of confinement, and has no file read."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+import harness
+from harness.core.errors import UsageError
+from harness.isolation import doctor
+from harness.output import text
+from harness.runs.setup import enter_again, installed, isolation_of_run
+from harness.runs.store import GAMES, RUN, RunFolder
+from tests.support.cli import arena
+from tests.support.forgery import edit_info
+
+PROGRAM = """
+import json, os, sys
+for line in sys.stdin:
+    asked = json.loads(line)
+    answer = {{"type": "ready", "id": asked.get("id")}}
+    if asked["type"] == "hello":
+        answer = {{"type": "hello", "protocol": 1}}
+    elif asked["type"] == "new-game":
+        print("SEES", os.path.exists({secret!r}), file=sys.stderr, flush=True)
+    elif asked["type"] == "choose":
+        answer = {{"type": "choice", "id": asked["id"], "code": asked["legal"][0]}}
+    print(json.dumps(answer), flush=True)
+"""
+MINE = """
+import harness, os
+class Mine(harness.Bot):
+    games = ("el-paso",)
+    options = (harness.Option("book", "", "A book.", kind="file"),)
+    def choose(self, view, actions):
+        print("PROCESS", os.getpid())
+        return actions[0]
+"""
+by_root = pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() != 0, reason="only root gives files away")
+reads = pytest.mark.skipif(
+    not next(each.enforced for each in doctor.probe() if each.name == "reading"),
+    reason="this machine cannot keep a program from reading: see arena doctor",
+)
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "mine.py").write_text(MINE)
+    (tmp_path / "private").mkdir()
+    (tmp_path / "private" / "secret").write_text("secret")
+    (tmp_path / "their").mkdir()
+    (tmp_path / "their" / "program.py").write_text(PROGRAM.format(secret=str(tmp_path / "private" / "secret")))
+    text._lacking.cache_clear()
+    return tmp_path
+
+
+@pytest.fixture
+def begun():
+    """A run of a program in which a match is still to be played."""
+    command = f"cmd:{sys.executable} -S their/program.py"
+    arena("tournament", "--game", "el-paso", "--bot", command, "--bot", "random", "--deals", 1, "--workers", 0,
+          "--name", "a", "-q")  # fmt: skip
+    return half("a")
+
+
+def half(name: str) -> Path:
+    """Takes the second match out of a run of two, and its logs; says in its run.json that bots are not confined."""
+    folder = Path("results", name)
+    (folder / GAMES).write_text((folder / GAMES).read_text().splitlines(keepends=True)[0])
+    edit_info(folder, lambda raw: {**raw, "finished": "", "records": "", "limits": {**raw["limits"], "isolate": "off"}})
+    for log in folder.glob("logs/*"):
+        log.unlink()
+    return folder
+
+
+def seen(folder: Path) -> set[str]:
+    """What the program has seen in the matches since."""
+    said = "".join(log.read_text() for log in folder.glob("logs/*"))
+    return {line.partition("SEES ")[2] for line in said.splitlines() if "SEES" in line}
+
+
+@reads
+def test_run_json_does_not_let_a_program_out(begun):
+    said = " ".join(arena("tournament", "--resume", "a", "--workers", 0, "-q").stderr.split())
+    assert seen(begun) == {"False"}
+    assert "results/a/run.json says --isolate=off, but its bots are kept as with --isolate=auto" in said
+    assert "type --isolate=off if you trust them" in said
+    arena("verify", "a")
+
+
+@reads
+def test_whoever_continues_it_may_say_so(begun):
+    said = arena("tournament", "--resume", "a", "--workers", 0, "--isolate=off").stderr
+    assert seen(begun) == {"True"}
+    assert "run.json says" not in said
+
+
+@reads
+def test_the_same_from_python(begun, capsys):
+    harness.tournament(resume="a", workers=0)
+    assert seen(begun) == {"False"}
+    assert "says --isolate=off" in " ".join(capsys.readouterr().err.split())
+    half("a")
+    harness.tournament(resume="a", workers=0, isolate="off", quiet=True)
+    assert seen(begun) == {"True"}
+    edit_info(begun, lambda raw: {**raw, "limits": {**raw["limits"], "isolate": "on"}})
+    with pytest.raises(UsageError, match="begun with isolate='on'"):
+        harness.tournament(resume="a", workers=0, isolate="auto")
+
+
+@reads
+def test_a_comparison_is_continued_alike(capsys):
+    command = f"cmd:{sys.executable} -S their/program.py"
+    arena("compare", command, "random", "--game", "el-paso", "--most", 2, "--workers", 0, "--name", "c", "-q")
+    for continued in (
+        lambda: arena("compare", "--resume", "c", "--workers", 0),
+        lambda: harness.compare(resume="c", workers=0, quiet=True),
+    ):
+        folder = half("c")
+        continued()
+        assert seen(folder) == {"False"}
+    folder = half("c")
+    harness.compare(resume="c", workers=0, quiet=True, isolate="off")
+    assert seen(folder) == {"True"}
+
+
+def test_to_confine_more_needs_no_force_and_to_confine_less_does():
+    arena("tournament", "--game", "el-paso", "--bot", "skittish", "--bot", "random", "--deals", 1, "--workers", 0,
+          "--name", "a", "-q")  # fmt: skip
+    arena("tournament", "--resume", "a", "--workers", 0, "--isolate=on")
+    assert "begun with --isolate auto" in arena("tournament", "--resume", "a", "--isolate=off", code=2).stderr
+    edit_info(Path("results/a"), lambda raw: {**raw, "limits": {**raw["limits"], "isolate": "off"}})
+    said = arena("tournament", "--resume", "a", "--workers", 0).stderr
+    assert "run.json says" not in said  # nobody is a stranger: there is no difference
+    assert "begun" in arena("tournament", "--resume", "a", "--workers", 0, "--memory", 1, code=2).stderr
+
+
+@pytest.mark.parametrize(
+    "limits", [{"isolate": "none"}, {"isolate": 5}, {"memory": "much"}, {"clock": "sundial"}, {"move_time": -1}]
+)
+def test_limits_that_no_arena_has_written_are_refused(begun, limits):
+    edit_info(begun, lambda raw: {**raw, "limits": {**raw["limits"], **limits}})
+    said = arena("tournament", "--resume", "a", "--workers", 0, code=2).stderr
+    assert "results/a/run.json was not written by arena: " in said
+    assert seen(begun) == set()
+
+
+@by_root
+def test_what_another_user_has_written_confines_everybody():
+    arena("tournament", "--game", "el-paso", "--bot", "own/mine.py", "--bot", "random", "--deals", 1, "--workers", 0,
+          "--name", "a", "-q")  # fmt: skip
+    folder = half("a")
+    os.chown(folder / RUN, 12345, 12345)
+    assert isolation_of_run(RunFolder.open(folder)) == "on"
+    said = " ".join(arena("tournament", "--resume", "a", "--workers", 0).stderr.split())
+    assert "says --isolate=off, but its bots are kept as with --isolate=on" in said
+    assert f"PROCESS {os.getpid()}" not in said
+    half("a")
+    os.chown(folder / RUN, 12345, 12345)
+    assert f"PROCESS {os.getpid()}" in arena("tournament", "--resume", "a", "--workers", 0, "--isolate=off").stderr
+
+
+def test_a_path_in_run_json_is_not_read(begun):
+    Path("book.txt").write_text("e4")
+    arena("tournament", "--game", "el-paso", "--bot", "own/mine.py::mine:book=book.txt", "--bot", "random", "--deals",
+          1, "--workers", 0, "--name", "b", "-q")  # fmt: skip
+    Path("book.txt").unlink()
+    folder = half("b")
+    arena("tournament", "--resume", "b", "--workers", 0, "-q")  # the text is kept
+    run = RunFolder.open(folder)
+    [mine] = [entrant for entrant in run.info.entrants if entrant.name.startswith("mine")]
+    digest = mine.spec.partition("book=")[2]
+    edit_info(
+        folder,
+        lambda raw: {
+            **raw, "finished": "", "records": "",
+            "entrants": [{**one, "spec": one["spec"].replace(digest, "private/secret")} for one in raw["entrants"]],
+        },
+    )  # fmt: skip
+    said = arena("tournament", "--resume", "b", "--workers", 0, "--force", code=2).stderr
+    assert "no content is kept for private/secret" in said
+    registry = installed()
+    assert enter_again(run, registry, [mine])[0].contents == {digest: "e4"}
+    [typed] = registry.entrants(["own/mine.py::mine:book=private/secret"])  # by somebody, afterwards
+    assert list(typed.contents.values()) == ["secret"]
+
+
+@pytest.mark.parametrize("force", [(), ("--force",)])
+def test_a_run_whose_plan_names_a_bot_that_it_does_not_enter_is_refused_in_a_sentence(begun, force):
+    path = begun / RUN
+    path.write_text(
+        path.read_text().replace('"random"', '"../../pwn"').replace('"spec":"../../pwn"', '"spec":"random"')
+    )
+    said = arena("tournament", "--resume", begun, "--workers", 1, *force, code=2).stderr
+    assert "cannot be continued, also not with --force: run.json has '../../pwn' play, and what it enters is" in said
+    assert len(said.splitlines()) == 1

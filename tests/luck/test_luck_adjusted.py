@@ -1,0 +1,280 @@
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from random import Random
+from statistics import fmean
+
+import msgspec
+import pytest
+
+from harness import open_run
+from harness.comparison.sequential_test import bounded_value
+from harness.core.action import ahead_of, beside, plain_features
+from harness.core.errors import StoreError, UsageError
+from harness.core.game import Game
+from harness.core.records import GameRecord, shares_ahead
+from harness.core.rng import Chance
+from harness.core.tree_ensemble import DEPTH, TreeSum
+from harness.core.value_function import (
+    Lesson,
+    Tree,
+    ValueFunction,
+    Valuer,
+    read_value_function,
+    rows_of,
+    value_function_of,
+)
+from harness.luck import adjustment
+from harness.luck import run as value_learning
+from harness.luck.adjustment import MOST_TRUST, Expectations, Trust, take_luck_out
+from harness.plugins.registry import load
+from harness.ratings.anytime import Bets, enough
+from tests.luck.luck_gains import PAIRS, entrant, measure
+from tests.luck.luck_gains import _match as match_of
+from tests.support.cli import arena
+
+GAMES = ("el-paso", "gnadenlos", "x-pasch")
+
+
+def game(name="el-paso", **options):
+    return load().game(name).configure(options)
+
+
+def of_el_paso(rules="1", features=None, trees=(), **options):
+    width = features or 1 + len(rows_of(game().new(2, Chance(1)))[0])
+    settings = {**game().settings, **options}
+    return ValueFunction("el-paso", rules, settings, width, ("play",), Lesson(("random",), (2,), 7, 1, 0.0), trees)
+
+
+def record(number, seats="ab", ranks=(1, 2), seed=None):
+    seed = number if seed is None else seed
+    return GameRecord(
+        f"m{number}", number, "s", "sim", "1", {}, seed, tuple(seats), tuple(-rank for rank in ranks), ranks, "over",
+        (), (1,) * len(seats),
+    )  # fmt: skip
+
+
+@pytest.fixture
+def small_lessons(monkeypatch):
+    """Learning as it is, but with few trees, tried in few matches."""
+    monkeypatch.setattr(value_learning, "TREES", 12)
+    monkeypatch.setattr(value_learning, "TRIED", 4)
+
+
+@pytest.fixture
+def run():
+    bots = ("--bot", "random", "--bot", "skittish", "--bot", "diehard")
+    arena("tournament", "--game", "el-paso", "--players", 2, "--deals", 2, "--name", "a", *bots)
+    return Path("results/a")
+
+
+# --- value functions ------------------------------------------------------------------------------------
+
+
+def test_a_tree_asks_its_questions_and_adds_what_stands_there():
+    tree = Tree((0, 1, 1, 0), (1.5, 0.0, 2.0, 9.0), tuple(number / 100 for number in range(1 << DEPTH)))
+    valuer = Valuer(of_el_paso(features=3, trees=(tree,)))
+    added_up = TreeSum(tree.features, tree.thresholds, tree.leaves)
+    for row in ([2.0, 1.0, 0.5], [0.0, 3.0, 0.5], [9.5, -1.0, 0.95], [1, 0, 0.5]):  # both ways to add up are one
+        assert valuer.guess(row) == min(1.0, max(0.0, row[-1] + added_up.total(row)))
+    assert valuer.guess([2.0, 1.0, 0.5]) == pytest.approx(0.5 + 0.03)  # yes, yes, no, no
+    assert valuer.guess([0.0, 3.0, 0.5]) == pytest.approx(0.5 + 0.06)  # no, yes, yes, no
+    assert valuer.guess([9.5, -1.0, 0.95]) == 1.0  # a share, whatever the trees say
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_the_games_bring_value_functions_that_fit_them(name):
+    function = value_function_of(game(name), {})
+    assert function.doubts(game(name)) == ""
+    assert function.lesson.matches >= 5_000
+    assert function.lesson.explained > 0.15
+    state = game(name).new(3, Chance(5))
+    shares = Valuer(function).shares(state, [0.5] * 3)
+    assert sum(shares) == pytest.approx(1.5)
+
+
+def test_a_finished_match_is_worth_what_it_brought():
+    state, rng = game().new(3, Chance(5)), Random(1)
+    while state.legal:
+        state.step(rng.choice(state.legal))
+    order = sorted(state.scores())
+    [last] = [seat for seat in range(3) if state.scores()[seat] == order[0]][:1]
+    assert Valuer(of_el_paso()).shares(state, [0.5] * 3)[last] < 0.5
+
+
+def test_what_a_value_function_was_not_made_for_is_said():
+    function = of_el_paso()
+    assert "other options than edition=nl" in function.doubts(game(edition="nl"))
+    assert "version 1 of the rules" in of_el_paso().doubts(game("gnadenlos"))
+    with pytest.raises(UsageError, match=r"takes 3 numbers a seat.*Learn it again"):
+        value_function_of(game(), {"el-paso": of_el_paso(features=3)})
+    with pytest.raises(StoreError, match=r"here is no value function.*arena learn-values"):
+        read_value_function("{}", "here")
+
+
+def test_a_game_without_one_is_told_how_to_get_it(monkeypatch):
+    monkeypatch.setattr(type(game()), "value_data", Game.value_data)
+    with pytest.raises(UsageError, match=r"El Paso brings no value function.*arena learn-values el-paso"):
+        value_function_of(game(), {})
+
+
+def test_features_that_fit_any_game():
+    assert beside((3, 1, 2), 0) == (3, 1, 1.5)
+    assert ahead_of((3, 1, 3), 0) == 0.75
+    for name in GAMES:
+        state = game(name).new(3, Chance(1))
+        rows = plain_features([state.view(seat) for seat in range(3)], state.scores())
+        assert len({len(row) for row in rows}) == 1
+        assert len({tuple(row) for row in rows}) == 3
+
+
+def test_what_is_learned_can_be_learned_again_and_explains_something(small_lessons):
+    bots = load().entrants(["random", "skittish", "diehard"])
+    once, again = (value_learning.learn(game(), bots, (2,), 200, 5) for _ in range(2))
+    assert msgspec.json.encode(once) == msgspec.json.encode(again)
+    assert once.lesson.explained > 0
+    assert "play" in once.phases  # the dice are rolled after it
+
+
+# --- how much is taken out ------------------------------------------------------------------------------
+
+
+def test_trust_grows_with_what_luck_explains_and_goes_where_it_explains_nothing():
+    good, useless = Trust(), Trust()
+    rng = Random(1)
+    for number in range(300):
+        luck = rng.uniform(-0.3, 0.3)
+        good.add(record(number), {"dice": [luck, -luck]}, [luck, -luck])
+        noise = rng.uniform(-0.3, 0.3)
+        useless.add(record(number), {"dice": [luck, -luck]}, [noise, -noise])
+    assert good.part(-1, "dice", "a") > 0.95
+    assert useless.part(-1, "dice", "a") < 0.2
+    assert good.part(-1, "cards", "a") == pytest.approx(adjustment.FIRST_TRUST)
+
+
+def test_trust_comes_from_other_deals_alone_and_has_an_end():
+    trust = Trust()
+    before = trust.part(3, "dice", "a")
+    for number in range(50):
+        trust.add(record(number, seed=3), {"dice": [0.1, -0.1]}, [9.0, -9.0])
+    assert trust.part(3, "dice", "a") == pytest.approx(before)
+    assert trust.part(4, "dice", "a") == MOST_TRUST
+
+
+def test_any_number_of_workers_takes_out_the_same(monkeypatch):
+    monkeypatch.setattr(adjustment, "FEW", 2)
+    registry = load()
+    bots = registry.entrants(["random", "skittish"])
+    records = [match_of(game(), bots, number) for number in range(6)]
+    functions = {"el-paso": value_function_of(game(), {})}
+    alone, shared = (
+        take_luck_out(given, {"el-paso": game()}, functions, workers).shares
+        for given, workers in ((records, 1), (records[::-1], 2))
+    )
+    assert alone == shared
+    assert all(sum(shares) == pytest.approx(1.0) for shares in alone.values())
+
+
+# --- what comes of it -----------------------------------------------------------------------------------
+
+
+def test_the_leaderboard_without_luck(run):
+    plain = json.loads(arena("leaderboard", "a", "-f", "json").stdout)["el-paso"]
+    adjusted = json.loads(arena("leaderboard", "a", "-f", "json", "--luck-adjusted").stdout)["el-paso"]
+    unlike = {key for one, other in zip(plain, adjusted, strict=True) for key in one if one[key] != other[key]}
+    assert unlike == {"ahead", "ahead low", "ahead high", "sure"}
+    text = " ".join(arena("leaderboard", "a", "--luck-adjusted").stdout.split())
+    digest = value_function_of(game(), {}).digest
+    assert re.search(rf"Luck-adjusted: .*{digest} for el-paso, learned from 8,000 other matches", text)
+    assert re.search(r"as narrow as those of \d\.\d\d times as many matches|It did not pay here", text)
+    table = open_run("a").leaderboard(luck_adjusted=True)["el-paso"]
+    assert table.rows == adjusted
+
+
+def test_a_value_function_of_ones_own(run, small_lessons):
+    said = arena("learn-values", "el-paso", "--matches", 100, "--bot", "random", "--players", 2, "--out", "mine.json")
+    assert re.search(r"mine.json: value function [0-9a-f]{12}, which explains -?\d+%", said.stderr)
+    text = arena("leaderboard", "a", "--luck-adjusted", "--values", "mine.json").stdout
+    assert "learned from 100 other matches" in text
+    assert open_run("a").leaderboard(luck_adjusted=True, values=["mine.json"])["el-paso"].rows
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (("--luck-adjusted", "--bot", "random"), "for the leaderboard alone"),
+        (("--luck-adjusted", "--show", "pairs"), "for the leaderboard alone"),
+        (("--values", "results/a/run.json"), "give both"),
+        (("--luck-adjusted", "--values", "results/a/run.json"), "is no value function"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(given, said, run):
+    assert said in arena("leaderboard", "a", *given, code=2).stderr
+
+
+def test_tables_that_a_game_does_not_have_are_refused():
+    assert "2 to 5 players, not 9" in arena("learn-values", "el-paso", "--players", 9, code=2).stderr
+
+
+# --- what it gains --------------------------------------------------------------------------------------
+
+LEAST = {"el-paso": 1.4, "gnadenlos": 1.2, "x-pasch": 1.2}
+
+
+def test_luck_taken_out_saves_matches_in_el_paso():
+    """The short form: the least that chance leaves of a saving of 1.7 in so few deals."""
+    assert measure(PAIRS[1], 50).saved > 1.15
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", GAMES)
+def test_luck_taken_out_saves_matches_and_intervals_hold(name):
+    gains = [measure(pair, 1_200) for pair in PAIRS if pair.game == name]
+    runs = sum(gain.runs for gain in gains)
+    assert fmean([gain.saved for gain in gains]) >= LEAST[name]
+    assert 0.92 <= sum(gain.held * gain.runs for gain in gains) / runs <= 0.98
+    assert all(abs(gain.moved) < 4 for gain in gains)
+
+
+def bounded(pair, first, count):
+    """Bounded values of a bot against itself: results of `count` matches without their luck."""
+    registry = load()
+    played = game(pair.game)
+    function = value_function_of(played, {})
+    judge, book = Valuer(function), Expectations()
+    table = [entrant(registry, name) for name in (pair.one, pair.other)]
+    for number in range(first, first + count):
+        one = match_of(played, table, number)
+        expected = book.before(one)
+        seats = one.seats.index(table[0].name), one.seats.index(table[1].name)
+        yield (
+            shares_ahead(one.ranks)[seats[0]],
+            bounded_value(played, one, judge, expected, seats, phases=function.phases),
+        )
+
+
+def test_bounded_values_are_values_that_can_be_bet_on():
+    values = list(bounded(PAIRS[1], 0, 30))
+    bets = Bets()
+    for _, value in values:
+        assert 0 <= value <= 1
+        bets.add(value)
+    assert len(bets.counts) > 5
+    assert max(bets.above(0.5), bets.below(0.5)) < enough(0.999)
+    assert fmean([played for played, _ in values]) != fmean([value for _, value in values])
+
+
+@pytest.mark.slow
+def test_equal_bots_are_seldom_told_apart_by_bounded_values():
+    pair = PAIRS[1]._replace(one="outlaw", other="twin=outlaw")
+    told = 0
+    for start in range(60):
+        bets = Bets()
+        for _, value in bounded(pair, 1000 * start, 100):
+            bets.add(value)
+            if max(bets.above(0.5), bets.below(0.5)) >= enough(0.95):
+                told += 1
+                break
+    assert told <= 6

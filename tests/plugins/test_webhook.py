@@ -1,0 +1,189 @@
+"""The webhook posts what happens, gives up what cannot be delivered, and holds no run up."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import socket
+
+import pytest
+
+import harness
+from harness import Fault, LeagueChange, LeagueStatus, RunStatus, UsageError
+from harness.plugins import hooks as listeners_module
+from harness.plugins import registry as plugins
+from harness.plugins.hooks import ListenerPlugin, Listeners
+from harness.plugins.webhook import BY_DEFAULT, KNOWN, Webhook
+from tests.ratings.simulate import record
+from tests.support.cli import arena
+from tests.support.hook_server import CLOSE, HANG, hook_server
+
+KEY = "between us"
+SEED = 987654321987654321
+RUN = RunStatus(
+    name="night", folder="/home/me/results/night", format="swiss", games=("sim",), bots=("a", "b"), matches=3, planned=8
+)
+FAILED = record("ab", (1, 2), seed=SEED, faults=(Fault(1, "exception", 4, "Traceback\n  x.py\nValueError: oops"),))
+
+
+def post(address, *, events=KNOWN, matches=1, **how):
+    """Has a webhook hear of a short run; what it says in the end."""
+    listeners = Listeners([ListenerPlugin("webhook", Webhook(address, events=events, **how))])
+    listeners.run_started(RUN)
+    for _ in range(matches):
+        listeners.match_finished(RUN, FAILED)
+    listeners.run_finished(RUN)
+    listeners.league_changed(
+        LeagueStatus(name="weekly", folder="/home/me/weekly", bots=("a@1",)), LeagueChange(what="banned", bot="b@2")
+    )
+    return listeners.close()
+
+
+def told(server):
+    return [json.loads(delivery.body) for delivery in server.deliveries]
+
+
+def test_every_event_is_a_message_of_its_own():
+    with hook_server() as server:
+        assert post(server.address) == []
+    started, match, fault, finished, league = told(server)
+    assert [one["event"] for one in told(server)] == [
+        "run-started", "match-finished", "fault", "run-finished", "league-changed",
+    ]  # fmt: skip
+    assert started["run"] == {
+        "name": "night", "format": "swiss", "games": ["sim"], "bots": ["a", "b"], "matches": 3, "planned": 8,
+        "started": "", "finished": "",
+    }  # fmt: skip
+    assert (match["match"]["bots"], match["match"]["scores"], match["match"]["ranks"]) == (["a", "b"], [1, 2], [2, 1])
+    assert fault["fault"] == {
+        "bot": "b", "seat": 1, "kind": "exception", "decision": 4, "phase": "", "said": "ValueError: oops",
+    }  # fmt: skip
+    assert finished["run"] == started["run"]
+    assert (league["league"]["name"], league["change"]["what"], league["change"]["bot"]) == ("weekly", "banned", "b@2")
+    assert len({one["id"] for one in told(server)}) == 5
+    headers = server.deliveries[0].headers
+    assert (headers["Content-Type"], headers["X-Arena-Event"]) == ("application/json", "run-started")
+    assert "X-Arena-Signature" not in headers
+
+
+def test_matches_are_posted_only_if_they_are_asked_for():
+    with hook_server() as server:
+        post(server.address, events=BY_DEFAULT)
+    assert "match-finished" not in [one["event"] for one in told(server)]
+
+
+def test_no_seed_and_no_folder_is_sent():
+    with hook_server() as server:
+        post(server.address)
+    sent = b"".join(delivery.body for delivery in server.deliveries)
+    assert str(SEED).encode() not in sent
+    assert b"seed" not in sent and b"actions" not in sent and b"/home/me" not in sent
+
+
+def test_a_secret_signs_every_message():
+    with hook_server() as server:
+        post(server.address, secret=KEY)
+    for headers, body in server.deliveries:
+        expected = hmac.new(KEY.encode(), body, hashlib.sha256).hexdigest()
+        assert headers["X-Arena-Signature"] == f"sha256={expected}"
+
+
+@pytest.mark.parametrize("first", [500, 503, 429, CLOSE])
+def test_what_fails_for_now_is_tried_again_as_the_same_message(first):
+    with hook_server(first, first, 200) as server:
+        assert post(server.address, waits=(0, 0)) == []
+    ids = [one["id"] for one in told(server)]
+    assert ids[0] == ids[1] == ids[2]
+    assert len(set(ids)) == 5
+
+
+@pytest.mark.parametrize("refusal", [403, 404, 302])
+def test_what_is_refused_is_not_tried_again(refusal):
+    with hook_server(refusal) as server:
+        [problem] = post(server.address)
+    assert problem.startswith(
+        f"5 of 5 messages could not be delivered to http://127.0.0.1:{server.server_port} (ARENA_"
+    )
+    assert f"it answered {refusal}" in problem
+    assert "s3cret" not in problem
+    assert len(server.deliveries) == 5
+
+
+def test_after_one_was_given_up_the_next_ones_have_one_try_until_one_gets_through():
+    with hook_server(500, 500, 500, 500, 200, 500, 200) as server:
+        [problem] = post(server.address, waits=(0, 0))
+    assert "2 of 5 messages" in problem
+    ids = [one["id"] for one in told(server)]
+    assert [ids.count(one) for one in dict.fromkeys(ids)] == [3, 1, 1, 2, 1]
+
+
+def test_a_server_that_is_down_is_told_in_a_sentence():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+        [problem] = post(f"http://127.0.0.1:{port}/", waits=(0, 0))
+    assert "5 of 5 messages could not be delivered" in problem
+    assert "refused" in problem
+
+
+def test_a_server_that_does_not_answer_in_time_is_given_up():
+    with hook_server(HANG) as server:
+        [problem] = post(server.address, events=("run-started",), timeout=0.05, waits=(0,))
+    assert problem.endswith("(ARENA_WEBHOOK): it did not answer in time.")
+    assert len(server.deliveries) == 2
+
+
+@pytest.mark.parametrize("answer", [HANG, 500, 403, CLOSE])
+def test_no_run_waits_for_its_webhook(monkeypatch, answer):
+    monkeypatch.setattr(listeners_module, "GRACE", 0.3)
+    with hook_server(answer) as server:
+        monkeypatch.setenv("ARENA_WEBHOOK", server.address)
+        monkeypatch.setenv("ARENA_WEBHOOK_EVENTS", "run-started match-finished,run-finished")
+        run = harness.tournament("el-paso", ["outlaw", "random"], deals=20, seed=SEED, workers=0, quiet=True)
+    assert run.complete and len(run) == 40
+    [problem] = run.warnings
+    assert "webhook" in problem.lower()
+    assert str(SEED).encode() not in b"".join(delivery.body for delivery in server.deliveries)
+
+
+def test_the_environment_asks_for_it_and_the_command_line_posts(monkeypatch):
+    with hook_server() as server:
+        monkeypatch.setenv("ARENA_WEBHOOK", server.address)
+        monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")  # not for this machine
+        said = arena(
+            "tournament", "--game", "el-paso", "--bot", "outlaw", "--bot", "random", "--deals", 1, "--workers", 0,
+            "--name", "night",
+        )  # fmt: skip
+    assert "webhook" not in said.stderr.lower()
+    started, finished = told(server)
+    assert (started["event"], started["run"]["matches"], started["run"]["planned"]) == ("run-started", 0, 2)
+    assert (finished["event"], finished["run"]["matches"], bool(finished["run"]["finished"])) == (
+        "run-finished",
+        2,
+        True,
+    )
+
+
+@pytest.mark.parametrize(
+    ("variables", "said"),
+    [
+        ({"ARENA_WEBHOOK": "ftp://example.org"}, "ARENA_WEBHOOK is no web address"),
+        ({"ARENA_WEBHOOK": "file:///etc/passwd"}, "ARENA_WEBHOOK is no web address"),
+        ({"ARENA_WEBHOOK": "http://"}, "ARENA_WEBHOOK is no web address"),
+        ({"ARENA_WEBHOOK": "http://host:port/"}, "ARENA_WEBHOOK is no web address"),
+        ({"ARENA_WEBHOOK": "http://a b/"}, "ARENA_WEBHOOK is no web address"),
+        ({"ARENA_WEBHOOK": "https://me:pw@example.org/"}, "a name or a password"),
+        ({"ARENA_WEBHOOK": "https://example.org", "ARENA_WEBHOOK_EVENTS": "faults"}, "Did you mean 'fault'?"),
+    ],
+)
+def test_what_cannot_be_is_told_and_the_rest_works(monkeypatch, variables, said):
+    with pytest.raises(UsageError, match=said.replace("?", r"\?")):
+        Webhook.from_environment(variables)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    registry = plugins.load()
+    assert registry.listeners == []
+    [problem] = registry.problems
+    assert said in problem
+    assert "pw" not in problem

@@ -1,0 +1,129 @@
+"""A site grows by a run each time, and every page of it is safe and linked."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+
+import pytest
+from msgspec.structs import replace
+
+from harness.output.columns import file_name
+from harness.plugins.registry import Registry
+from harness.report import publish
+from tests.output.support import NASTY, recorded
+from tests.ratings.simulate import record
+from tests.report.test_page import Reader
+from tests.support.cli import arena
+
+
+def matches(*results, first=0):
+    return [record(seats, scores, index=n, seed=n) for n, (seats, scores) in enumerate(results, first)]
+
+
+def reader(path):
+    return Reader(path.read_text(encoding="utf-8"))
+
+
+def test_publishing_again_adds_a_run_and_keeps_the_old_ones(tmp_path):
+    site = tmp_path / "site"
+    monday = recorded(tmp_path / "monday", matches(("ab", (1, 2)), ("ab", (3, 2))))
+    publish([monday], Registry(), site)
+    before = (site / "runs/monday/index.html").read_bytes()
+    tuesday = recorded(tmp_path / "tuesday", matches(("bc", (1, 2))))
+    publish([tuesday], Registry(), site)
+    assert (site / "runs/monday/index.html").read_bytes() == before
+    assert {run["name"] for run in json.loads((site / "site.json").read_text())["runs"]} == {"monday", "tuesday"}
+    assert sorted(path.name for path in (site / "bots").glob("*.html")) == ["a.html", "b.html", "c.html"]
+    b = json.loads((site / "bots/b.json").read_text())
+    assert [line["run"] for line in b["games"][0]["lines"]] == ["tuesday", "monday"]
+    assert {
+        other["bot"]: (other["met"], other["ahead"]) for other in b["games"][0]["best"] + b["games"][0]["worst"]
+    } == {
+        "a": (2, 0.5),
+        "c": (1, 0.0),
+    }
+
+
+def test_the_same_run_is_brought_up_to_date_and_another_of_its_name_is_kept_apart(tmp_path):
+    site = tmp_path / "site"
+    run = recorded(tmp_path / "one" / "run", matches(("ab", (1, 2))))
+    publish([run, run], Registry(), site)
+    assert [path.name for path in (site / "runs").iterdir()] == ["run"]
+    other = recorded(tmp_path / "two" / "run", matches(("ab", (1, 2))))
+    other.info = replace(other.info, started="2027-01-01T10:00:00")
+    publish([other], Registry(), site)
+    assert sorted(path.name for path in (site / "runs").iterdir()) == ["run", "run-2"]
+
+
+def test_every_link_leads_to_a_file_of_the_site(tmp_path):
+    site = tmp_path / "site"
+    records = [record(NASTY[turn:] + NASTY[:turn], range(6), index=turn, seed=turn) for turn in range(6)]
+    publish([recorded(tmp_path / "a run <b>", records)], Registry(), site)
+    pages = list(site.rglob("*.html"))
+    assert len(pages) == 2 + len(NASTY)
+    for page in pages:
+        for link in reader(page).all("a"):
+            if link["href"].startswith("#"):
+                assert link["href"][1:] in {attributes.get("id") for _, attributes in reader(page).tags}
+                continue
+            target = (page.parent / link["href"]).resolve()
+            assert target.is_file(), (page, link)
+            assert target.is_relative_to(site)
+
+
+def test_hostile_names_do_no_harm(tmp_path):
+    site = tmp_path / "site"
+    records = [record(NASTY[turn:] + NASTY[:turn], range(6), index=turn, seed=turn) for turn in range(6)]
+    publish([recorded(tmp_path / "run", records)], Registry(), site)
+    for path in site.rglob("*"):
+        assert re.fullmatch(r"[a-z0-9_.-]+", path.name)
+    for page in [site / "index.html", *(site / "bots").glob("*.html")]:
+        assert not reader(page).all("img")
+        assert len(reader(page).all("script")) == (page.name == "index.html")
+    told = json.loads((site / "bots" / f"{file_name(NASTY[0])}.json").read_text())
+    assert told["bot"] == NASTY[0]
+
+
+def test_data_lies_beside_the_pages(tmp_path):
+    site = tmp_path / "site"
+    publish([recorded(tmp_path / "run", matches(("ab", (1, 2)), ("ba", (1, 2))))], Registry(), site)
+    for kind in ("leaderboard", "pairs", "seats"):
+        rows = json.loads((site / f"runs/run/{kind}.json").read_text())["sim"]
+        with (site / f"runs/run/{kind}.csv").open() as file:
+            assert len(list(csv.DictReader(file))) == len(rows) == 2
+
+
+def test_form_is_the_places_of_the_latest_matches(tmp_path):
+    site = tmp_path / "site"
+    publish([recorded(tmp_path / "run", matches(("ab", (1, 2)), ("ab", (3, 2)), ("ab", (3, 2))))], Registry(), site)
+    assert json.loads((site / "bots/a.json").read_text())["games"][0]["form"] == [[2, 2], [1, 2], [1, 2]]
+
+
+def test_an_empty_run_makes_a_site_that_says_so(tmp_path):
+    site = tmp_path / "site"
+    publish([recorded(tmp_path / "run", [])], Registry(), site)
+    assert "No match has been played yet" in (site / "index.html").read_text()
+
+
+def test_a_site_of_somebody_else_is_left_alone(tmp_path):
+    recorded(tmp_path / "results" / "run", [])
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "index.html").write_text("mine")
+    assert "holds a site that arena did not make" in arena("publish", "run", "--to", "site", code=2).stderr
+    assert (tmp_path / "site" / "index.html").read_text() == "mine"
+
+
+def test_damaged_data_of_an_old_run_is_named(tmp_path):
+    recorded(tmp_path / "results" / "run", [])
+    arena("publish", "run", "--to", "site")
+    (tmp_path / "site/runs/run/data.json").write_text("{}")
+    said = arena("publish", "run", "--to", "site", code=2).stderr
+    assert "site/runs/run/data.json was not written by 'arena publish'" in said
+
+
+@pytest.mark.parametrize("args", [("publish", "run"), ("publish", "--to", "site"), ("publish", "nope", "--to", "site")])
+def test_what_is_missing_is_said(tmp_path, args):
+    recorded(tmp_path / "results" / "run", [])
+    arena(*args, code=2)

@@ -1,0 +1,184 @@
+"""Of a run that is not finished nobody learns the seed, nor a deal that somebody is still to play."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import re
+
+import pytest
+from msgspec.structs import replace
+
+from harness.core.records import Fault
+from harness.plugins.registry import load
+from harness.report import page as report_page
+from harness.report import publish, write_report
+from harness.report.page import shown_command, still_open, without_seed
+from harness.runs.store import RunFolder
+from tests.output.support import play, recorded
+from tests.ratings.simulate import record
+from tests.support.cli import arena
+from tests.support.forgery import edit_info, write_records
+
+SEED = 31415926535897932384
+SCENE = re.compile(rb'<script type="text/plain" id="scene-([^"]+)"[^>]*>([^<]*)</script>')
+OPTION = re.compile(rb'<option value="(el-paso-[^"]+)"')
+
+
+@pytest.fixture(autouse=True)
+def _no_charts(monkeypatch):
+    """They take most of the time, and say nothing of this."""
+    monkeypatch.setattr(report_page, "charts", lambda _board, _facts: ())
+
+
+def reopened(run, kept):
+    """The run as it was with these records only: not finished."""
+    write_records(run.folder, kept, sealed=False)
+    edit_info(run.folder, lambda raw: raw | {"finished": "", "records": "", "notes": ""})
+    return RunFolder.open(run.folder)
+
+
+def finished(run, records):
+    write_records(run.folder, records, sealed=False)
+    edit_info(run.folder, lambda raw: raw | {"finished": "2030-01-01T10:00:00+00:00"})
+    return RunFolder.open(run.folder)
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory):
+    """A run whose last set lacks its last match, and the records of the whole."""
+    folder = tmp_path_factory.mktemp("results") / "night"
+    bots = ["--bot", "outlaw", "--bot", "diehard", "--bot", "random", "--players", "2"]
+    run = play(folder, "--game", "el-paso", *bots, "--deals", 2, "--seed", SEED)
+    records = sorted(run.records(), key=lambda one: one.index)
+    assert len(records) == 12
+    edit_info(run.folder, lambda raw: raw | {"command": f"arena tournament --seed {SEED} --deals 2"})
+    return run, records
+
+
+def bytes_of(*places):
+    """All that was written, with what is packed in it."""
+    found = b""
+    for place in places:
+        for path in sorted(place.rglob("*")) if place.is_dir() else [place]:
+            if path.is_file():
+                text = path.read_bytes()
+                packed = [gzip.decompress(base64.b64decode(data)) for _, data in SCENE.findall(text) if data]
+                found += b"".join([text, *packed])
+    return found
+
+
+def scenes_in(page):
+    return {name.decode() for name, data in SCENE.findall(page.read_bytes()) if data}
+
+
+def test_nothing_that_is_written_for_others_has_the_seed_before_the_run_is_finished(played, tmp_path):
+    run, records = played
+    site, page, registry = tmp_path / "site", tmp_path / "page.html", load()
+    games = {"el-paso": registry.game("el-paso").configure(run.info.plan.games[0].settings)}
+    open_run = reopened(run, records[:-1])
+    publish([open_run], registry, site)
+    write_report(open_run, games, page, [one.id for one in records[:-1]], formats=registry.formats)
+    told = bytes_of(site, page)
+    assert b"steps" in told  # replays are there, and were looked into
+    for seed in {SEED, *(one.seed for one in records)}:
+        assert str(seed).encode() not in told
+        assert hex(seed)[2:].encode() not in told
+    assert json.loads((site / "site.json").read_text())["runs"][0]["seed"] is None
+    assert b"--seed withheld" in told and b"told when the run is finished" in told
+    publish([finished(run, records)], registry, site)
+    for name in ("index.html", "site.json", "runs/night/index.html", "runs/night/data.json"):
+        assert str(SEED).encode() in (site / name).read_bytes()
+    assert [path.name for path in (site / "runs").iterdir()] == ["night"]
+
+
+def test_a_match_whose_deal_is_still_being_played_cannot_be_seen(played, tmp_path):
+    run, records = played
+    registry, page = load(), tmp_path / "page.html"
+    games = {"el-paso": registry.game("el-paso").configure(run.info.plan.games[0].settings)}
+    open_run, asked = reopened(run, records[:-1]), [one.id for one in records[:-1]]
+    half = records[-2].id
+    assert records[-2].set == records[-1].set
+    for formats in (registry.formats, {}):  # by the schedule, and by what is recorded
+        write_report(open_run, games, page, asked, formats=formats)
+        assert scenes_in(page) == set(asked) - {half}
+        assert b"Its deal is still being played" in page.read_bytes()
+    publish([open_run], registry, tmp_path / "site")
+    assert half not in scenes_in(tmp_path / "site/runs/night/index.html")
+    assert half.encode() not in OPTION.findall((tmp_path / "site/runs/night/index.html").read_bytes())
+    write_report(finished(run, records), games, page, asked, formats=registry.formats)
+    assert half in scenes_in(page)
+
+
+def test_a_deal_that_other_tables_share_is_open_until_all_have_played_it(tmp_path):
+    bots = ["--bot", "outlaw", "--bot", "diehard", "--bot", "random", "--players", "2"]
+    run = play(
+        tmp_path / "results" / "g", "--game", "el-paso", *bots, "--format", "gauntlet", "--candidate", "outlaw",
+        "--candidate", "diehard", "--deals", 1,
+    )  # fmt: skip
+    records = sorted(run.records(), key=lambda one: one.index)
+    assert len({one.seed for one in records}) == 1 and len({one.set for one in records}) == 2
+    open_run = reopened(run, records[:2])  # one candidate has played its set
+    formats = load().formats
+    assert still_open(open_run, formats, records[:2]) == {one.id for one in records[:2]}
+    assert still_open(finished(run, records), formats, records) == set()
+
+
+def test_what_a_bot_said_that_failed_waits_for_the_deal_to_be_over(tmp_path):
+    fault = Fault(1, "exception", 4, "KeyError: the ace in my hand")
+    half = recorded(tmp_path / "half", [record("ab", (1, 2), faults=(fault,))], finished="")
+    page = write_report(half, {}, tmp_path / "page.html").read_text()
+    assert "the ace" not in page and "What it said is told when that deal is over." in page
+    both = [record("ab", (1, 2), faults=(fault,)), record("ba", (1, 2), index=1)]
+    page = write_report(recorded(tmp_path / "whole", both, finished=""), {}, tmp_path / "page.html").read_text()
+    assert "the ace" in page
+
+
+@pytest.mark.parametrize("how", [("swiss:rounds=2",), ("knockout",), ("ladder", "--until-separated", "0.9")])
+def test_formats_that_follow_results_know_what_is_open(tmp_path, how):
+    bots = ["--bot", "outlaw", "--bot", "diehard", "--bot", "random", "--bot", "skittish", "--players", "2"]
+    run = play(tmp_path / "results" / "s", "--game", "el-paso", *bots, "--deals", 1, "--format", *how)
+    records = sorted(run.records(), key=lambda one: one.index)
+    open_run = reopened(run, records[:3])
+    assert records[2].set == records[3].set != records[1].set
+    withheld = still_open(open_run, load().formats, records[:3])
+    assert records[2].id in withheld
+    assert still_open(open_run, {}, records[:3]) == {records[2].id}
+
+
+@pytest.mark.parametrize(
+    ("command", "shown"),
+    [
+        ("arena tournament --seed 7 --deals 7", "arena tournament --seed withheld --deals 7"),
+        ("arena tournament --seed=7", "arena tournament --seed=withheld"),
+        ("arena tournament --seed ' 7' --name x", "arena tournament --seed withheld --name x"),
+        ("arena compare a b:seed=7 --seed 7", "arena compare a b:seed=7 --seed withheld"),
+        ("harness.tournament(seed=7, deals=7)", "harness.tournament(seed=withheld, deals=7)"),
+        ("harness.compare(bots=['a:seed=7'], seed=7)", "harness.compare(bots=['a:seed=7'], seed=withheld)"),
+        ("arena tournament event.toml", "arena tournament event.toml"),
+    ],
+)
+def test_a_command_is_told_without_its_seed(command, shown):
+    assert without_seed(command) == shown
+
+
+def test_the_command_of_a_finished_run_is_told_as_it_was(tmp_path):
+    run = recorded(tmp_path / "run", [])
+    run.info = replace(run.info, command="arena tournament --seed 7")
+    assert shown_command(run.info) == "arena tournament --seed 7"
+    assert shown_command(replace(run.info, finished="")) == "arena tournament --seed withheld"
+
+
+def test_a_warning_does_not_tell_the_seed_either(tmp_path):
+    run = recorded(tmp_path / "run", [record("ab", (1, 2))], finished="")
+    run.warnings.append("The seed 123456 is so short that a bot can find it out by trying.")
+    page = write_report(run, {}, tmp_path / "page.html").read_text()
+    assert "The seed withheld is so short" in page and "123456" not in page
+
+
+def test_run_json_and_the_organisers_own_commands_are_as_they_were(played, tmp_path):
+    run, records = played
+    reopened(run, records[:-1])
+    assert json.loads((run.folder / "run.json").read_text())["plan"]["seed"] == SEED
+    assert records[0].id in arena("replay", run.folder, records[0].id).stdout

@@ -1,0 +1,54 @@
+from harness.core.plan import GamePlan, Plan
+from harness.runs import setup
+from harness.runs.setup import BotBalance, GameBalance
+from tests.formats.support import plan, scheduled
+
+
+def test_a_round_robin_of_three_is_counted() -> None:
+    asked = Plan((GamePlan("game", "1", {}, 2, ("a", "b", "c")),), 5, 1)
+    assert setup.report(scheduled(asked)) == [
+        GameBalance(
+            "game",
+            30,
+            (
+                BotBalance("a", 20, (10, 10), 10, 10),
+                BotBalance("b", 20, (10, 10), 10, 10),
+                BotBalance("c", 20, (10, 10), 10, 10),
+            ),
+        )
+    ]
+
+
+def test_who_never_met_is_counted_as_never() -> None:
+    (found,) = setup.report(scheduled(plan(6, 3, "gauntlet", candidates=("bot00", "bot01"))))
+    assert found.bots[0].least == 0
+    assert found.bots[0].most == found.bots[1].most == 9
+    assert found.bots[2].least == 6
+
+
+def test_a_report_looks_at_a_part_of_a_long_run() -> None:
+    (found,) = setup.report(scheduled(plan(6, 4, deals=10**9)), most=600)
+    assert found.matches == 600
+    assert {bot.matches for bot in found.bots} == {400}
+
+
+def test_the_table_has_a_line_for_each_bot_and_a_column_for_each_seat() -> None:
+    text = setup.text(setup.report(scheduled(Plan((GamePlan("game", "1", {}, 2, ("a", "b")),), 5, 1))))
+    assert text == (
+        "game: 10 matches of 2 bots\n\n"
+        "bot      matches    seat 0    seat 1    met least    met most\n"
+        "-----  ---------  --------  --------  -----------  ----------\n"
+        "a             10         5         5           10          10\n"
+        "b             10         5         5           10          10"
+    )
+
+
+def test_adaptive_formats_are_rehearsed() -> None:
+    (found,) = setup.report(scheduled(plan(8, 4, "swiss", deals=2, rounds=3)))
+    assert found.matches == 48
+    assert all(len(set(bot.seats)) == 1 for bot in found.bots)
+
+
+def test_no_matches_have_no_balance() -> None:
+    assert setup.measure([]) == []
+    assert setup.text([]) == ""

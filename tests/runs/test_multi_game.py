@@ -1,0 +1,258 @@
+"""Games go on as soon as their own results allow, and nothing else changes: not who plays, nor where a match stands."""
+
+from collections.abc import Callable
+from itertools import islice
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from harness.core.errors import PluginError
+from harness.core.plan import DuplicateSet, Format, GamePlan, OpenRound, Outcome, Plan
+from harness.core.records import GameRecord, MatchSpec
+from harness.core.rng import Chance
+from harness.formats.common import PIECE
+from harness.plugins.features import FORMATS
+from harness.runs.scheduler import MOST_AHEAD, Course, Schedule, simulated_record
+from tests.formats.support import even, game, names, of_games
+
+Pick = Callable[[list[MatchSpec]], int]
+"""Which of the matches that are out ends next."""
+
+
+def _by_lot(rng: Random) -> Pick:
+    return lambda out: rng.randrange(len(out))
+
+
+def hill(game: GamePlan, plan: Plan, luck: Chance) -> Any:
+    """A stranger's format: nobody knows its lists beforehand, and it ends by results."""
+    rounds = 0
+    for number in range(1, plan.deals + 3):
+        sets = [DuplicateSet(number, table, (number, table), game.entrants[: game.players]) for table in (1, 2)]
+        records = yield sets[: 1 + number % 2]
+        rounds += 1
+        if records[0].ranks[0] == 1 and rounds > 1:
+            break
+    return Outcome(note=f"{rounds} rounds")
+
+
+HILL = Format("hill", "", hill, lambda _game, _plan: None, adaptive=True, anytime=True)
+ALL = {**FORMATS, "hill": HILL}
+ASKED: dict[str, dict[str, Any]] = {
+    "swiss": {},
+    "knockout": {},
+    "ladder": {"max_matches": 50},
+    "ladder until": {"until_separated": 0.8, "max_matches": 90},
+    "compare": {"candidates": names(2)},
+    "compare pairs": {"candidates": names(2), "way": "pairs"},
+    "compare thorough": {"candidates": names(2), "thorough": True},
+    "hill": {},
+}
+ADAPTIVE = pytest.mark.parametrize("form", ASKED)
+ORDERS: dict[str, Callable[[], Pick]] = {
+    "first first": lambda: lambda _out: 0,
+    "last first": lambda: lambda out: len(out) - 1,
+    "by lot": lambda: _by_lot(Random(1)),
+    "the first game last": lambda: lambda out: max(range(len(out)), key=lambda at: (out[at].game != "one", -at)),
+    "the last game last": lambda: lambda out: max(range(len(out)), key=lambda at: (out[at].game != "three", at)),
+}
+
+
+def of(form: str, deals: int = 3) -> Schedule:
+    """Three games that are not alike."""
+    if form.startswith("compare"):
+        games, deals = (game(4, 4, "one"), game(3, 3, "two"), game(2, 2, "three")), 60
+    else:
+        games = (game(9, 3, "one"), game(5, 2, "two"), game(8, 4, "three"))
+    return Schedule(of_games(games, deals, 1, form.split()[0], **ASKED[form]), ALL)
+
+
+def result(spec: MatchSpec) -> GameRecord:
+    return simulated_record(spec, even(9, 0.3), Chance(1))
+
+
+def step_by_step(schedule: Schedule) -> tuple[list[MatchSpec], dict[str, Outcome]]:
+    """As it is if all games wait for each other after every list."""
+    specs: list[MatchSpec] = []
+    going = schedule.follow(lambda asked: [result(spec) for spec in asked])
+    while True:
+        try:
+            specs += next(going)
+        except StopIteration as end:
+            return specs, end.value
+
+
+def play(course: Course, pick: Pick, most: int = 10**9) -> tuple[list[MatchSpec], list[MatchSpec]]:
+    """Plays a course, each result as late as it may come; all matches, and those that are out in the end."""
+    given: list[MatchSpec] = []
+    out: list[MatchSpec] = []
+    for _ in range(most):
+        while more := course.more():
+            given += more
+            out += more
+        if not out:
+            break
+        course.take(result(out.pop(pick(out))))
+    return given, out
+
+
+@ADAPTIVE
+@pytest.mark.parametrize("order", ORDERS)
+def test_in_whatever_order_results_come_the_same_matches_are_played(form: str, order: str) -> None:
+    expected, outcomes = step_by_step(of(form))
+    course = of(form).course()
+    given, _ = play(course, ORDERS[order]())
+    assert sorted(given, key=lambda spec: spec.index) == sorted(expected, key=lambda spec: spec.index)
+    assert len({spec.index for spec in given}) == len(given)
+    assert course.outcomes == outcomes != {}
+
+
+@ADAPTIVE
+def test_one_match_at_a_time_is_the_order_of_the_schedule(form: str) -> None:
+    course, given = of(form).course(), list[MatchSpec]()
+    while more := course.more():
+        given += more
+        for spec in more:
+            course.take(result(spec))
+    assert given == step_by_step(of(form))[0]
+
+
+@pytest.mark.parametrize("form", [form for form in ASKED if form not in ("ladder until", "hill")])
+@pytest.mark.parametrize("slow", ["one", "two", "three"])
+def test_a_game_without_results_holds_up_no_other(form: str, slow: str) -> None:
+    course, schedule = of(form).course(), of(form)
+    given: list[MatchSpec] = []
+    while more := course.more():
+        given += more
+        for spec in more:
+            if spec.game != slow:
+                course.take(result(spec))
+    for name in {"one", "two", "three"} - {slow}:
+        expected = [spec for spec in step_by_step(schedule)[0] if spec.game == name]
+        assert [spec for spec in given if spec.game == name] == expected
+    assert course.outcomes == {}
+
+
+@pytest.mark.parametrize("form", ["ladder until", "hill"])
+def test_where_results_say_how_much_is_played_the_others_are_a_list_ahead_at_most(form: str) -> None:
+    course, lists = of(form).course(), {"one": 0, "two": 0, "three": 0}
+    while more := course.more():
+        lists[more[0].game] += 1
+        for spec in more:
+            if spec.game != "three":
+                course.take(result(spec))
+    assert lists == {"one": 2, "two": 2, "three": 1}
+
+
+@pytest.mark.parametrize("form", ["swiss", "knockout", "ladder"])
+@settings(deadline=None, max_examples=25)
+@given(bots=st.integers(2, 13), seats=st.integers(2, 5), deals=st.integers(1, 400), most=st.integers(0, 99))
+def test_sizes_are_those_of_the_lists_that_are_asked_for(
+    form: str, bots: int, seats: int, deals: int, most: int
+) -> None:
+    bots, deals = max(bots, seats), deals if form != "ladder" else min(deals, 7)
+    more = {"max_matches": max(most, seats)} if form == "ladder" and most else {}
+    schedule = Schedule(of_games((game(bots, seats),), deals, 1, form, **more), FORMATS)
+    lists = [len(specs) for specs in schedule.follow(lambda asked: [result(spec) for spec in asked])]
+    sizes = schedule.format.sizes(schedule.plan.games[0], schedule.plan)
+    assert sizes is not None
+    assert list(sizes) == lists
+
+
+def test_the_pieces_of_a_round_do_not_wait_for_each_other_but_do_not_run_away() -> None:
+    schedule = Schedule(of_games((game(8, 4),), 10**9, 1, "swiss"), FORMATS)
+    course, given = schedule.course(), list[MatchSpec]()
+    while more := course.more():
+        assert len(more) <= PIECE
+        given += more
+    assert MOST_AHEAD <= len(given) < MOST_AHEAD + PIECE
+    for spec in given[1:]:
+        course.take(result(spec))
+    assert course.more() == []
+    course.take(result(given[0]))
+    assert course.more()
+
+
+def test_a_comparison_plays_what_its_first_results_call_for_while_the_rest_of_them_is_out() -> None:
+    course = Schedule(of_games((game(2, 2),), 400, 1, "compare", candidates=names(2)), FORMATS).course()
+    first = course.more()
+    assert course.more() == []
+    course.take(simulated_record(first[1], {}, Chance(1)))
+    assert course.more() == []  # the second result is not looked at before the first
+    level = replace(simulated_record(first[0], {}, Chance(1)), ranks=(1, 1))
+    course.take(level)
+    assert course.more()
+
+
+@ADAPTIVE
+@settings(deadline=None, max_examples=8)
+@given(cut=st.integers(0, 10**6), seed=st.integers(0, 2**32))
+def test_records_of_a_run_that_was_cut_off_lead_to_all_that_was_out(form: str, cut: int, seed: int) -> None:
+    schedule, rng = of(form), Random(seed)
+    total = len(step_by_step(schedule)[0])
+    given, out = play(schedule.course(), _by_lot(rng), cut % total)
+    left = {spec.id for spec in out}
+    played = [result(spec) for spec in given if spec.id not in left]
+    rng.shuffle(played)
+    specs, ended = schedule.led_by(played)
+    assert set(map(str, given)) <= set(map(str, specs))
+    assert ended == {}
+
+
+class Stages(OpenRound):
+    """Two sets at once, and another after each result."""
+
+    def __init__(self, sets: int) -> None:
+        self.left = iter([DuplicateSet(1, number, (number,), names(2)) for number in range(1, sets + 1)])
+        self.room, self.taken = 2, list[str]()
+
+    def more(self) -> list[DuplicateSet]:
+        room, self.room = self.room, 0
+        return list(islice(self.left, room))
+
+    def take(self, record: GameRecord) -> None:
+        self.taken.append(record.id)
+        self.room += 1
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_an_open_round_takes_results_in_the_order_of_the_schedule(order: str) -> None:
+    def rounds(_game: GamePlan, _plan: Plan, _luck: Chance) -> Any:
+        stages = Stages(9)
+        assert (yield stages) == ()
+        return Outcome(standing=tuple(stages.taken))
+
+    form = Format("own", "", rounds, lambda _game, _plan: None, adaptive=True)
+    course = Schedule(of_games((game(2, 2),), 1, 1, "own"), {"own": form}).course()
+    given, _ = play(course, ORDERS[order]())
+    ids = [f"game-1.{number}.{turn}" for number in range(1, 10) for turn in (1, 2)]
+    assert sorted(spec.id for spec in given) == ids
+    assert course.outcomes["game"].standing == tuple(ids)
+
+
+def test_a_format_that_breaks_its_word_is_named() -> None:
+    def asks(*lists: Any, sizes: Any = lambda _game, _plan: None) -> None:
+        def rounds(_game: GamePlan, _plan: Plan, _luck: Chance) -> Any:
+            for asked in lists:
+                _ = yield asked
+            return Outcome()
+
+        form = Format("own", "", rounds, lambda _game, _plan: None, adaptive=True, sizes=sizes)
+        play(Schedule(of_games((game(2, 2),), 1, 1, "own"), {"own": form}).course(), ORDERS["first first"]())
+
+    class Failing(Stages):
+        def take(self, record: GameRecord) -> None:
+            raise KeyError("oops")
+
+    pair, match = DuplicateSet(1, 1, (1,), names(2)), MatchSpec.single("game-1", "game", {}, 1, names(2))
+    with pytest.raises(PluginError, match="own is broken: by its sizes there are 4 matches now, and it asks for 2"):
+        asks([pair], sizes=lambda _game, _plan: iter([4]))
+    with pytest.raises(PluginError, match="own is broken: it yields both sets and matches"):
+        asks([match], [pair])
+    with pytest.raises(PluginError, match="own is broken: KeyError: 'oops'"):
+        asks(Failing(1))
+    with pytest.raises(PluginError, match="own is broken: by its sizes there are 0 matches now, and it asks for 2"):
+        asks([pair], [pair._replace(number=2)], sizes=lambda _game, _plan: iter([2]))

@@ -1,0 +1,92 @@
+"""A run's leaderboards know what results decided in it."""
+
+from __future__ import annotations
+
+from math import isfinite
+from random import Random
+
+import msgspec
+import pytest
+
+import harness
+from harness.core.plan import GamePlan, Plan
+from harness.plugins.features import FORMATS
+from harness.ratings.trueskill import by_players, in_schedule_order
+from harness.runs.scheduler import Schedule
+from harness.runs.standings import boards_of, rating_set_of
+from harness.runs.store import RunFolder
+from tests.ratings.simulate import World, tournament
+
+GAME = GamePlan("sim", "1", {}, 2, ("bot0", "bot1", "bot2"))
+
+
+@pytest.mark.parametrize(
+    ("name", "design"),
+    [
+        ("round-robin", "fixed"),
+        ("gauntlet", "fixed"),
+        ("swiss", "seated"),
+        ("knockout", "seated"),
+        ("ladder", "anytime"),
+        ("compare", "anytime"),
+    ],
+)
+def test_a_plan_says_what_results_decide(name, design):
+    assert FORMATS[name].design == design
+    if name in ("round-robin", "swiss", "knockout", "ladder"):
+        plan = Schedule(Plan((GAME,), 2, 1, name), FORMATS).plan
+        assert plan.design == design
+        assert msgspec.json.decode(msgspec.json.encode(plan), type=Plan) == plan
+
+
+def board(plan, **more):
+    rating_set = rating_set_of(plan, **more)
+    for record in in_schedule_order(tournament(World([0.0, 0.5, 3.0], 2), 20, Random(1), shared=False)):
+        rating_set.add(record)
+    (found,) = rating_set.boards()
+    return found
+
+
+def test_claims_are_made_as_the_plan_allows():
+    plans = (Plan((GAME,), 20, 1, name) for name in ("round-robin", "swiss", "ladder"))
+    fixed, seated, anytime = (board(Schedule(plan, FORMATS).plan) for plan in plans)
+    assert ("bot2", "bot0") in fixed.told_apart & seated.told_apart
+    assert fixed.standings[0].ahead.reach < seated.standings[0].ahead.reach
+    assert anytime.anytime
+    assert not isfinite(anytime.standings[0].ahead.high)
+    assert anytime.standings[0].sure is None
+
+
+class Believer:
+    """Claims whatever it has seen finish first."""
+
+    def __init__(self):
+        self.seen = set()
+
+    def add(self, record):
+        best = record.ranks.index(1)
+        self.seen.add((record.seats[best], record.seats[1 - best]))
+
+    def claims(self, level):
+        assert level == 0.95
+        return {("bot2", "bot0")} & self.seen
+
+
+def test_tests_that_hold_at_any_time_see_all_matches_or_none(monkeypatch):
+    monkeypatch.setattr("harness.runs.standings._anytime", lambda _plan: {"sim": Believer()})
+    plan = Plan((GAME,), 20, 1, "ladder", design="anytime")
+    assert board(plan).told_apart == {("bot2", "bot0")}
+    assert board(plan, whole=False).told_apart == frozenset()
+    assert board(plan, by=by_players).told_apart == frozenset()
+
+
+def test_a_run_s_boards_are_made_from_its_plan():
+    played = harness.tournament(
+        "el-paso", ["outlaw", "diehard", "random"], deals=2, seed=7, workers=0, players=2, format="ladder"
+    )
+    folder = RunFolder.open(played.folder)
+    assert folder.info.plan.design == "anytime"
+    (found,) = boards_of(folder)
+    assert found.anytime
+    (some,) = boards_of(folder, [record for record in folder.records() if "random" not in record.seats])
+    assert len(some.standings) == 2

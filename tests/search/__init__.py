@@ -1,1 +1,0 @@
-"""The search bots, at games whose answers are known and at the bundled ones."""
