@@ -32,7 +32,7 @@ class BuildAndNote(build_ext):
         if self.extensions:
             note = (HERE if self.inplace else Path(self.build_lib)) / ABOUT["MANIFEST"]
             note.parent.mkdir(parents=True, exist_ok=True)
-            note.write_text(json.dumps(ABOUT["digests"](HERE), indent=1) + "\n")
+            note.write_text(json.dumps(ABOUT["source_digests"](HERE), indent=1) + "\n")
 
 
 def hot_modules():

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from harness.api.matches import Match, play_match
     from harness.api.runs import RecordedFault, Run, open_run, tournament
     from harness.comparison.run import Comparison, compare
-    from harness.core.action import Action, View, ahead_of, beside, bundled, read_components
+    from harness.core.action import Action, View, ahead_of, compare_to_others, read_components, read_data_file
     from harness.core.bot import Bot, DecisionNotes
     from harness.core.compiled import mypyc_attr
     from harness.core.errors import ArenaError, BadComponents, BadOption, IllegalAction, UsageError
@@ -47,7 +47,7 @@ _HOME = {
     "api.matches": ("Match", "play_match"),
     "api.runs": ("RecordedFault", "Run", "open_run", "tournament"),
     "comparison.run": ("Comparison", "compare"),
-    "core.action": ("Action", "View", "ahead_of", "beside", "bundled", "read_components"),
+    "core.action": ("Action", "View", "ahead_of", "compare_to_others", "read_components", "read_data_file"),
     "core.bot": ("Bot", "DecisionNotes"),
     "core.compiled": ("mypyc_attr",),
     "core.errors": ("ArenaError", "BadComponents", "BadOption", "IllegalAction", "UsageError"),
@@ -84,8 +84,8 @@ __all__ = [
     "Fault", "Format", "Game", "GamePlan", "GameRecord", "IllegalAction", "League", "LeagueChange", "LeagueStatus",
     "Match", "MatchSpec", "OpenRound", "Option", "Outcome", "Plan", "Position", "RecordedFault", "ResultTable",
     "ResultTracker", "Rounds", "Run", "RunRequest", "RunStatus", "State", "UsageError", "Value", "View",
-    "__version__", "ahead_of", "beside", "bot_named", "bundled", "compare", "hookimpl", "mypyc_attr", "new_league",
-    "open_league", "open_run", "play_match", "ranks_of", "read_components", "tournament", "valuer_of",
+    "__version__", "ahead_of", "bot_named", "compare", "compare_to_others", "hookimpl", "mypyc_attr", "new_league",
+    "open_league", "open_run", "play_match", "ranks_of", "read_components", "read_data_file", "tournament", "valuer_of",
 ]  # fmt: skip
 
 

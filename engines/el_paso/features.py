@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from engines.el_paso.view import ElPasoView
-from harness import ahead_of, beside
+from harness import ahead_of, compare_to_others
 
 if TYPE_CHECKING:
     from engines.el_paso.game import ElPaso
@@ -27,14 +27,14 @@ def features(game: ElPaso, views: Sequence[ElPasoView]) -> list[list[float]]:
             *common,
             (seat - table.lookout) % players,
             inside[seat],
-            *beside(wealth, seat),
+            *compare_to_others(wealth, seat),
             ahead_of(wealth, seat),
-            *beside(money, seat)[1:],
+            *compare_to_others(money, seat)[1:],
             goods[seat],
-            *beside(loose, seat),
+            *compare_to_others(loose, seat),
             sum(map(sum, view.hand)),
-            *beside(sizes, seat)[::2],
-            *beside(reach, seat)[::2],
+            *compare_to_others(sizes, seat)[::2],
+            *compare_to_others(reach, seat)[::2],
         ]
         for seat, view in enumerate(views)
     ]

@@ -14,7 +14,7 @@ from engines.el_paso.imagine import imagine
 from engines.el_paso.state import ElPasoState
 from engines.el_paso.table import ElPasoActions
 from engines.el_paso.view import BySite, ElPasoView
-from harness import Chance, Event, Game, Option, bundled, mypyc_attr
+from harness import Chance, Event, Game, Option, mypyc_attr, read_data_file
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
@@ -36,7 +36,7 @@ class ElPaso(Game[ElPasoView]):
     def __init__(self, settings: Mapping[str, str | int | bool], files: Mapping[str, str]) -> None:
         super().__init__(settings, files)
         given = self.files.get(str(self.settings["components"]))
-        self.figures = load(given if given is not None else bundled("engines.el_paso", "el_paso.toml"))
+        self.figures = load(given if given is not None else read_data_file("engines.el_paso", "el_paso.toml"))
         self.edition: Edition = getattr(self.figures.editions, str(self.settings["edition"]))
         self.tiles: BySite = self.figures.tiles.by_site()
         self.kinds: list[tuple[int, int]] = [
@@ -90,11 +90,11 @@ class ElPaso(Game[ElPasoView]):
 
     def rules_text(self) -> str:
         """The rules, as in docs/rules."""
-        return bundled("engines.el_paso", "rules.md")
+        return read_data_file("engines.el_paso", "rules.md")
 
     def viewer_script(self) -> str:
         """What draws the table in the replay viewer."""
-        return bundled("engines.el_paso", "board.js")
+        return read_data_file("engines.el_paso", "board.js")
 
     def features(self, views: Sequence[ElPasoView], scores: Sequence[int]) -> list[list[float]]:
         """How each seat stands, as numbers."""
@@ -102,7 +102,7 @@ class ElPaso(Game[ElPasoView]):
 
     def value_data(self) -> str:
         """The value function that is learned as docs/ratings.md says."""
-        return bundled("engines.el_paso", "value.json")
+        return read_data_file("engines.el_paso", "value.json")
 
     def components(self) -> dict[str, object]:
         """All figures of the components file, the edition and the order of sites."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from engines.gnadenlos.cards import GOLD_RUSH, HIGH_NOON, SKILL
 from engines.gnadenlos.view import GnadenlosView
-from harness import ahead_of, beside
+from harness import ahead_of, compare_to_others
 
 if TYPE_CHECKING:
     from engines.gnadenlos.game import Gnadenlos
@@ -50,12 +50,12 @@ def features(game: Gnadenlos, views: Sequence[GnadenlosView]) -> list[list[float
         [
             *common,
             (seat - table.start) % players,
-            *beside(fame, seat),
-            *beside(gold, seat),
-            *beside(debts, seat)[::2],
-            *beside(worth, seat),
+            *compare_to_others(fame, seat),
+            *compare_to_others(gold, seat),
+            *compare_to_others(debts, seat)[::2],
+            *compare_to_others(worth, seat),
             ahead_of(worth, seat),
-            *beside(last, seat)[1:],
+            *compare_to_others(last, seat)[1:],
             ahead_of(last, seat),
             brings[seat],
             max(0.0, debts[seat] - gold[seat]),
@@ -63,7 +63,7 @@ def features(game: Gnadenlos, views: Sequence[GnadenlosView]) -> list[list[float
             max([has for other, has in enumerate(table.vultures) if other != seat]),
             len(view.crew),
             *crews[seat],
-            *beside(hands, seat)[1:],
+            *compare_to_others(hands, seat)[1:],
             sum([iou.value for iou in view.hand if iou.colour != seat]),
             sum([iou.value for iou in view.hand if iou.colour == seat]),
         ]

@@ -18,7 +18,7 @@ from engines.gnadenlos.imagine import imagine
 from engines.gnadenlos.state import CREW_THAT_HIRES, MOST_TURNS, GnadenlosState
 from engines.gnadenlos.table import GnadenlosActions
 from engines.gnadenlos.view import GnadenlosView, Ious
-from harness import Chance, Event, Game, Option, bundled, mypyc_attr
+from harness import Chance, Event, Game, Option, mypyc_attr, read_data_file
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
@@ -40,7 +40,7 @@ class Gnadenlos(Game[GnadenlosView]):
     def __init__(self, settings: Mapping[str, str | int | bool], files: Mapping[str, str]) -> None:
         super().__init__(settings, files)
         given = self.files.get(str(self.settings["components"]))
-        self.figures = load(given if given is not None else bundled("engines.gnadenlos", "gnadenlos.toml"))
+        self.figures = load(given if given is not None else read_data_file("engines.gnadenlos", "gnadenlos.toml"))
         self.experienced = self.settings["variant"] == "experienced"
         figures = self.figures
         self.goal = figures.road.fields
@@ -119,11 +119,11 @@ class Gnadenlos(Game[GnadenlosView]):
 
     def rules_text(self) -> str:
         """The rules, as in docs/rules."""
-        return bundled("engines.gnadenlos", "rules.md")
+        return read_data_file("engines.gnadenlos", "rules.md")
 
     def viewer_script(self) -> str:
         """What draws the table in the replay viewer."""
-        return bundled("engines.gnadenlos", "board.js")
+        return read_data_file("engines.gnadenlos", "board.js")
 
     def features(self, views: Sequence[GnadenlosView], scores: Sequence[int]) -> list[list[float]]:
         """How each seat stands, as numbers."""
@@ -131,7 +131,7 @@ class Gnadenlos(Game[GnadenlosView]):
 
     def value_data(self) -> str:
         """The value function that is learned as docs/ratings.md says."""
-        return bundled("engines.gnadenlos", "value.json")
+        return read_data_file("engines.gnadenlos", "value.json")
 
     def components(self) -> dict[str, object]:
         """All figures of the components file, the variant, and the figures that the rules fix."""

@@ -11,7 +11,7 @@ from engines.x_pasch.actions import Found, Place
 from engines.x_pasch.boards import leader, replaced
 from engines.x_pasch.dice import Dice
 from engines.x_pasch.view import XPaschView
-from harness import NOBODY, ahead_of, beside
+from harness import NOBODY, ahead_of, compare_to_others
 
 if TYPE_CHECKING:
     from engines.x_pasch.game import XPasch
@@ -47,14 +47,14 @@ def features(game: XPasch, views: Sequence[XPaschView]) -> list[list[float]]:
             *common,
             seat,
             (seat - turn) % players,
-            *beside(euros, seat),
-            *beside(income, seat),
-            *beside(led, seat)[1:],
-            *beside(lasting, seat),
+            *compare_to_others(euros, seat),
+            *compare_to_others(income, seat),
+            *compare_to_others(led, seat)[1:],
+            *compare_to_others(lasting, seat),
             lasting[seat] - before[seat],
-            *beside(will_have, seat)[1:],
+            *compare_to_others(will_have, seat)[1:],
             ahead_of(will_have, seat),
-            *beside(may_have, seat)[1:],
+            *compare_to_others(may_have, seat)[1:],
             ahead_of(may_have, seat),
             safe[seat],
             shaky[seat],
@@ -65,8 +65,8 @@ def features(game: XPasch, views: Sequence[XPaschView]) -> list[list[float]]:
             gain if seat == turn else 0.0,
             found if seat == turn else 0.0,
             losses[seat],
-            *beside(supplies, seat)[::2],
-            *beside(hands, seat)[::2],
+            *compare_to_others(supplies, seat)[::2],
+            *compare_to_others(hands, seat)[::2],
             sum([game.companies[card].income for card in view.hand]),
             max([game.companies[card].income for card in view.hand], default=0),
             float(view.second_chance == seat),

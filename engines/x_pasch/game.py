@@ -14,7 +14,7 @@ from engines.x_pasch.imagine import imagine
 from engines.x_pasch.state import ROUNDS, XPaschState
 from engines.x_pasch.tables import Tables
 from engines.x_pasch.view import XPaschView
-from harness import Chance, Event, Game, Option, bundled, mypyc_attr
+from harness import Chance, Event, Game, Option, mypyc_attr, read_data_file
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
@@ -43,7 +43,7 @@ class XPasch(Game[XPaschView]):
     def __init__(self, settings: Mapping[str, str | int | bool], files: Mapping[str, str]) -> None:
         super().__init__(settings, files)
         given = self.files.get(str(self.settings["components"]))
-        self.figures = load(given if given is not None else bundled("engines.x_pasch", "x_pasch.toml"))
+        self.figures = load(given if given is not None else read_data_file("engines.x_pasch", "x_pasch.toml"))
         self.tables = Tables(self, self.figures, int(self.settings["target"]) or self.figures.game.target)
         self.companies = self.tables.companies
         """The 55 companies by number; a card in a hand goes by the number of the first one printed alike."""
@@ -71,11 +71,11 @@ class XPasch(Game[XPaschView]):
 
     def rules_text(self) -> str:
         """The rules, as in docs/rules."""
-        return bundled("engines.x_pasch", "rules.md")
+        return read_data_file("engines.x_pasch", "rules.md")
 
     def viewer_script(self) -> str:
         """What draws the table in the replay viewer."""
-        return bundled("engines.x_pasch", "board.js")
+        return read_data_file("engines.x_pasch", "board.js")
 
     def features(self, views: Sequence[XPaschView], scores: Sequence[int]) -> list[list[float]]:
         """How each seat stands, as numbers."""
@@ -83,7 +83,7 @@ class XPasch(Game[XPaschView]):
 
     def value_data(self) -> str:
         """The value function that is learned as docs/ratings.md says."""
-        return bundled("engines.x_pasch", "value.json")
+        return read_data_file("engines.x_pasch", "value.json")
 
     def components(self) -> dict[str, object]:
         """The target and the round limit in force, the companies by number, and the blocks of the components file."""

@@ -281,7 +281,7 @@ def command(
     from harness.bench.engine import measure, measure_bot, measure_costs
     from harness.bench.executors import measure_executors
     from harness.bench.timing import DEFAULT_PAIRS, OUR_LOOP, SpeedPlan, count_instructions, valgrind_command
-    from harness.core.compiled import form
+    from harness.core.compiled import build_form
 
     compares = bool(pythons or peers or shares)
     _check_combination(
@@ -293,7 +293,7 @@ def command(
     tables = {name: _seats(registry.game(name), players) for name in games or sorted(registry.games)}
     if records or nodes:
         found = _measure_separately(registry, tables, records, entrants, nodes, seconds, players)
-        return _print(found, as_json, form() if nodes else "")
+        return _print(found, as_json, build_form() if nodes else "")
     if compares:
         plan = SpeedPlan(tables, repeat or DEFAULT_PAIRS, seconds, instructions)
         if shares:
@@ -317,7 +317,7 @@ def command(
         if instructions:
             note(f"Counting instructions of {game.title} ...")
             results[name]["instructions/decision"] = count_instructions(None, OUR_LOOP, f"{name}/{seats}")
-    return _print(results, as_json, "microseconds" if costs else form())
+    return _print(results, as_json, "microseconds" if costs else build_form())
 
 
 def _measure_separately(

@@ -11,7 +11,7 @@ from tabulate import tabulate
 
 from harness.cli.options import GAME, load_plugins, note, strict_option
 from harness.core.errors import PluginError
-from harness.core.options import allowed
+from harness.core.options import allowed_text
 from harness.plugins.entrants import unknown_games
 
 
@@ -59,7 +59,7 @@ def command(game: str | None, as_json: bool, strict: bool) -> None:
     ]
     click.echo(tabulate(rows, headers=("bot", "games", "what it does", "from"), disable_numparse=True))
     options = [
-        (f"{name}:{option.name}=...", str(option.default) or "-", allowed(option), option.help)
+        (f"{name}:{option.name}=...", str(option.default) or "-", allowed_text(option), option.help)
         for name, offer in offers
         for option in offer.cls.options
     ]

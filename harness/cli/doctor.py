@@ -35,10 +35,10 @@ def command(cluster: str | None, as_json: bool) -> None:
     """
     if cluster:
         return _cluster(cluster, as_json)
-    from harness.core.compiled import form, stale
+    from harness.core.compiled import build_form, stale_modules
     from harness.isolation.doctor import probe
 
-    found, old = probe(), stale()
+    found, old = probe(), stale_modules()
     kept = all(guarantee.enforced for guarantee in found)
     if as_json:
         data = {guarantee.name: guarantee.enforced for guarantee in found}
@@ -46,7 +46,8 @@ def command(cluster: str | None, as_json: bool) -> None:
         by = {guarantee.name: guarantee.by for guarantee in found if guarantee.by}
         click.echo(
             json.dumps(
-                {"strict": kept, "enforced": data, "through": through, "by": by, "form": form(), "stale": old}, indent=2
+                {"strict": kept, "enforced": data, "through": through, "by": by, "form": build_form(), "stale": old},
+                indent=2,
             )
         )
     else:
@@ -56,7 +57,7 @@ def command(cluster: str | None, as_json: bool) -> None:
             if guarantee.through:
                 click.echo(f"       got through: {_listed(guarantee.through)}")
         click.echo(_advice(kept))
-        click.echo(f"Arena itself: {form()}.")
+        click.echo(f"Arena itself: {build_form()}.")
         for module in old:
             click.echo(f"  {module} was compiled from another source: what runs is not what is written.")
         if old:

@@ -9,7 +9,7 @@ from msgspec import to_builtins
 from tabulate import tabulate
 
 from harness.cli.options import load_plugins, strict_option
-from harness.core.options import allowed
+from harness.core.options import allowed_text
 
 
 @click.command("formats", short_help="List the tournament formats that are installed, with their options.")
@@ -39,7 +39,7 @@ def command(as_json: bool, strict: bool) -> None:
     rows = [(each.name, each.summary) for each in formats]
     click.echo(tabulate(rows, headers=("format", "who meets whom"), disable_numparse=True))
     options = [
-        (f"{each.name}:{option.name}=...", str(option.default), allowed(option), option.help)
+        (f"{each.name}:{option.name}=...", str(option.default), allowed_text(option), option.help)
         for each in formats
         for option in each.options
     ]

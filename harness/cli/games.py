@@ -9,7 +9,7 @@ from msgspec import to_builtins
 from tabulate import tabulate
 
 from harness.cli.options import load_plugins, strict_option
-from harness.core.options import allowed
+from harness.core.options import allowed_text
 
 
 @click.command("games", short_help="List the games that are installed.")
@@ -44,7 +44,7 @@ def command(as_json: bool, strict: bool) -> None:
     ]
     click.echo(tabulate(rows, headers=("game", "title", "players", "rules", "from"), disable_numparse=True))
     options = [
-        (name, option.name, str(option.default) or "-", allowed(option), option.help)
+        (name, option.name, str(option.default) or "-", allowed_text(option), option.help)
         for name, offer in offers
         for option in offer.cls.options
     ]

@@ -65,9 +65,9 @@ class Failure(click.ClickException):
 
 def _tell_version(ctx: click.Context, _option: click.Parameter, wanted: bool) -> None:
     if wanted and not ctx.resilient_parsing:
-        from harness.core.compiled import form
+        from harness.core.compiled import build_form
 
-        click.echo(f"arena, version {VERSION} ({form()})")
+        click.echo(f"arena, version {VERSION} ({build_form()})")
         ctx.exit()
 
 

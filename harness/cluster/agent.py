@@ -39,7 +39,7 @@ from harness.cluster.messages import (
     python_here,
     unpack_for_node,
 )
-from harness.core.compiled import form
+from harness.core.compiled import build_form
 from harness.core.errors import ArenaError
 from harness.executors import forkserver
 from harness.executors.base import Executor, Job, Lines, choose_executor
@@ -239,7 +239,9 @@ def main(descriptor: int, threads: int, shipped: str = "") -> None:
 
 def _open_pool(setup: NodeSetup, home: str, jobs: BatchQueue) -> tuple[NodeFacts, Executor | None]:
     """Return the facts of this node and its pool; None instead of a pool if it cannot play."""
-    facts = NodeFacts(same={"python": python_here()}, host=socket.gethostname(), workers=setup.workers, form=form())
+    facts = NodeFacts(
+        same={"python": python_here()}, host=socket.gethostname(), workers=setup.workers, form=build_form()
+    )
     if setup.protocol != PROTOCOL:
         return replace(facts, problem=f"its arena speaks protocol {PROTOCOL}, not {setup.protocol}"), None
     if setup.python != python_here():

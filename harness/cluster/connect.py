@@ -24,7 +24,7 @@ from msgspec import Struct
 
 from harness.cluster.link import CONNECT_TIMEOUT_S, RemoteCall, connection_error
 from harness.cluster.messages import arena_here, python_here
-from harness.core.compiled import form
+from harness.core.compiled import build_form
 from harness.core.errors import UsageError
 from harness.isolation.doctor import probe
 
@@ -210,7 +210,7 @@ class NodeDiagnostics(Struct, frozen=True, kw_only=True):
 def describe() -> dict[str, Any]:
     """Return what this machine is and, found out by a confined program, what it enforces."""
     enforced = {guarantee.name: guarantee.enforced for guarantee in probe()}
-    about = {"host": socket.gethostname(), "form": form(), "enforced": enforced}
+    about = {"host": socket.gethostname(), "form": build_form(), "enforced": enforced}
     return about | {"python": python_here(), "arena": arena_here()}
 
 

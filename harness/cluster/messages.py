@@ -25,9 +25,9 @@ from tabulate import tabulate
 
 from harness._version import VERSION
 from harness.core.bot import Bot
-from harness.core.compiled import LIBRARY, library
+from harness.core.compiled import LIBRARY, library_path
 from harness.core.errors import ArenaError, UsageError, reason_of
-from harness.core.files import LARGEST_DATA, UnfitFile, read_plain
+from harness.core.files import MAX_DATA_BYTES, UnreadableFile, read_regular_file
 from harness.core.game import Game
 from harness.core.options import BotLimits
 from harness.executors.base import Job, Roster, WorkerLoss
@@ -390,7 +390,7 @@ def _editable_locations(distribution: Distribution) -> dict[str, list[Path]]:
     for name, spec in specs_in_place(distribution).items():
         places = map(Path, spec.submodule_search_locations or [spec.origin or ""])
         found[name] = [place.resolve() for place in places if place.is_relative_to(project)]
-    if (compiled := library(project)) is not None:  # the shared library of the compiled modules
+    if (compiled := library_path(project)) is not None:  # the shared library of the compiled modules
         found[LIBRARY] = [compiled.resolve()]
     return found
 
@@ -426,8 +426,8 @@ def _wheel(installed: _InstalledPackage) -> tuple[str, bytes]:
 
 def _read(path: Path) -> bytes:
     try:
-        return read_plain(path, LARGEST_DATA)
-    except UnfitFile as error:
+        return read_regular_file(path, MAX_DATA_BYTES)
+    except UnreadableFile as error:
         raise UsageError(f"{path} cannot be sent to other machines: {error}.") from error
 
 

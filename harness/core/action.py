@@ -43,20 +43,20 @@ class Action:
         return self
 
     def __reduce__(self) -> tuple[Any, tuple[Game[Any], int]]:
-        return _action_of, (self.game, self.code)
+        return _restore_action, (self.game, self.code)
 
 
-def _action_of(game: Game[Any], code: int) -> Action:
+def _restore_action(game: Game[Any], code: int) -> Action:
     return game.actions[code]
 
 
 def action_fields(action: Action) -> dict[str, Any]:
     """An action as data: its code, its kind, and the fields that the game gave it, in their order."""
-    own = {each.name: getattr(action, each.name) for each in fields(action) if each.name not in _OF_EVERY_ACTION}
+    own = {each.name: getattr(action, each.name) for each in fields(action) if each.name not in _BASE_FIELDS}
     return {"code": action.code, "kind": action.kind, **own}
 
 
-_OF_EVERY_ACTION = frozenset(Action.__dataclass_fields__)
+_BASE_FIELDS = frozenset(Action.__dataclass_fields__)
 
 
 # What one seat may know: the base of every game's view.
@@ -79,7 +79,7 @@ class View(Struct, frozen=True):
 T = TypeVar("T")
 
 
-def bundled(package: str, name: str) -> str:
+def read_data_file(package: str, name: str) -> str:
     """The text of a data file inside an engine's own package, e.g. `bundled("engines.el_paso", "el_paso.toml")`."""
     return (resources.files(package) / "data" / name).read_text(encoding="utf-8")
 
@@ -97,11 +97,11 @@ def read_components(game: str, text: str, shape: type[T]) -> T:
 # How a seat stands, as numbers: what can be read from the views of any game, and what games say it with.
 
 
-_TEXTS = 1000
+_TEXT_CODES = 1000
 """Texts (phases, names of cards) become one of so many numbers: enough to tell those of one game apart."""
 
 
-def beside(values: Sequence[float], seat: int) -> tuple[float, float, float]:
+def compare_to_others(values: Sequence[float], seat: int) -> tuple[float, float, float]:
     """What this seat has of something, and how much that is more than the best and than the average of the others."""
     mine, others = values[seat], [*values[:seat], *values[seat + 1 :]] or [0.0]
     return mine, mine - max(others), mine - sum(others) / len(others)
@@ -113,15 +113,15 @@ def ahead_of(values: Sequence[float], seat: int) -> float:
     return (sum([(mine > other) + 0.5 * (mine == other) for other in values]) - 0.5) / max(1, len(values) - 1)
 
 
-def plain_features(views: Sequence[Any], scores: Sequence[int]) -> list[list[float]]:
+def default_features(views: Sequence[Any], scores: Sequence[int]) -> list[list[float]]:
     """A row for each seat: its score beside the others', then what its view holds, field by field."""
     return [
-        [len(views), *beside(scores, seat), ahead_of(scores, seat), *_seen(view, len(views))]
+        [len(views), *compare_to_others(scores, seat), ahead_of(scores, seat), *_view_features(view, len(views))]
         for seat, view in enumerate(views)
     ]
 
 
-def _seen(view: msgspec.Struct, players: int) -> list[float]:
+def _view_features(view: msgspec.Struct, players: int) -> list[float]:
     """A number for each number or text of the view; of each list its length, its sum, and what stands in it for this
     seat and for the others, if it may be one with something for each seat."""
     row: list[float] = []
@@ -144,7 +144,7 @@ def _numbers(value: object) -> Iterator[float]:
     if isinstance(value, bool | int | float):
         yield float(value)
     elif isinstance(value, str):
-        yield float(crc32(value.encode()) % _TEXTS)
+        yield float(crc32(value.encode()) % _TEXT_CODES)
     elif isinstance(value, list | tuple | set | frozenset):
         for each in value:
             yield from _numbers(each)

@@ -21,13 +21,13 @@ from harness.core.records import Event, GameRecord, Option, Value
 # What a bot notes about its decisions, for its author: kept beside the records, never shown to a player.
 
 
-MOST_A_DECISION = 4_000
-MOST_A_MATCH = 64_000
+MAX_DECISION_NOTE_BYTES = 4_000
+MAX_MATCH_NOTE_BYTES = 64_000
 """Bytes of notes, as JSON, that are kept of one bot: for one decision, and for all of a match."""
 CUT = " ... (cut)"
-DEEPEST = 8
+MAX_NOTE_DEPTH = 8
 """Levels of lists and mappings inside each other; what lies deeper is kept as text."""
-LARGEST_INT = 2**63
+MAX_NOTE_INT = 2**63
 
 _encode = msgspec.json.Encoder().encode
 
@@ -61,59 +61,61 @@ class NoteBuffer(list[bytes]):
     A list without an `__init__` of its own: whether it is empty is asked at each decision of each match.
     """
 
-    room = MOST_A_DECISION
+    decision_bytes_left = MAX_DECISION_NOTE_BYTES
     """Bytes left for this decision."""
-    left = MOST_A_MATCH
+    match_bytes_left = MAX_MATCH_NOTE_BYTES
     """Bytes left for the match."""
 
     def add(self, said: object) -> None:
         """Keeps a note, or as much of it as there is room for. Nothing that it is given makes it raise."""
-        room = min(self.room, self.left)
+        room = min(self.decision_bytes_left, self.match_bytes_left)
         if not room:
             return
         try:
-            note = _encode(plain(said))
+            note = _encode(to_plain_data(said))
             if len(note) > room:
                 note = _cut(said if isinstance(said, str) else note.decode(), room)
-                self.room, self.left = 0, self.left if room < self.left else 0
+                self.decision_bytes_left = 0
+                if room == self.match_bytes_left:
+                    self.match_bytes_left = 0
             else:
-                self.room -= len(note)
+                self.decision_bytes_left -= len(note)
         except Exception:  # a repr that raises, a list that contains itself: a note is not worth a match
             note = _encode(f"a note of type {type(said).__name__} that cannot be written")
-        self.left = max(0, self.left - len(note))
+        self.match_bytes_left = max(0, self.match_bytes_left - len(note))
         self.append(note)
 
-    def take(self) -> tuple[Any, ...]:
+    def drain(self) -> tuple[Any, ...]:
         """What was noted, as plain data; the next decision begins."""
         said = tuple([msgspec.json.decode(note) for note in self])
         self.clear()
-        self.room = MOST_A_DECISION
+        self.decision_bytes_left = MAX_DECISION_NOTE_BYTES
         return said
 
 
 def _cut(text: str, room: int) -> bytes:
     """As much of the text as fits; escapes and long characters make it shorter."""
     room = max(room - len(CUT), len(_encode("")))
-    text = plain_text(text[:room])
+    text = without_surrogates(text[:room])
     while len(_encode(text)) > room:
         text = text[: len(text) * room // (len(_encode(text)) + 1)]
     return _encode(text + CUT)
 
 
-def plain_text(text: str) -> str:
+def without_surrogates(text: str) -> str:
     """The text without half characters, which cannot be written."""
     return text.encode("utf-8", "replace").decode()
 
 
-def plain(said: object, deepest: int = DEEPEST) -> Any:
+def to_plain_data(said: object, deepest: int = MAX_NOTE_DEPTH) -> Any:
     """Texts, numbers, lists and mappings as they are, actions by their texts, arrays as lists, anything else as repr
     shows it."""
     match said:
         case None | bool():
             return said
         case str():
-            return plain_text(said)
-        case int() if -LARGEST_INT <= said < LARGEST_INT:
+            return without_surrogates(said)
+        case int() if -MAX_NOTE_INT <= said < MAX_NOTE_INT:
             return int(said)
         case float() if isfinite(said):
             return float(said)
@@ -122,13 +124,13 @@ def plain(said: object, deepest: int = DEEPEST) -> Any:
         case bytes() | bytearray() | float() | int():
             return repr(said)
         case Mapping() if deepest:
-            return {str(plain(key, 0)): plain(value, deepest - 1) for key, value in said.items()}
+            return {str(to_plain_data(key, 0)): to_plain_data(value, deepest - 1) for key, value in said.items()}
         case Sequence() | Set() if deepest:
-            return [plain(each, deepest - 1) for each in said]
+            return [to_plain_data(each, deepest - 1) for each in said]
     as_list = getattr(said, "tolist", None)  # arrays and numbers of numpy and torch
     if deepest and callable(as_list):
-        return plain(as_list(), deepest - 1)
-    return plain_text(repr(said))
+        return to_plain_data(as_list(), deepest - 1)
+    return without_surrogates(repr(said))
 
 
 # What a bot author writes against: one class, one method.
@@ -180,7 +182,7 @@ class Bot(Generic[ViewType]):
 
     _contents: Mapping[str, str] = NO_FILES
     """The contents of files that its options name, by digest."""
-    _notebook: NoteBuffer | None = None
+    _note_buffer: NoteBuffer | None = None
     """Where its notes go; None while nobody keeps them, as when another bot asks it."""
     _processor_time: float | None = None
     """Seconds of processor time that it has used in this match, where it has processes of its own."""
@@ -228,8 +230,8 @@ class Bot(Generic[ViewType]):
         `start` and `observe` goes with the next decision. Of one bot 4,000 bytes a decision and 64,000 a match are
         kept. It never raises, and does nothing outside a match.
         """
-        if self._notebook is not None:
-            self._notebook.add(said)
+        if self._note_buffer is not None:
+            self._note_buffer.add(said)
 
     def finish(self, record: GameRecord) -> None:
         """Called once, when the match is over; the record does not say which deal it was."""

@@ -80,43 +80,45 @@ MANIFEST = "harness/core/compiled.json"
 
 ROOT = Path(__file__).parents[2]
 
-IN_TRACEBACKS = frozenset([*MODULES, *(str(ROOT / module) for module in MODULES)])
+TRACEBACK_NAMES = frozenset([*MODULES, *(str(ROOT / module) for module in MODULES)])
 """The hot modules as tracebacks name them, in either form."""
 
 
-def digests(root: Path = ROOT) -> dict[str, str]:
+def source_digests(root: Path = ROOT) -> dict[str, str]:
     """What the sources of the hot modules are now."""
     return {module: sha256((root / module).read_bytes()).hexdigest() for module in MODULES}
 
 
-def compiled(root: Path = ROOT) -> list[str]:
+def compiled_modules(root: Path = ROOT) -> list[str]:
     """The hot modules that run in compiled form here."""
-    return [module for module in MODULES if any((root / _stem(module, end)).exists() for end in EXTENSION_SUFFIXES)]
+    return [
+        module for module in MODULES if any((root / _with_ending(module, end)).exists() for end in EXTENSION_SUFFIXES)
+    ]
 
 
-def stale(root: Path = ROOT) -> list[str]:
+def stale_modules(root: Path = ROOT) -> list[str]:
     """The hot modules that were not compiled from the source that is there, if anything is compiled: edits would
     change nothing. They reach each other inside the library, so one that was deleted is still run, as it was."""
-    if library(root) is None and not compiled(root):
+    if library_path(root) is None and not compiled_modules(root):
         return []
     try:
         made_from = dict(json.loads((root / MANIFEST).read_text()))
     except (OSError, ValueError, TypeError):
         return list(MODULES)
-    now, there = digests(root), set(compiled(root))
+    now, there = source_digests(root), set(compiled_modules(root))
     return [module for module in MODULES if module not in there or made_from.get(module) != now[module]]
 
 
-def library(root: Path = ROOT) -> Path | None:
+def library_path(root: Path = ROOT) -> Path | None:
     """The file that holds what was compiled; None if nothing was."""
     return next((root / (LIBRARY + end) for end in EXTENSION_SUFFIXES if (root / (LIBRARY + end)).exists()), None)
 
 
-def form() -> str:
+def build_form() -> str:
     """`"pure Python"`, `"compiled"`, or what is wrong with that."""
-    if library() is None and not compiled():
+    if library_path() is None and not compiled_modules():
         return "pure Python"
-    old = stale()
+    old = stale_modules()
     return (
         f"compiled, but {len(old)} of {len(MODULES)} modules not from the sources that are here" if old else "compiled"
     )
@@ -128,7 +130,7 @@ def is_compiled_twin(path: Path) -> bool:
     return native and path.with_name(path.name.partition(".")[0] + ".py").exists()
 
 
-def _stem(module: str, ending: str) -> str:
+def _with_ending(module: str, ending: str) -> str:
     return module.removesuffix(".py") + ending
 
 
@@ -164,12 +166,12 @@ def _kept_by(cls: type) -> tuple[str, ...]:
     )
 
 
-def unmade(cls: type[T]) -> T:
+def new_instance(cls: type[T]) -> T:
     """An object of this class without any attributes yet: for pickles and copies."""
     return cls.__new__(cls)
 
 
-def parts_of(thing: object) -> Any:
+def get_state(thing: object) -> Any:
     """What a pickle or a copy of an object must hold: what its class says, or all attributes."""
     if isfunction(type(thing).__getstate__):  # an author's own: those of Python and of the compiler are none
         return thing.__getstate__()

@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Final, Generic, Self, TypeVar, cast
 
 import msgspec
 
-from harness.core.action import Action, View, plain_features
-from harness.core.compiled import mypyc_attr, parts_of, unmade
+from harness.core.action import Action, View, default_features
+from harness.core.compiled import get_state, mypyc_attr, new_instance
 from harness.core.errors import IllegalAction
 from harness.core.options import resolve
 from harness.core.records import Event, Option, Value
@@ -56,7 +56,7 @@ class State(ABC, Generic[V]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """For pickles and copies: all attributes, whichever class of a family is compiled."""
-        return unmade, (type(self),), parts_of(self)
+        return new_instance, (type(self),), get_state(self)
 
     def __setstate__(self, parts: dict[str, Any]) -> None:
         for name, value in parts.items():
@@ -146,7 +146,7 @@ class Game(ABC, Generic[V]):
         return f"{type(self).__name__}({shown})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (type(self), dict(self.settings), dict(self.files))
+        return _restore_game, (type(self), dict(self.settings), dict(self.files))
 
     def add(self, table: list[Action], kind: type[A], text: str, *fields: Any) -> A:
         """Append an action of this kind to a table under construction, with the next code."""
@@ -190,7 +190,7 @@ class Game(ABC, Generic[V]):
         A value function is learned on them (docs/add-a-game.md). Without some of its own a game has those that can be
         read from any view.
         """
-        return plain_features(views, scores)
+        return default_features(views, scores)
 
     def value_data(self) -> str:
         """The value function that the game brings, as `arena learn-values` wrote it; "" if it brings none."""
@@ -209,5 +209,5 @@ class Game(ABC, Generic[V]):
         return cast("V", msgspec.json.decode(data, type=self.view_type))
 
 
-def _restore(cls: type[Game[Any]], settings: dict[str, Value], files: dict[str, str]) -> Game[Any]:
+def _restore_game(cls: type[Game[Any]], settings: dict[str, Value], files: dict[str, str]) -> Game[Any]:
     return cls.configure(settings, files)

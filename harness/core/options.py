@@ -15,7 +15,7 @@ from msgspec import NODEFAULT, Meta, Struct, field
 from msgspec.structs import fields
 
 from harness.core.errors import BadOption, PluginError, UnknownName, UsageError
-from harness.core.files import UnfitFile, read_plain
+from harness.core.files import UnreadableFile, read_regular_file
 from harness.core.records import Clock, Isolation, Option, Value
 
 # Options of games, bots and formats: defaults, types, allowed values, files by digest.
@@ -23,7 +23,7 @@ from harness.core.records import Clock, Isolation, Option, Value
 
 DIGEST = "sha256:"
 NO_FILES: Mapping[str, str] = {}
-LARGEST_FILE = 1_000_000
+MAX_FILE_BYTES = 1_000_000
 """Bytes of a file that an option names: its content is kept with the run, and sent to processes with each match."""
 
 
@@ -47,23 +47,23 @@ def resolve(
     settings: dict[str, Value] = {}
     files: dict[str, str] = {}
     for name, option in by_name.items():
-        value = _read(owner, option, given.get(name, option.default))
+        value = _parse(owner, option, given.get(name, option.default))
         if option.kind == "file" and value:
-            value = _file(owner, option, str(value), kept if name in given else None, files)
+            value = _read_file(owner, option, str(value), kept if name in given else None, files)
         settings[name] = value
     return settings, files
 
 
-def _read(owner: str, option: Option, raw: object) -> Value:
+def _parse(owner: str, option: Option, raw: object) -> Value:
     value = _typed(owner, option, raw)
     if option.choices and value not in option.choices:
         if isinstance(value, str):
             raise UnknownName(f"value of {owner}'s option {option.name}", value, map(str, option.choices))
-        raise _refused(owner, option, raw)
+        raise _error(owner, option, raw)
     if not isinstance(value, str):
         low, high = option.minimum, option.maximum
         if (low is not None and value < low) or (high is not None and value > high):
-            raise _refused(owner, option, raw)
+            raise _error(owner, option, raw)
     return value
 
 
@@ -71,11 +71,11 @@ def check_defaults(owner: str, options: Iterable[Option]) -> None:
     """Refuses options whose defaults their own kinds, choices or limits do not allow. Files are not looked at."""
     for option in options:
         try:
-            _read(owner, option, option.default)
+            _parse(owner, option, option.default)
         except UsageError:
             raise PluginError(
                 f"{owner}: option {option.name} does not allow its own default {option.default!r}: it takes "
-                f"{allowed(option)}."
+                f"{allowed_text(option)}."
             ) from None
 
 
@@ -84,14 +84,14 @@ def _typed(owner: str, option: Option, raw: object) -> Value:
         try:
             number: int | float = _NUMBERS[option.kind](str(raw))
         except ValueError:
-            raise _refused(owner, option, raw) from None
+            raise _error(owner, option, raw) from None
         if not isfinite(number):
-            raise _refused(owner, option, raw)
+            raise _error(owner, option, raw)
         return number
     if option.kind == "bool":
         word = str(raw).lower()
         if word not in _WORDS:
-            raise _refused(owner, option, raw)
+            raise _error(owner, option, raw)
         return _WORDS[word]
     return str(raw)
 
@@ -100,7 +100,7 @@ _NUMBERS: Mapping[str, type[int] | type[float]] = {"int": int, "float": float}
 _WORDS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
 
 
-def allowed(option: Option) -> str:
+def allowed_text(option: Option) -> str:
     """What an option allows, for help texts and errors."""
     if option.choices:
         return " | ".join(map(str, option.choices))
@@ -119,11 +119,11 @@ def allowed(option: Option) -> str:
     return "any text"
 
 
-def _refused(owner: str, option: Option, raw: object) -> BadOption:
-    return BadOption(f"{owner}'s option {option.name} cannot be {str(raw)!r}: it takes {allowed(option)}.")
+def _error(owner: str, option: Option, raw: object) -> BadOption:
+    return BadOption(f"{owner}'s option {option.name} cannot be {str(raw)!r}: it takes {allowed_text(option)}.")
 
 
-def _file(owner: str, option: Option, value: str, kept: Mapping[str, str] | None, files: dict[str, str]) -> str:
+def _read_file(owner: str, option: Option, value: str, kept: Mapping[str, str] | None, files: dict[str, str]) -> str:
     if value.startswith(DIGEST) or kept is not None:  # a run may be a stranger's, who would like to have a file read
         if kept is None or value not in kept:
             raise BadOption(f"{owner}'s option {option.name}: no content is kept for {value}.")
@@ -132,9 +132,9 @@ def _file(owner: str, option: Option, value: str, kept: Mapping[str, str] | None
         files[value] = kept[value]
         return value
     try:
-        content = read_plain(Path(value), LARGEST_FILE).decode()
-    except (UnfitFile, UnicodeDecodeError) as error:
-        why = error if isinstance(error, UnfitFile) else f"it is no text in UTF-8 ({error})"
+        content = read_regular_file(Path(value), MAX_FILE_BYTES).decode()
+    except (UnreadableFile, UnicodeDecodeError) as error:
+        why = error if isinstance(error, UnreadableFile) else f"it is no text in UTF-8 ({error})"
         raise BadOption(f"{owner}'s option {option.name}: cannot read {value}: {why}.") from error
     digest = digest_of(content)
     files[digest] = content

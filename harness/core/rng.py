@@ -19,7 +19,7 @@ Part = str | int
 
 _BLOCK_BITS = 512
 _SPARE_BITS = 64  # more bits than the draw needs: the bias of reducing them stays below 2**-64
-_PLENTY = _BLOCK_BITS - _SPARE_BITS
+_MAX_DRAW_BITS = _BLOCK_BITS - _SPARE_BITS
 """Bits that a draw may need before it could run short of one number."""
 _SMALL_BITS = 60
 _SMALL = 1 << _SMALL_BITS
@@ -61,7 +61,7 @@ class Chance:
 
     def dice(self, count: int, sides: int, *where: Part) -> tuple[int, ...]:
         """`count` numbers from 0 to sides - 1; the first ones are the same for any count."""
-        if count * sides.bit_length() > _PLENTY:
+        if count * sides.bit_length() > _MAX_DRAW_BITS:
             return tuple(self._digits([sides] * count, where))
         rest = self.number_for(where)  # the same digits, without counting bits: this is on the hot path
         at_once = _SMALL_BITS // sides.bit_length() or 1
@@ -82,7 +82,7 @@ class Chance:
         """The items in an order that belongs to this name."""
         order = list(items)
         size = len(order)
-        if size * size.bit_length() > _PLENTY:
+        if size * size.bit_length() > _MAX_DRAW_BITS:
             for i, j in zip(range(size - 1, 0, -1), self._digits(range(size, 1, -1), where), strict=True):
                 order[i], order[j] = order[j], order[i]
             return order

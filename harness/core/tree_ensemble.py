@@ -11,7 +11,7 @@ DEPTH: Final = 4
 IS_COMPILED: Final = not __file__.endswith(".py")
 
 
-class TreeSum:
+class TreeEnsemble:
     """Trees of four questions each, laid out one after another."""
 
     def __init__(self, features: Sequence[int], thresholds: Sequence[float], leaves: Sequence[float]) -> None:

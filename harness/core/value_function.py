@@ -18,7 +18,7 @@ from harness.core.errors import StoreError, UsageError
 from harness.core.game import Game, State
 from harness.core.records import Value, ranks_of, shares_ahead
 from harness.core.rng import Chance
-from harness.core.tree_ensemble import DEPTH, IS_COMPILED, TreeSum
+from harness.core.tree_ensemble import DEPTH, IS_COMPILED, TreeEnsemble
 
 
 class Tree(msgspec.Struct, frozen=True, array_like=True):
@@ -29,7 +29,7 @@ class Tree(msgspec.Struct, frozen=True, array_like=True):
     leaves: tuple[float, ...]
 
 
-class Lesson(msgspec.Struct, frozen=True):
+class TrainingInfo(msgspec.Struct, frozen=True):
     """What a value function was learned from, so that it can be learned again."""
 
     bots: tuple[str, ...]
@@ -50,7 +50,7 @@ class ValueFunction(msgspec.Struct, frozen=True):
     """How many numbers a row has, the share that was expected beforehand among them."""
     phases: tuple[str, ...]
     """The choices after which luck matters, as far as it can see: it need not be asked about other luck."""
-    lesson: Lesson
+    lesson: TrainingInfo
     trees: tuple[Tree, ...]
 
     @property
@@ -58,14 +58,14 @@ class ValueFunction(msgspec.Struct, frozen=True):
         """What it is, in twelve digits."""
         return blake2b(msgspec.json.encode(self), digest_size=6).hexdigest()
 
-    def doubts(self, game: Game[Any]) -> str:
+    def mismatch(self, game: Game[Any]) -> str:
         """Why it may take less luck out of this game than it could, in a sentence; "" if it was made for it."""
         if (self.game, self.rules) != (game.name, game.version):
             return f"It was learned for version {self.rules} of the rules of {self.game}."
         other = [f"{name}={value}" for name, value in game.settings.items() if self.options.get(name) != value]
         return f"It was learned with other options than {', '.join(other)}." if other else ""
 
-    def tried(self, explained: float, phases: Sequence[str]) -> ValueFunction:
+    def with_validation(self, explained: float, phases: Sequence[str]) -> ValueFunction:
         """The same, with how much it was found to explain, and after which choices."""
         return replace(self, phases=tuple(phases), lesson=replace(self.lesson, explained=round(explained, 4)))
 
@@ -75,13 +75,13 @@ class Valuer:
 
     def __init__(self, function: ValueFunction) -> None:
         self.function = function
-        self._sum = _added_up(function.trees) if IS_COMPILED else _written_out(function.trees)
+        self._sum = _compiled_sum(function.trees) if IS_COMPILED else _generated_sum(function.trees)
 
     def shares(self, state: State[Any], expected: Sequence[float]) -> Sequence[float]:
         """For each seat the share of the others that it will finish ahead of, if so much was expected beforehand."""
         if not state.legal:
             return shares_ahead(ranks_of(state.scores()))
-        guesses = [self.guess([*row, share]) for row, share in zip(rows_of(state), expected, strict=True)]
+        guesses = [self.guess([*row, share]) for row, share in zip(feature_rows(state), expected, strict=True)]
         shift = 0.5 - sum(guesses) / len(guesses)  # all together finish ahead of half of the table
         return [guess + shift for guess in guesses]
 
@@ -90,16 +90,16 @@ class Valuer:
         return min(1.0, max(0.0, row[-1] + self._sum(row if isinstance(row, list) else list(row))))
 
 
-def _added_up(trees: Sequence[Tree]) -> Callable[[list[float]], float]:
+def _compiled_sum(trees: Sequence[Tree]) -> Callable[[list[float]], float]:
     """The sum of the trees, by a loop that is compiled."""
-    return TreeSum(
+    return TreeEnsemble(
         [feature for tree in trees for feature in tree.features],
         [float(threshold) for tree in trees for threshold in tree.thresholds],
         [float(leaf) for tree in trees for leaf in tree.leaves],
     ).total
 
 
-def _written_out(trees: Sequence[Tree]) -> Callable[[list[float]], float]:
+def _generated_sum(trees: Sequence[Tree]) -> Callable[[list[float]], float]:
     """The sum of the trees as a function of a row. They are asked hundreds of thousands of times, and as an expression
     they answer four times as fast as in a loop. There is nothing in it but numbers that were read as numbers."""
     asked = sorted({feature for tree in trees for feature in tree.features})
@@ -119,7 +119,7 @@ def _branch(tree: Tree, level: int, leaf: int) -> str:
     return f"({yes} if x{tree.features[level]} > {float(tree.thresholds[level])!r} else {no})"
 
 
-def rows_of(state: State[Any]) -> list[list[float]]:
+def feature_rows(state: State[Any]) -> list[list[float]]:
     """How each seat stands, as the game tells it in numbers."""
     return state.game.features([state.view(seat) for seat in range(state.players)], state.scores())
 
@@ -144,7 +144,7 @@ def value_function_of(game: Game[Any], given: Mapping[str, ValueFunction]) -> Va
                 f"Learn one: {again}."
             )
         function = read_value_function(data, f"What {game.title} brings")
-    width = 1 + len(rows_of(game.new(game.min_players, Chance(0)))[0])
+    width = 1 + len(feature_rows(game.new(game.min_players, Chance(0)))[0])
     if function.game != game.name or function.features != width:
         raise UsageError(
             f"The value function {function.digest} of {function.game} takes {function.features} numbers a seat, "

@@ -17,7 +17,7 @@ import msgspec
 from msgspec import Raw
 
 from harness.core.action import Action
-from harness.core.bot import Bot, NoteBuffer
+from harness.core.bot import Bot, NoteBuffer, without_surrogates
 from harness.core.game import Game
 from harness.core.records import GameRecord
 from harness.core.rng import Chance
@@ -36,7 +36,7 @@ from harness.isolation.protocol import (  # fmt: skip
     decode_request,
     encode,
 )
-from harness.match.faults import detail_of, illegal_answer, kind_of, set_bot_folder, without_surrogates
+from harness.match.faults import detail_of, illegal_answer, kind_of, set_bot_folder
 from harness.match.stdio import BotStdout, refuse_breakpoints
 from harness.plugins.bot_files import bot_file
 from harness.plugins.entrants import Entrant
@@ -224,7 +224,7 @@ class _BotServer:
         self.note_buffer = NoteBuffer()
         self.bot = self.entrant.seat(game, request.seat, request.players, request.seed)
         self.bot._contents = request.engine.files
-        self.bot._notebook = self.note_buffer
+        self.bot._note_buffer = self.note_buffer
         self.bot.start()
         return Ready(request.id)
 
@@ -245,7 +245,7 @@ class _BotServer:
     def _drain_notes(self) -> list[Any] | None:
         """Return the bot's notes for this answer."""
         with suppress(Exception):  # a bot can reach and break its note buffer, which must not cost it the match
-            return list(self.note_buffer.take()) or None
+            return list(self.note_buffer.drain()) or None
         return None
 
     def _finish(self, request: GameOver) -> None:

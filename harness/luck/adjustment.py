@@ -315,7 +315,7 @@ def take_luck_out(
         shares[record.id] = tuple([share - mine for share, mine in zip(played, taken, strict=True)])
         judge.add(record, luck, [share - was for share, was in zip(played, before, strict=True)])
         step()
-    doubts = {name: function.doubts(games[name]) for name, function in functions.items()}
+    doubts = {name: function.mismatch(games[name]) for name, function in functions.items()}
     return LuckAdjustment(shares, functions, {name: doubt for name, doubt in doubts.items() if doubt})
 
 

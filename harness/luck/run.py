@@ -19,12 +19,12 @@ from harness.core.records import GameRecord, ranks_of, shares_ahead
 from harness.core.rng import Chance
 from harness.core.tree_ensemble import DEPTH
 from harness.core.value_function import (
-    Lesson,
+    TrainingInfo,
     Tree,
     ValueFunction,
     Valuer,
+    feature_rows,
     read_value_function,
-    rows_of,
     value_function_of,
 )
 from harness.executors.base import default_workers
@@ -150,10 +150,10 @@ def learn(
         step()
     features = np.asarray(learned.values).reshape(-1, learned.width)
     trees = fit(features, np.asarray(learned.targets))
-    lesson = Lesson(tuple(entrant.name for entrant in entrants), tuple(players), matches, seed, 0.0)
+    lesson = TrainingInfo(tuple(entrant.name for entrant in entrants), tuple(players), matches, seed, 0.0)
     function = ValueFunction(game.name, game.version, dict(game.settings), learned.width, (), lesson, trees)
     valuer = Valuer(function)
-    return function.tried(_explained(valuer, apart), _phases_that_matter(game, valuer, last))
+    return function.with_validation(_explained(valuer, apart), _phases_that_matter(game, valuer, last))
 
 
 def _play(
@@ -197,7 +197,7 @@ def _play(
         actions=tuple(actions),
         decisions=tuple(decisions),
     )
-    return [rows_of(position) for position in taken], record
+    return [feature_rows(position) for position in taken], record
 
 
 def _seated(entrant: Entrant, game: Game[Any], seat: int, players: int, luck: Chance) -> Bot[Any]:

@@ -141,7 +141,7 @@ class _Requery:
         seed = Chance(record.seed).derive("bot", record.id, self.seat, record.seats[self.seat])
         try:
             bot = entrant.seat(self.replay.game, self.seat, len(record.seats), seed)
-            bot._notebook = self.note_buffer
+            bot._note_buffer = self.note_buffer
             bot.start()
         except _USER_EXCEPTIONS:
             raise
@@ -183,7 +183,7 @@ class _Requery:
             ),
             news=tuple(visible_events(self.seat, news)),
             now=now,
-            notes=self.note_buffer.take(),
+            notes=self.note_buffer.drain(),
             failure=self.failure,
             seconds=perf_counter() - began,
         )

@@ -12,7 +12,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from harness.core.action import Action
-from harness.core.compiled import IN_TRACEBACKS
+from harness.core.compiled import TRACEBACK_NAMES
 from harness.core.records import Clock, Fault, FaultKind, GameRecord
 
 # Time limits
@@ -85,7 +85,7 @@ def detail_of(error: BaseException, ours: str) -> str:
         frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename != ours]
         # Frames of compiled modules look different, and records must not depend on that: leave them out, unless there
         # are no others.
-        frames = [f for f in frames if f.filename not in IN_TRACEBACKS] or frames
+        frames = [f for f in frames if f.filename not in TRACEBACK_NAMES] or frames
         lines = [f"{Path(f.filename).name}:{f.lineno} in {f.name}: {f.line or ''}" for f in frames[-MAX_FRAMES:]]
         lines.append(f"{type(error).__name__}: {error}"[:MAX_MESSAGE_CHARS])
         if _bot_folder and isinstance(error, FileNotFoundError):
@@ -139,11 +139,6 @@ def illegal_answer(answer: object, legal: Sequence[Action]) -> str:
     """Return the text for an answer that is not a legal action."""
     offered = ", ".join(map(str, legal))
     return f"answered {_short_repr(answer)}, which is not one of: {offered}"[:MAX_DETAIL_CHARS]
-
-
-def without_surrogates(text: str) -> str:
-    """Return the text without lone surrogates, which cannot be written to a record."""
-    return text.encode("utf-8", "replace").decode()
 
 
 def plain_text(text: str) -> str:

@@ -17,11 +17,11 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from harness.core.action import Action
-from harness.core.bot import Bot, DecisionNotes, NoteBuffer
+from harness.core.bot import Bot, DecisionNotes, NoteBuffer, without_surrogates
 from harness.core.game import Game, State
 from harness.core.records import Event, Fault, FaultKind, GameRecord, MatchSpec, ranks_of
 from harness.core.rng import Chance
-from harness.match.faults import NO_LIMITS, BotFault, Limits, detail_of, illegal_answer, kind_of, without_surrogates
+from harness.match.faults import NO_LIMITS, BotFault, Limits, detail_of, illegal_answer, kind_of
 from harness.plugins.entrants import Entrant
 
 MATCH: Final = 0
@@ -145,7 +145,7 @@ class _Match:
         try:
             # The seed depends on match, seat and name, never on the order of play: any executor gives the same luck.
             bot = entrant.seat(self.game, number, len(self.spec.seats), luck.derive("bot", *where, entrant.name))
-            bot._notebook = note_buffer
+            bot._note_buffer = note_buffer
             bot.start()
         except BaseException as error:
             self._blame_error(error, number)
@@ -262,7 +262,7 @@ class _Match:
     def _save_notes(self, number: int, note_buffer: NoteBuffer) -> None:
         assert self.notes is not None
         with suppress(Exception):  # a bot can reach and break its note buffer, which must not stop the match
-            self.notes.append(DecisionNotes(len(self.actions), number, note_buffer.take()))
+            self.notes.append(DecisionNotes(len(self.actions), number, note_buffer.drain()))
 
     def _on_exception(self, number: int, legal: tuple[Action, ...], error: BaseException) -> Action:
         self._blame_error(error, number, self.state.phase)

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from harness.core.action import Action, View
+from harness.core.action import Action, View, action_fields
 from harness.core.bot import DecisionNotes
 from harness.core.errors import ReplayError
 from harness.core.game import Game, State
@@ -187,11 +187,7 @@ def _choice_data(replay: Replay) -> dict[str, object]:
 
 def describe_action(action: Action) -> dict[str, object]:
     """Return an action as data: code, kind and text, and the fields that its class adds."""
-    fields = {name: getattr(action, name) for name in type(action).__dataclass_fields__ if name not in _BASE_FIELDS}
-    return {"code": action.code, "kind": action.kind, **msgspec.to_builtins(fields), "text": action.text}
-
-
-_BASE_FIELDS = {"game", "code", "text", "kind"}
+    return {**msgspec.to_builtins(action_fields(action)), "text": action.text}
 
 
 # Positions

@@ -22,7 +22,7 @@ from typing import Any, TextIO
 
 from harness.core.compiled import is_compiled_twin
 from harness.core.errors import PluginError, UsageError, reason_of
-from harness.core.files import LARGEST_DATA, UnfitFile, read_plain
+from harness.core.files import MAX_DATA_BYTES, UnreadableFile, read_regular_file
 from harness.core.options import digest_of
 
 # Bots in files: what belongs to one, and an import that keeps the versions of a bot apart.
@@ -66,8 +66,8 @@ def sources_of(path: str) -> dict[str, bytes]:
             if one.is_symlink() and not one.resolve().is_relative_to(folder) and not _is_ours(one):
                 raise UsageError(f"Cannot read {one}: somebody else's link leads out of the folder.")
             try:
-                found[name] = read_plain(one, room)
-            except UnfitFile as error:
+                found[name] = read_regular_file(one, room)
+            except UnreadableFile as error:
                 raise UsageError(f"Cannot read {one}: {error}.") from error
             room -= len(found[name])
             waiting += _imported_by(folder, one, found[name])
@@ -283,14 +283,14 @@ def digest_of_files(files: Mapping[str, bytes]) -> str:
 def file_digest(path: str, sources: Mapping[str, bytes], data: tuple[str, ...] = ()) -> str:
     """Of a bot in a file: the file with the modules beside it that it imports, and the data files that it declares."""
     folder = bot_file(path).parent
-    files, room = {}, LARGEST_DATA
+    files, room = {}, MAX_DATA_BYTES
     for name in data:
         file = (folder / name).resolve()
         if not file.is_relative_to(folder) or not file.is_file():
             raise PluginError(f"{path} says that it reads {name!r}, which is no file in its folder.")
         try:
-            content = read_plain(file, room)
-        except UnfitFile as error:
+            content = read_regular_file(file, room)
+        except UnreadableFile as error:
             raise PluginError(f"{path} says that it reads {name!r}: {error}.") from error
         room -= len(content)
         files[f"data:{name}"] = content

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
-from harness.core.compiled import LIBRARY, library
+from harness.core.compiled import LIBRARY, library_path
 from harness.core.errors import PluginError, UsageError
-from harness.core.files import LARGEST_DATA, UnfitFile, read_plain
+from harness.core.files import MAX_DATA_BYTES, UnreadableFile, read_regular_file
 from harness.plugins.bot_files import OURS, bot_file, digest_of_files, sources_of
 from harness.plugins.wheel_unpacking import write_once
 
@@ -75,8 +75,8 @@ def bot_snapshot(path: str, sources: Mapping[str, bytes], data: Iterable[str] = 
     package = f"{folder.name}/" if file.name == "__init__.py" else ""
     files = {package + name: content for name, content in sources.items()}
     try:
-        files |= {package + name: read_plain(data_file(path, name), LARGEST_DATA) for name in data}
-    except UnfitFile as error:
+        files |= {package + name: read_regular_file(data_file(path, name), MAX_DATA_BYTES) for name in data}
+    except UnreadableFile as error:
         raise PluginError(f"{path}: a file that it says it reads cannot be read: {error}.") from error
     return Snapshot(files, package.rstrip("/") or file.name)
 
@@ -207,8 +207,8 @@ class ProgramFiles:
                 links[name] = str(file.readlink())
                 continue
             try:
-                files[name] = read_plain(file, MOST_BYTES)
-            except UnfitFile as error:
+                files[name] = read_regular_file(file, MOST_BYTES)
+            except UnreadableFile as error:
                 raise UsageError(f"Cannot read {file}: {error}.") from error
             if file.stat().st_mode & 0o100:
                 runnable.add(name)
@@ -341,7 +341,7 @@ class VisibleCode(NamedTuple):
 def visible_code(classes: Iterable[type] = ()) -> VisibleCode:
     """All that is installed, arena's own packages, and the packages or modules that these classes are from."""
     packages = {name: str(ROOT / name / "__init__.py") for name in OURS} | _in_place()
-    if (compiled := library(ROOT)) is not None:
+    if (compiled := library_path(ROOT)) is not None:
         packages[LIBRARY] = str(compiled)
     readable = _installed()
     for cls in classes:

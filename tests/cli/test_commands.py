@@ -202,10 +202,10 @@ def test_faults_are_reported_and_fail_the_command_only_under_strict(tmp_path):
 
 
 def test_components_and_editions_can_be_chosen(tmp_path):
-    from harness import bundled
+    from harness import read_data_file
 
     file = tmp_path / "mine.toml"
-    file.write_text(bundled("engines.el_paso", "el_paso.toml").replace("rate = 4", "rate = 2"))
+    file.write_text(read_data_file("engines.el_paso", "el_paso.toml").replace("rate = 4", "rate = 2"))
     arena(*SMALL, "--option", f"components={file}", "--option", "edition=nl", "--name", "mine")
     file.unlink()
     assert "all fit" in arena("verify", "mine").stdout

@@ -83,9 +83,9 @@ def test_folders_that_do_not_fit_are_refused():
     ],
 )  # fmt: skip
 def test_components_that_break_the_game_are_refused(tmp_path, old, new, said):
-    from harness import bundled
+    from harness import read_data_file
 
-    text = bundled("engines.el_paso", "el_paso.toml")
+    text = read_data_file("engines.el_paso", "el_paso.toml")
     assert old in text
     file = tmp_path / "bad.toml"
     file.write_text(text.replace(old, new, 1) if old else new)
@@ -95,9 +95,9 @@ def test_components_that_break_the_game_are_refused(tmp_path, old, new, said):
 def test_components_without_towns_are_refused(tmp_path):
     import re
 
-    from harness import bundled
+    from harness import read_data_file
 
-    text = re.sub(r"\[\[towns\]\]\n(\w+ = .*\n)+", "", bundled("engines.el_paso", "el_paso.toml"))
+    text = re.sub(r"\[\[towns\]\]\n(\w+ = .*\n)+", "", read_data_file("engines.el_paso", "el_paso.toml"))
     file = tmp_path / "bad.toml"
     file.write_text("towns = []\n" + text)
     assert "there are no towns" in arena(*BASE, "--option", f"components={file}", code=2).stderr

@@ -112,7 +112,7 @@ def test_a_program_is_there_and_what_it_says_to_stderr_comes_back(cluster, tmp_p
 
 def test_options_that_name_files_have_their_texts(cluster, tmp_path):
     file = tmp_path / "mine.toml"
-    file.write_text(harness.bundled("engines.el_paso", "el_paso.toml").replace("rate = 4", "rate = 2"))
+    file.write_text(harness.read_data_file("engines.el_paso", "el_paso.toml").replace("rate = 4", "rate = 2"))
     run = both(cluster, ["random", "skittish:stars=3"], options={"edition": "nl", "components": str(file)})
     usual = harness.tournament(
         "el-paso", ["random", "skittish:stars=3"], options={"edition": "nl"}, seed=4, deals=2, workers=0

@@ -32,7 +32,7 @@ SUFFIX = EXTENSION_SUFFIXES[0]
 
 @pytest.mark.skipif("ARENA_COMPILED" not in os.environ, reason="only where ARENA_COMPILED says that it was compiled")
 def test_what_was_compiled_runs_compiled():
-    assert forms.form() == "compiled"
+    assert forms.build_form() == "compiled"
     for module in forms.MODULES:
         loaded = importlib.import_module(module.removesuffix(".py").replace("/", "."))
         assert loaded.__file__.endswith(SUFFIX), module
@@ -56,18 +56,18 @@ def tree(root: Path) -> Path:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(f"name = {module!r}")
         file.with_name(file.stem + SUFFIX).touch()
-    (root / forms.MANIFEST).write_text(json.dumps(forms.digests(root)))
+    (root / forms.MANIFEST).write_text(json.dumps(forms.source_digests(root)))
     return root
 
 
 def test_a_source_that_changed_after_compiling_is_found(tmp_path):
     root = tree(tmp_path)
-    assert forms.compiled(root) == list(forms.MODULES)
-    assert forms.stale(root) == []
+    assert forms.compiled_modules(root) == list(forms.MODULES)
+    assert forms.stale_modules(root) == []
     (root / "harness/core/game.py").write_text("name = 'another'")
-    assert forms.stale(root) == ["harness/core/game.py"]
+    assert forms.stale_modules(root) == ["harness/core/game.py"]
     (root / f"harness/core/game{SUFFIX}").unlink()  # the others still reach it, in the library
-    assert forms.stale(root) == ["harness/core/game.py"]
+    assert forms.stale_modules(root) == ["harness/core/game.py"]
 
 
 @pytest.mark.parametrize("note", [None, "", "{", "[]"], ids=["none", "empty", "torn", "other"])
@@ -77,22 +77,22 @@ def test_without_a_note_of_what_it_was_made_from_nothing_compiled_is_trusted(tmp
         (root / forms.MANIFEST).unlink()
     else:
         (root / forms.MANIFEST).write_text(note)
-    assert forms.stale(root) == list(forms.MODULES)
+    assert forms.stale_modules(root) == list(forms.MODULES)
 
 
 def test_where_nothing_is_compiled_nothing_is_stale(tmp_path):
-    assert forms.compiled(tmp_path) == forms.stale(tmp_path) == []
-    assert forms.library(tmp_path) is None
+    assert forms.compiled_modules(tmp_path) == forms.stale_modules(tmp_path) == []
+    assert forms.library_path(tmp_path) is None
 
 
 def test_doctor_names_a_module_that_is_not_its_source(monkeypatch):
-    monkeypatch.setattr(forms, "stale", lambda: ["harness/core/game.py"])
+    monkeypatch.setattr(forms, "stale_modules", lambda: ["harness/core/game.py"])
     told = arena("doctor", code=1)
     assert "harness/core/game.py was compiled from another source" in told.stdout
 
 
 def test_version_tells_the_form():
-    assert forms.form() in arena("--version").stdout
+    assert forms.build_form() in arena("--version").stdout
 
 
 def test_a_compiled_twin_does_not_make_another_bot(tmp_path):
@@ -164,7 +164,7 @@ def digests(matches: int, form: str = "") -> tuple[str, str]:
     return done.stdout, done.stderr.strip()
 
 
-@pytest.mark.skipif(forms.form() == "pure Python", reason="nothing is compiled here")
+@pytest.mark.skipif(forms.build_form() == "pure Python", reason="nothing is compiled here")
 @pytest.mark.parametrize("matches", [MATCHES, pytest.param(1000, marks=pytest.mark.slow)])
 def test_both_forms_play_the_same_matches_to_the_letter(matches):
     compiled, form = digests(matches)

@@ -9,7 +9,7 @@ import pytest
 
 from engines.el_paso import ElPaso
 from harness import Bot
-from harness.core.bot import CUT, MOST_A_DECISION, MOST_A_MATCH, NoteBuffer, plain
+from harness.core.bot import CUT, MAX_DECISION_NOTE_BYTES, MAX_MATCH_NOTE_BYTES, NoteBuffer, to_plain_data
 from harness.core.records import MatchSpec
 from harness.match.referee import play
 from harness.plugins.entrants import enter
@@ -88,7 +88,7 @@ class Broken:
 def test_whatever_is_noted_nothing_is_raised_and_it_is_json(said):
     book = NoteBuffer()
     book.add(said)
-    [note] = book.take()
+    [note] = book.drain()
     json.loads(msgspec.json.encode(note))
 
 
@@ -105,7 +105,7 @@ class Array:
 def test_data_stays_data_and_anything_else_becomes_text():
     action = GAME.actions[3]
     said = {"best": action, action: [1, 2.5, None, True], "net": Array([1.0, 2.0]), "one": Array(3), 7: Quiet}
-    assert plain(said) == {
+    assert to_plain_data(said) == {
         "best": action.text,
         action.text: [1, 2.5, None, True],
         "net": [1.0, 2.0],
@@ -114,7 +114,7 @@ def test_data_stays_data_and_anything_else_becomes_text():
     }
     endless: list[object] = []
     endless.append(endless)
-    assert json.dumps(plain(endless))
+    assert json.dumps(to_plain_data(endless))
 
 
 @pytest.mark.parametrize("said", ["x" * 100_000, "é\n" * 50_000, list(range(100_000))])
@@ -123,20 +123,24 @@ def test_a_decision_has_room_for_so_much_and_says_where_it_was_cut(said):
     book.add("first")
     book.add(said)
     book.add("too late")
-    first, cut = book.take()
+    first, cut = book.drain()
     assert (first, cut[-len(CUT) :]) == ("first", CUT)
-    assert MOST_A_DECISION * 0.9 < len(msgspec.json.encode(first) + msgspec.json.encode(cut)) <= MOST_A_DECISION
+    assert (
+        MAX_DECISION_NOTE_BYTES * 0.9
+        < len(msgspec.json.encode(first) + msgspec.json.encode(cut))
+        <= MAX_DECISION_NOTE_BYTES
+    )
     passed_on = NoteBuffer()  # as from a bot's own process to arena
     for note in (first, cut):
         passed_on.add(note)
-    assert passed_on.take() == (first, cut)
+    assert passed_on.drain() == (first, cut)
 
 
 def test_a_match_has_room_for_so_much():
     book, kept = NoteBuffer(), []
     for _ in range(100):
         book.add("x" * 3000)
-        kept += book.take()
-    assert len(msgspec.json.encode(kept)) <= MOST_A_MATCH + 100
+        kept += book.drain()
+    assert len(msgspec.json.encode(kept)) <= MAX_MATCH_NOTE_BYTES + 100
     assert kept[-1].endswith(CUT)
     assert not any(note.endswith(CUT) for note in kept[:-1])

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from harness import BadOption, Option, UsageError
-from harness.core.options import allowed, digest_of, resolve
+from harness.core.options import allowed_text, digest_of, resolve
 
 DECLARED = (
     Option("edition", "de", "", choices=("de", "nl")),
@@ -51,7 +51,7 @@ def test_words_for_no(word):
     ],
 )
 def test_what_an_option_allows_is_told_in_words(option, said):
-    assert allowed(option) == said
+    assert allowed_text(option) == said
 
 
 def test_a_number_has_to_be_one_of_the_choices():
@@ -113,7 +113,7 @@ def test_decimals_are_read_and_kept_within_bounds():
     assert resolve("Chess", (WEIGHT,), {})[0] == {"weight": 0.5}
     for given in ("1.25", 1.25, "125e-2"):
         assert resolve("Chess", (WEIGHT,), {"weight": given})[0] == {"weight": 1.25}
-    assert allowed(WEIGHT) == "a number from 0 to 2"
+    assert allowed_text(WEIGHT) == "a number from 0 to 2"
     for refused in ("2.01", "-0.1", "nan", "inf", "much"):
         with pytest.raises(BadOption, match="it takes a number from 0 to 2"):
             resolve("Chess", (WEIGHT,), {"weight": refused})

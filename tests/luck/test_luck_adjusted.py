@@ -11,19 +11,19 @@ import pytest
 
 from harness import open_run
 from harness.comparison.sequential_test import bounded_value
-from harness.core.action import ahead_of, beside, plain_features
+from harness.core.action import ahead_of, compare_to_others, default_features
 from harness.core.errors import StoreError, UsageError
 from harness.core.game import Game
 from harness.core.records import GameRecord, shares_ahead
 from harness.core.rng import Chance
-from harness.core.tree_ensemble import DEPTH, TreeSum
+from harness.core.tree_ensemble import DEPTH, TreeEnsemble
 from harness.core.value_function import (
-    Lesson,
+    TrainingInfo,
     Tree,
     ValueFunction,
     Valuer,
+    feature_rows,
     read_value_function,
-    rows_of,
     value_function_of,
 )
 from harness.luck import adjustment
@@ -43,9 +43,11 @@ def game(name="el-paso", **options):
 
 
 def of_el_paso(rules="1", features=None, trees=(), **options):
-    width = features or 1 + len(rows_of(game().new(2, Chance(1)))[0])
+    width = features or 1 + len(feature_rows(game().new(2, Chance(1)))[0])
     settings = {**game().settings, **options}
-    return ValueFunction("el-paso", rules, settings, width, ("play",), Lesson(("random",), (2,), 7, 1, 0.0), trees)
+    return ValueFunction(
+        "el-paso", rules, settings, width, ("play",), TrainingInfo(("random",), (2,), 7, 1, 0.0), trees
+    )
 
 
 def record(number, seats="ab", ranks=(1, 2), seed=None):
@@ -76,7 +78,7 @@ def run():
 def test_a_tree_asks_its_questions_and_adds_what_stands_there():
     tree = Tree((0, 1, 1, 0), (1.5, 0.0, 2.0, 9.0), tuple(number / 100 for number in range(1 << DEPTH)))
     valuer = Valuer(of_el_paso(features=3, trees=(tree,)))
-    added_up = TreeSum(tree.features, tree.thresholds, tree.leaves)
+    added_up = TreeEnsemble(tree.features, tree.thresholds, tree.leaves)
     for row in ([2.0, 1.0, 0.5], [0.0, 3.0, 0.5], [9.5, -1.0, 0.95], [1, 0, 0.5]):  # both ways to add up are one
         assert valuer.guess(row) == min(1.0, max(0.0, row[-1] + added_up.total(row)))
     assert valuer.guess([2.0, 1.0, 0.5]) == pytest.approx(0.5 + 0.03)  # yes, yes, no, no
@@ -87,7 +89,7 @@ def test_a_tree_asks_its_questions_and_adds_what_stands_there():
 @pytest.mark.parametrize("name", GAMES)
 def test_the_games_bring_value_functions_that_fit_them(name):
     function = value_function_of(game(name), {})
-    assert function.doubts(game(name)) == ""
+    assert function.mismatch(game(name)) == ""
     assert function.lesson.matches >= 5_000
     assert function.lesson.explained > 0.15
     state = game(name).new(3, Chance(5))
@@ -106,8 +108,8 @@ def test_a_finished_match_is_worth_what_it_brought():
 
 def test_what_a_value_function_was_not_made_for_is_said():
     function = of_el_paso()
-    assert "other options than edition=nl" in function.doubts(game(edition="nl"))
-    assert "version 1 of the rules" in of_el_paso().doubts(game("gnadenlos"))
+    assert "other options than edition=nl" in function.mismatch(game(edition="nl"))
+    assert "version 1 of the rules" in of_el_paso().mismatch(game("gnadenlos"))
     with pytest.raises(UsageError, match=r"takes 3 numbers a seat.*Learn it again"):
         value_function_of(game(), {"el-paso": of_el_paso(features=3)})
     with pytest.raises(StoreError, match=r"here is no value function.*arena learn-values"):
@@ -121,11 +123,11 @@ def test_a_game_without_one_is_told_how_to_get_it(monkeypatch):
 
 
 def test_features_that_fit_any_game():
-    assert beside((3, 1, 2), 0) == (3, 1, 1.5)
+    assert compare_to_others((3, 1, 2), 0) == (3, 1, 1.5)
     assert ahead_of((3, 1, 3), 0) == 0.75
     for name in GAMES:
         state = game(name).new(3, Chance(1))
-        rows = plain_features([state.view(seat) for seat in range(3)], state.scores())
+        rows = default_features([state.view(seat) for seat in range(3)], state.scores())
         assert len({len(row) for row in rows}) == 1
         assert len({tuple(row) for row in rows}) == 3
 

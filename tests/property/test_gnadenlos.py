@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from engines.gnadenlos import SKILL, Buy, Gnadenlos, GnadenlosState, GnadenlosView, Lay, Pay
 from engines.gnadenlos.choices import choices
 from engines.gnadenlos.state import MOST_TURNS
-from harness import Action, Chance, Event, bundled
+from harness import Action, Chance, Event, read_data_file
 
 Policy = Callable[[GnadenlosView, Sequence[Action], Random], Action]
 
@@ -62,7 +62,7 @@ TABLES = {
 @pytest.fixture(scope="module")
 def tight_box(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A box with few cards, some of them alike: bids, adventurers and the market run out all the time."""
-    box = bundled("engines.gnadenlos", "gnadenlos.toml")
+    box = read_data_file("engines.gnadenlos", "gnadenlos.toml")
     box = re.sub(r"counts = .*", "counts = { 0 = 1, 1 = 2, 2 = 2 }", box)
     box = re.sub(r"columns = \d+", "columns = 2", box)
     box = re.sub(r"steps = \d+", "steps = 12", box)

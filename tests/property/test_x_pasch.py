@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from engines.x_pasch import Company, Found, Move, Place, XPasch, XPaschState, XPaschView
 from engines.x_pasch.boards import leader
 from engines.x_pasch.choices import CHOICES
-from harness import Action, Chance, Event, bundled
+from harness import Action, Chance, Event, read_data_file
 
 Policy = Callable[[XPasch, XPaschView, Sequence[Action], Random], Action]
 
@@ -62,7 +62,7 @@ TABLES = {
 @pytest.fixture(scope="module")
 def tight_box(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A box with few members and large hands: supplies run out and the pile is soon empty."""
-    box = bundled("engines.x_pasch", "x_pasch.toml")
+    box = read_data_file("engines.x_pasch", "x_pasch.toml")
     box = re.sub(r"per_player = \d+", "per_player = 9", box)
     box = re.sub(r"hand_limit = \d+", "hand_limit = 12", box)
     path = tmp_path_factory.mktemp("x_pasch") / "tight.toml"

@@ -144,9 +144,9 @@ def test_the_leaderboard_is_derived_from_the_records_whatever_their_order(run):
 
 def test_components_of_a_run_are_kept_with_it(tmp_path):
     from engines.el_paso.components import load as components
-    from harness import bundled
+    from harness import read_data_file
 
-    text = bundled("engines.el_paso", "el_paso.toml").replace('name = "Deadwood"', 'name = "Bedford"')
+    text = read_data_file("engines.el_paso", "el_paso.toml").replace('name = "Deadwood"', 'name = "Bedford"')
     file = tmp_path / "mine.toml"
     file.write_text(text)
     asked = setup(options={"components": str(file)})

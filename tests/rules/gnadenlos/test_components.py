@@ -10,10 +10,10 @@ import pytest
 
 from engines.gnadenlos import Adventurer, Gnadenlos
 from engines.gnadenlos.components import load
-from harness import BadComponents, Chance, bundled
+from harness import BadComponents, Chance, read_data_file
 from tests.rules.gnadenlos.scenario import GAME
 
-TEXT = bundled("engines.gnadenlos", "gnadenlos.toml")
+TEXT = read_data_file("engines.gnadenlos", "gnadenlos.toml")
 
 
 def changed(**blocks):

@@ -9,10 +9,10 @@ import pytest
 
 from engines.x_pasch import Found, Place, XPasch
 from engines.x_pasch.dice import FACES, all_dice, is_triple, meets
-from harness import BadComponents, BadOption, Chance, bundled
+from harness import BadComponents, BadOption, Chance, read_data_file
 from tests.rules.x_pasch.scenario import at_table, company, legal
 
-BOX = bundled("engines.x_pasch", "x_pasch.toml")
+BOX = read_data_file("engines.x_pasch", "x_pasch.toml")
 
 
 def test_xp1_there_are_55_companies_with_a_requirement_an_income_of_at_most_9_and_a_bonus(game: XPasch) -> None:
