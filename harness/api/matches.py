@@ -53,8 +53,10 @@ def ask_bot(
     roster = isolated(Roster({game.name: game}, {asked.name: asked}), BotLimits(move_time, isolate=isolate))
     [entrant] = roster.entrants.values()
     if debugger is not None and entrant.isolated:
-        trusted = "; if you trust it, --isolate=off asks it here" if asked.stranger and not asked.isolated else ""
-        raise UsageError(f"{entrant.name} runs in a process of its own, where no debugger can follow it{trusted}.")
+        raise UsageError(
+            f"{entrant.name} runs in a separate process, where no debugger can follow it.",
+            fix="isolate-off" if asked.stranger and not asked.isolated else "",
+        )
     entrant.warm_up()
     try:
         with nullcontext() if debugger else redirect_stdout(sys.stderr):  # what bots print is not our output

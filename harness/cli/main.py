@@ -46,13 +46,15 @@ class Arena(click.Group):
             formatter.write_dl([(name, each.help) for name, each in COMMANDS.items()])
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Runs the command."""
+        """Run the command; an error of ours ends it with its message and what to type."""
         from harness.core.errors import ArenaError, ConformanceError, ReplayError
 
         try:
             return super().invoke(ctx)
         except ArenaError as error:
-            raise Failure(str(error), 1 if isinstance(error, ReplayError | ConformanceError) else 2) from error
+            from harness.cli.advice import full_message
+
+            raise Failure(full_message(error), 1 if isinstance(error, ReplayError | ConformanceError) else 2) from error
 
 
 class Failure(click.ClickException):

@@ -42,8 +42,9 @@ def luck_setting(games: Iterable[Game[Any]]) -> str:
     for game in games:
         if not game.value_data():
             raise UsageError(
-                f"{game.title} brings no value function, and without one luck cannot be told from skill: compare "
-                f"without --luck-adjusted, or see docs/add-a-game.md on how a game comes by one."
+                f"{game.title} has no value function, and without one luck cannot be separated from skill; see "
+                f"docs/add-a-game.md on how to make one.",
+                fix="compare-luck",
             )
         named.append(f"{game.name}:{value_function_of(game, {}).digest}")
     return " ".join(named)
@@ -159,9 +160,11 @@ def reopen_comparison(
     """
     plan = run.info.plan
     if plan.format != COMPARE.name:
-        raise UsageError(f"{run.folder} is no comparison; continue it with: arena tournament --resume {run.folder}")
+        raise UsageError(f"{run.folder} is no comparison.", fix="resume-tournament", folder=str(run.folder))
     if most is not None and most < plan.deals:
-        raise UsageError(f"{run.folder} goes up to {plan.deals:,} matches; with --most it can have more, not {most:,}.")
+        raise UsageError(
+            f"{run.folder} goes up to {plan.deals:,} matches; it can have more, not {most:,}.", fix="compare-most"
+        )
     setup = reopen(run, registry, force)
     settings = plan.settings | ({"thorough": True} if thorough else {})
     asked = replace(plan, deals=plan.deals if most is None else most, settings=settings)

@@ -6,30 +6,39 @@ import traceback
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from pathlib import Path
+from typing import Any
 
 # Everything arena raises on purpose; catch `ArenaError` to catch all of it.
 
 
 class ArenaError(Exception):
-    """Base of all errors that arena raises on purpose; the text is one sentence for a person."""
+    """Base of all errors that arena raises on purpose. The text says what is wrong and makes sense in Python, too.
+
+    `fix` is a key of the table in cli/advice.py. The command line appends that sentence, which says what to type, with
+    its placeholders filled from `data`.
+    """
+
+    def __init__(self, message: str = "", fix: str = "", **data: Any) -> None:
+        super().__init__(message)  # without `fix`: pickle calls the class with args and restores the rest from __dict__
+        self.fix, self.data = fix, data
 
 
 class UsageError(ArenaError):
-    """Somebody asked for something that cannot be had; the command line ends with exit code 2."""
+    """The request cannot be fulfilled as it was made; the command line ends with exit code 2."""
 
 
 class UnknownName(UsageError):
     """A game, bot, option or value that does not exist; names the choices and the nearest match."""
 
-    def __init__(self, what: str, name: str, choices: Iterable[str]) -> None:
+    def __init__(self, what: str, name: str, choices: Iterable[str], fix: str = "", **data: Any) -> None:
         self.what, self.name, self.choices = what, name, tuple(sorted(choices))
         near = get_close_matches(name, self.choices, n=1)
         hint = f" Did you mean {near[0]!r}?" if near else ""
         known = f" Choose from: {', '.join(self.choices)}." if self.choices else " There are none."
-        super().__init__(f"Unknown {what} {name!r}.{hint}{known}")
+        super().__init__(f"Unknown {what} {name!r}.{hint}{known}", fix, **data)
 
-    def __reduce__(self) -> tuple[type[UnknownName], tuple[str, str, tuple[str, ...]]]:
-        return UnknownName, (self.what, self.name, self.choices)
+    def __reduce__(self) -> tuple[Any, ...]:
+        return UnknownName, (self.what, self.name, self.choices), self.__dict__
 
 
 class BadOption(UsageError):
@@ -60,17 +69,17 @@ class ConformanceError(ArenaError, AssertionError):
     """An engine or a bot breaks a law of the contract."""
 
 
-# Why something of a plugin author's could not be used, in one line.
+# Why something that a plugin offers could not be used, in one line.
 
 
 def reason_of(error: BaseException) -> str:
-    """The last line of a traceback, with the place nearest to the plugin author."""
+    """Return what was raised in one line, with the innermost file and line of the traceback."""
     if isinstance(error, SyntaxError):
         return f"syntax error in {Path(error.filename or '?').name}, line {error.lineno}: {error.msg}"
     frames: Sequence[traceback.FrameSummary] = traceback.extract_tb(error.__traceback__)
     place = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
     try:
         text = str(error)
-    except BaseException:  # what somebody raises may have a text that raises, too
-        text = "it cannot be told what"
+    except BaseException:  # the __str__ of a plugin's exception may raise, too
+        text = "it has no readable text"
     return f"{type(error).__name__}: {text}{place}"

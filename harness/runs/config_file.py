@@ -34,9 +34,7 @@ def write_event(request: RunRequest, path: Path, force: bool = False, comment: s
     """Writes the file, with a comment on top; refuses to replace one unless told to."""
     text = event_text(request, path, comment)
     if path.exists() and not force:
-        raise UsageError(
-            f"{path} exists already: choose another name, or replace it with --force (from Python: force)."
-        )
+        raise UsageError(f"{path} exists already.", fix="overwrite")
     if not path.parent.is_dir():
         raise StoreError(f"Cannot write {path}: there is no folder {path.parent}.")
     try:
@@ -292,8 +290,10 @@ class _EventFile:
         try:
             text = path.read_text(encoding="utf-8-sig")
         except FileNotFoundError:
-            hint = "" if path.suffix == ".toml" else " Bots are named with --bot, games with --game."
-            raise UsageError(f"There is no file {path}: it would be a TOML file that asks for a run.{hint}") from None
+            raise UsageError(
+                f"There is no file {path}: it would be a TOML file that asks for a run.",
+                fix="" if path.suffix == ".toml" else "event-file",
+            ) from None
         except (OSError, UnicodeDecodeError) as error:
             raise UsageError(f"Cannot read {path}: {error}.") from error
         try:
@@ -319,7 +319,7 @@ class _EventFile:
             raise
         except ArenaError as error:
             place = next(self.there[keys[:end]] for end in range(len(keys), 0, -1) if keys[:end] in self.there)
-            raise _LocatedError(f"{place.of(self.path)} {error}") from error
+            raise _LocatedError(f"{place.of(self.path)} {error}", error.fix, **error.data) from error
 
     def fields(self) -> dict[str, Any]:
         """All that it says, as fields of a RunRequest."""
@@ -344,7 +344,7 @@ class _EventFile:
         if not stranger:
             return ""
         where = self.there[("isolate",)].of(self.path)
-        return f"{where} isolate = 'off' does not count, for {stranger}; type --isolate=off if you trust its bots."
+        return f"{where} isolate = 'off' is ignored, because {stranger}; say it yourself if you trust its bots."
 
     def _field(self, field: str, key: str, value: Any) -> Any:
         if field == "bots" and isinstance(value, dict | list):

@@ -102,8 +102,9 @@ def _late(run: RunFolder, entered: list[Entrant]) -> tuple[list[Entrant], list[s
             known.append(f"{one.name} is in this run already.")
         else:
             raise UsageError(
-                f"There is a {one.name} in {run.folder} already, and it is another bot; give the new one a name of its "
-                f"own: --bot NAME={one.spec.removeprefix(f'{one.name}=')}"
+                f"There is a {one.name} in {run.folder} already, and it is another bot; give the new one its own name.",
+                fix="other-bot",
+                bot=one.spec.removeprefix(f"{one.name}="),
             )
     return late, known
 
@@ -129,7 +130,7 @@ def _asked(
     candidates = tuple(_late_candidates(plan, wanted.candidates, entered))
     name, _, rest = (wanted.format or plan.format).partition(":")
     if name != plan.format:
-        raise UsageError(f"{run.folder} is a {plan.format}, and stays one; leave out --format {name}.")
+        raise UsageError(f"{run.folder} is a {plan.format}, and stays one.", fix="same-format")
     settings, _ = resolve(name, registry.formats[name].options, {**plan.settings, **split_options(wanted.format, rest)})
     deals = plan.deals if wanted.deals is None else wanted.deals
     return replace(plan, games=games, deals=deals, candidates=(*plan.candidates, *candidates), settings=settings)
@@ -150,8 +151,9 @@ def _late_candidates(plan: Plan, asked: Sequence[str], entered: Sequence[Entrant
         new = [name for name in meant if name not in plan.candidates]
         if not meant or not there.isdisjoint(new):
             raise UsageError(
-                f"{typed} cannot become a candidate: only a bot that comes late can, entered with --bot; who has "
-                "played in the field has met the others otherwise."
+                f"{typed} cannot become a candidate: only a bot that is entered now can; one that has played in the "
+                "field has met the others otherwise.",
+                fix="late-bot",
             )
         found += new
     return found

@@ -97,14 +97,16 @@ class RunRequest(RunOptions, frozen=True, kw_only=True):
         for bot in (*self.bots, *self.candidates):
             check_bot(bot)
         if self.cluster and self.workers == 0:
-            why = "On a cluster the nodes play: leave out --workers 0 (workers=0), or --cluster."
-            raise self._refused("workers", why)
+            raise self._refused(
+                "workers", "On a cluster the nodes play: workers=0 is not possible.", fix="cluster-workers"
+            )
         if self.ship and not self.cluster:
-            why = "Packages are sent along (--ship) to the nodes of a cluster: name one (--cluster)."
-            raise self._refused("ship", why)
+            raise self._refused(
+                "ship", "Packages are shipped to the nodes of a cluster, and none is named.", fix="cluster"
+            )
 
-    def _refused(self, name: str, why: str) -> UsageError:
-        error = UsageError(why)
+    def _refused(self, name: str, why: str, fix: str) -> UsageError:
+        error = UsageError(why, fix)
         if self.file is not None:
             self.file.blame(error, self, name)
         return error

@@ -96,12 +96,12 @@ def prepare(request: RunRequest, registry: Registry) -> RunSetup:
             try:
                 seats = seats_for(game, request.players, field)
             except UsageError as error:
-                raise UsageError(" ".join([str(error), *unknown])) from None
+                raise UsageError(" ".join([str(error), *unknown]), error.fix, **error.data) from None
         plans.append(
             GamePlan(name=name, rules=game.version, settings=dict(game.settings), players=seats, entrants=field)
         )
     if not plans:
-        raise UsageError("No game has enough bots to play it; enter more with --bot.")
+        raise UsageError("No game has enough bots to play it.", fix="bots")
     idle = [e.name for e in entrants if not any(e.name in plan.entrants for plan in plans)]
     if idle and request.bots:
         why = f"{', '.join(idle)} cannot play {' or '.join(plan.name for plan in plans)}."
@@ -201,8 +201,8 @@ def _guessable(request: RunRequest, entrants: Sequence[Entrant]) -> list[str]:
     if not confined or request.seed is None or request.seed.bit_length() >= SAFE_BITS:
         return []
     return [
-        f"The seed {request.seed} is so short that a bot can find it out by trying, and then knows all cards. "
-        f"For a contest leave --seed out: a long one is drawn, and kept in the run's folder."
+        f"The seed {request.seed} is so short that a bot can find it by trial, and then knows all cards. "
+        f"For a contest give no seed: a long one is drawn, and kept in the run's folder."
     ]
 
 
@@ -252,7 +252,8 @@ def seats_for(game: Game[Any], asked: int | None, field: Sequence[str]) -> int:
         listed = f" ({', '.join(field)})" if field else ""
         raise UsageError(
             f"{game.title} with {players} players needs at least {players} bots that play it; "
-            f"{len(field)} entered{listed}. Enter more with --bot, or the same one with other options."
+            f"{len(field)} entered{listed}.",
+            fix="bots",
         )
     return players
 
@@ -284,7 +285,7 @@ def run_folder(results: Path, name: str | None) -> Path:
         numbered = (results / (f"{stamp}-{number}" if number else stamp) for number in count())
         return next(folder for folder in numbered if not folder.exists())
     if not name.strip() or name in (".", "..") or any(c in "/\\" or not c.isprintable() for c in name):
-        raise UsageError(f"{name!r} cannot be the name of a folder; --results says where runs are kept.")
+        raise UsageError(f"{name!r} cannot be the name of a folder.", fix="results")
     return results / name
 
 
@@ -367,8 +368,8 @@ def kept_otherwise(run: RunFolder, isolate: Isolation, entrants: Iterable[Entran
     if not any(is_confined(one.stranger, isolate) and not is_confined(one.stranger, said) for one in entrants):
         return ""
     return (
-        f"{run.folder / RUN} says --isolate={said}, but its bots are kept as with --isolate={isolate}; "
-        f"type --isolate={said} if you trust them."
+        f"{run.folder / RUN} says isolate={said}, but its bots are isolated as with isolate={isolate}. If you trust "
+        f"them, say isolate={said} when you continue the run."
     )
 
 
@@ -379,12 +380,12 @@ def reopen(run: RunFolder, registry: Registry, force: bool = False, noting: bool
     absent = sorted({name for plan in setup.plan.games for name in plan.entrants} - setup.entrants.keys())
     if absent:
         raise StoreError(
-            f"{run.folder} cannot be continued, also not with --force: {RUN} has {', '.join(map(shown, absent))} play, "
+            f"{run.folder} cannot be continued, not even by force: {RUN} has {', '.join(map(shown, absent))} play, "
             f"and what it enters is {', '.join(map(shown, setup.entrants))}."
         )
     changes = changes_since(run.info, setup)
     if changes and not force:
-        raise StoreError(f"{run.folder} cannot be continued: {'; '.join(changes)}. Use --force to go on all the same.")
+        raise StoreError(f"{run.folder} cannot be continued: {'; '.join(changes)}.", fix="force")
     if noting:
         run.force(changes)
     run.warnings += [f"continued although {change}." for change in changes]
@@ -409,7 +410,7 @@ def restore(run: RunFolder, registry: Registry) -> RunSetup:
 def refuse_era(run: RunFolder) -> None:
     """Refuses the era of a league, which is not played by itself."""
     if run.info.plan.format == LEAGUE.name:
-        raise UsageError(f"{run.folder} is an era of a league: go on with it by arena league run.")
+        raise UsageError(f"{run.folder} is an era of a league and is played by the league.", fix="league-run")
 
 
 def enter_again(run: RunFolder, registry: Registry, entrants: Iterable[EntrantInfo]) -> list[Entrant]:

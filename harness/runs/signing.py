@@ -247,7 +247,7 @@ def _checked(text: str) -> str:
     except ValueError:
         right = False
     if not right:
-        raise UsageError(f"{text!r} is no public key; one looks like {KIND}... and 'arena sign --show-key' prints it.")
+        raise UsageError(f"{text!r} is no public key; one looks like {KIND}...", fix="show-key")
     return text
 
 
@@ -258,13 +258,13 @@ def _load(path: Path) -> Ed25519PrivateKey:
             raise UsageError(f"Others can read the key {path}; it is only yours after: chmod 600 {path}")
         key = serialization.load_pem_private_key(path.read_bytes(), password=None)
     except FileNotFoundError:
-        raise UsageError(f"There is no key {path}; make one with: arena sign --new-key") from None
+        raise UsageError(f"There is no key {path}.", fix="new-key") from None
     except OSError as error:
         raise UsageError(f"Cannot read the key {path}: {error.strerror or error}.") from error
     except (ValueError, TypeError) as error:
         raise UsageError(f"{path} holds no key that can be used: {error}") from error
     if not isinstance(key, private):
-        raise UsageError(f"{path} holds a key of another kind than Ed25519; make one with: arena sign --new-key")
+        raise UsageError(f"{path} holds a key of another kind than Ed25519.", fix="new-key")
     return key
 
 

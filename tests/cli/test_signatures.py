@@ -75,7 +75,7 @@ def test_keys_are_looked_after(key):
     file.write_text("nothing")
     assert "holds no key that can be used" in arena("sign", "a", code=2).stderr
     file.unlink()
-    assert "make one with: arena sign --new-key" in arena("sign", "a", code=2).stderr
+    assert "Make one with: arena sign --new-key" in arena("sign", "a", code=2).stderr
     for bad in ("ed25519:abc", "nowhere", "ed25519:%%"):
         assert "no public key" in (said := arena("verify", "a", "--key", bad, code=2).stderr) or "nor a file" in said
     assert "Name one run to sign" in arena("sign", code=2).stderr

@@ -252,16 +252,16 @@ def test_a_contest_inside_a_folder_of_the_system_is_not_seen(tmp_path, monkeypat
 
 def test_a_short_seed_is_pointed_out_where_bots_are_isolated(contest):
     field = ("tournament", "--game", "el-paso", "--deals", 1, "--workers", 1, "--bot", "random", "--bot", "skittish")
-    assert "a bot can find it out by trying" in arena(*field, "--isolate=on", "--seed", 98765).stderr
-    assert "find it out" not in arena(*field, "--isolate=on", "--seed", 2**47).stderr
-    assert "find it out" not in arena(*field, "--isolate=off", "--seed", 98765).stderr
+    assert "a bot can find it by trial by trying" in arena(*field, "--isolate=on", "--seed", 98765).stderr
+    assert "find it by trial" not in arena(*field, "--isolate=on", "--seed", 2**47).stderr
+    assert "find it by trial" not in arena(*field, "--isolate=off", "--seed", 98765).stderr
 
 
 def test_a_drawn_seed_has_all_the_bits_of_luck_and_can_be_typed_again(contest, monkeypatch):
     monkeypatch.setattr("harness.runs.setup.draw_seed", draw_seed)
     field = ("tournament", "--game", "el-paso", "--deals", 1, "--workers", 1, "--bot", "random", "--bot", "skittish")
     said = arena(*field, "--isolate=on", "--name", "drawn").stderr
-    assert "find it out" not in said
+    assert "find it by trial" not in said
     seed = json.loads(Path("results/drawn/run.json").read_text())["plan"]["seed"]
     assert seed.bit_length() > 100
     arena(*field, "--seed", seed, "--name", "again")

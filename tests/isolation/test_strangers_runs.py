@@ -88,8 +88,8 @@ def seen(folder: Path) -> set[str]:
 def test_run_json_does_not_let_a_program_out(begun):
     said = " ".join(arena("tournament", "--resume", "a", "--workers", 0, "-q").stderr.split())
     assert seen(begun) == {"False"}
-    assert "results/a/run.json says --isolate=off, but its bots are kept as with --isolate=auto" in said
-    assert "type --isolate=off if you trust them" in said
+    assert "results/a/run.json says isolate=off, but its bots are isolated as with isolate=auto" in said
+    assert "If you trust them, say isolate=off when you continue the run" in said
     arena("verify", "a")
 
 
@@ -104,7 +104,7 @@ def test_whoever_continues_it_may_say_so(begun):
 def test_the_same_from_python(begun, capsys):
     harness.tournament(resume="a", workers=0)
     assert seen(begun) == {"False"}
-    assert "says --isolate=off" in " ".join(capsys.readouterr().err.split())
+    assert "says isolate=off" in " ".join(capsys.readouterr().err.split())
     half("a")
     harness.tournament(resume="a", workers=0, isolate="off", quiet=True)
     assert seen(begun) == {"True"}
@@ -158,7 +158,7 @@ def test_what_another_user_has_written_confines_everybody():
     os.chown(folder / RUN, 12345, 12345)
     assert isolation_of_run(RunFolder.open(folder)) == "on"
     said = " ".join(arena("tournament", "--resume", "a", "--workers", 0).stderr.split())
-    assert "says --isolate=off, but its bots are kept as with --isolate=on" in said
+    assert "says isolate=off, but its bots are isolated as with isolate=on" in said
     assert f"PROCESS {os.getpid()}" not in said
     half("a")
     os.chown(folder / RUN, 12345, 12345)
@@ -197,5 +197,5 @@ def test_a_run_whose_plan_names_a_bot_that_it_does_not_enter_is_refused_in_a_sen
         path.read_text().replace('"random"', '"../../pwn"').replace('"spec":"../../pwn"', '"spec":"random"')
     )
     said = arena("tournament", "--resume", begun, "--workers", 1, *force, code=2).stderr
-    assert "cannot be continued, also not with --force: run.json has '../../pwn' play, and what it enters is" in said
+    assert "cannot be continued, not even by force: run.json has '../../pwn' play, and what it enters is" in said
     assert len(said.splitlines()) == 1

@@ -142,7 +142,7 @@ file = "weights.json"
         ("[[bots]]\nbot = 'a'\n[bots.options]\nx = []", "line 4, column 1: The option x is a text"),
         ("[[bots]]\nbot = 'a'\noptions = {x = 'a,b'}", "line 3, column 12: The option x cannot be 'a,b'"),
         ("[[bots]]\nbot = 'cmd:a'\noptions = {x = 1}", "line 1, column 1: 'cmd:a' takes no table of options"),
-        ("seed = 1\nship = true", "line 2, column 1: Packages are sent along"),
+        ("seed = 1\nship = true", "line 2, column 1: Packages are shipped"),
         ("cluster = 'local:2'\nworkers = 0", "line 2, column 1: On a cluster the nodes play"),
         ("candidates = 'a'", "line 1, column 1: candidates is a list of names, not 'a'."),
     ],
@@ -157,8 +157,9 @@ def test_a_mistake_is_told_with_its_line(text, said):
 def test_what_cannot_be_read_is_told():
     with pytest.raises(UsageError, match=r"There is no file away\.toml"):
         RunRequest.from_file("away.toml")
-    with pytest.raises(UsageError, match="Bots are named with --bot"):
+    with pytest.raises(UsageError, match="There is no file outlaw") as told:
         RunRequest.from_file("outlaw")
+    assert told.value.fix == "event-file"
     Path("bad.toml").write_bytes(b"name = '\xff'")
     with pytest.raises(UsageError, match=r"Cannot read bad\.toml"):
         RunRequest.from_file("bad.toml")

@@ -1,0 +1,35 @@
+"""What to type after an error: the command line appends the sentence that an error's `fix` names.
+
+Code below the command line raises errors that also make sense in Python, so it mentions no command-line flags. It names
+a key of this table instead: `UsageError("No game has enough bots to play it.", fix="bots")`.
+"""
+
+from __future__ import annotations
+
+from harness.core.errors import ArenaError
+
+ADVICE = {
+    "bots": "Enter more with --bot, or the same one with other options.",
+    "cluster": "Name the cluster with --cluster.",
+    "cluster-workers": "Leave out --workers 0, or --cluster.",
+    "compare-luck": "Leave out --luck-adjusted.",
+    "compare-most": "Choose a larger --most.",
+    "event-file": "Bots are named with --bot, games with --game.",
+    "force": "Use --force to continue anyway.",
+    "isolate-off": "If you trust it, use --isolate=off.",
+    "late-bot": "Enter it with --bot.",
+    "league-run": "Continue with: arena league run",
+    "new-key": "Make one with: arena sign --new-key",
+    "other-bot": "Give the new one a name: --bot NAME={bot}",
+    "overwrite": "Choose another name, or replace it with --force.",
+    "results": "Use --results to choose where runs are kept.",
+    "resume-tournament": "Continue it with: arena tournament --resume {folder}",
+    "same-format": "Leave out --format.",
+    "show-key": "Print yours with: arena sign --show-key",
+}
+"""Keys of errors, with what to type. Placeholders are filled from the error's data."""
+
+
+def full_message(error: ArenaError) -> str:
+    """Return the error's message, followed by what to type."""
+    return f"{error} {ADVICE[error.fix].format_map(error.data)}" if error.fix else str(error)
