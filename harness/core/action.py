@@ -1,4 +1,4 @@
-"""Actions, views and what belongs to a game's description: its data files and its numeric features."""
+"""Actions and views, the data files of a game, and the features that describe how a seat stands."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from harness.core.game import Game
 
 
-# A move of a game: one interned, typed object for each code.
+# Actions
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Action:
     """One move of a game. Interned: there is one object for each code, so `is` and `==` agree.
 
-    Engines subclass it with typed fields (`Play(site, value)`); `kind` groups the actions of one sort.
+    Engines subclass it with typed fields (`Play(site, value)`); `kind` groups actions of the same type.
     """
 
     kind: ClassVar[str] = ""
@@ -51,7 +51,7 @@ def _restore_action(game: Game[Any], code: int) -> Action:
 
 
 def action_fields(action: Action) -> dict[str, Any]:
-    """An action as data: its code, its kind, and the fields that the game gave it, in their order."""
+    """Return an action as data: its code, its kind, and the fields that the game added, in their order."""
     own = {each.name: getattr(action, each.name) for each in fields(action) if each.name not in _BASE_FIELDS}
     return {"code": action.code, "kind": action.kind, **own}
 
@@ -59,33 +59,34 @@ def action_fields(action: Action) -> dict[str, Any]:
 _BASE_FIELDS = frozenset(Action.__dataclass_fields__)
 
 
-# What one seat may know: the base of every game's view.
+# Views
 
 
 class View(Struct, frozen=True):
-    """Everything one seat may know, as a value. Subclasses add the game's own fields (immutable ones only)."""
+    """Everything one seat may know, as a value. Subclasses add the fields of the game (immutable ones only)."""
 
     seat: int
-    """Whose view this is."""
+    """The seat that this view belongs to."""
     turn: int
-    """Whose choice is awaited; -1 when the game is over."""
+    """The seat that has to choose; -1 when the game is over."""
     phase: str
-    """What kind of choice is awaited."""
+    """The kind of choice that is due."""
 
 
-# Reads a game's figures (cards, tiles, towns) from TOML into a typed value.
+# Data files
 
 
 T = TypeVar("T")
 
 
 def read_data_file(package: str, name: str) -> str:
-    """The text of a data file inside an engine's own package, e.g. `bundled("engines.el_paso", "el_paso.toml")`."""
+    """Return the text of a file in an engine's `data` folder, e.g. `read_data_file("engines.el_paso",
+    "el_paso.toml")`."""
     return (resources.files(package) / "data" / name).read_text(encoding="utf-8")
 
 
 def read_components(game: str, text: str, shape: type[T]) -> T:
-    """The figures as `shape`; raises BadComponents with the place where they do not fit."""
+    """Return the data of a TOML file as `shape`; raise BadComponents with the position of what does not fit."""
     try:
         return msgspec.toml.decode(text, type=shape)
     except msgspec.ValidationError as error:
@@ -94,27 +95,27 @@ def read_components(game: str, text: str, shape: type[T]) -> T:
         raise BadComponents(f"{game}'s components are not TOML: {error}.") from error
 
 
-# How a seat stands, as numbers: what can be read from the views of any game, and what games say it with.
+# Features: how a seat stands, as numbers
 
 
 _TEXT_CODES = 1000
-"""Texts (phases, names of cards) become one of so many numbers: enough to tell those of one game apart."""
+"""Texts (phases, names of cards) are hashed to this many numbers: enough that those of one game rarely collide."""
 
 
 def compare_to_others(values: Sequence[float], seat: int) -> tuple[float, float, float]:
-    """What this seat has of something, and how much that is more than the best and than the average of the others."""
+    """Return this seat's value, and its lead over the best and over the average of the other seats."""
     mine, others = values[seat], [*values[:seat], *values[seat + 1 :]] or [0.0]
     return mine, mine - max(others), mine - sum(others) / len(others)
 
 
 def ahead_of(values: Sequence[float], seat: int) -> float:
-    """The share of the other seats that have less of it; one that has as much is half of one."""
+    """Return the share of the other seats with a lower value; a seat with the same value counts half."""
     mine = values[seat]
     return (sum([(mine > other) + 0.5 * (mine == other) for other in values]) - 0.5) / max(1, len(values) - 1)
 
 
 def default_features(views: Sequence[Any], scores: Sequence[int]) -> list[list[float]]:
-    """A row for each seat: its score beside the others', then what its view holds, field by field."""
+    """Return a row for each seat: its score compared to the others, then the fields of its view."""
     return [
         [len(views), *compare_to_others(scores, seat), ahead_of(scores, seat), *_view_features(view, len(views))]
         for seat, view in enumerate(views)
@@ -122,8 +123,8 @@ def default_features(views: Sequence[Any], scores: Sequence[int]) -> list[list[f
 
 
 def _view_features(view: msgspec.Struct, players: int) -> list[float]:
-    """A number for each number or text of the view; of each list its length, its sum, and what stands in it for this
-    seat and for the others, if it may be one with something for each seat."""
+    """Return a number for each number or text of the view, and five for each list: length, sum, and, if it may have one
+    item for each seat, the seat's own and how that compares to the others."""
     row: list[float] = []
     seat: int = view.seat  # type: ignore[attr-defined]  # every View has one
     for name in view.__struct_fields__:
@@ -140,7 +141,7 @@ def _view_features(view: msgspec.Struct, players: int) -> list[float]:
 
 
 def _numbers(value: object) -> Iterator[float]:
-    """All numbers in it, texts as numbers of their own."""
+    """Yield all numbers in a value; texts are hashed."""
     if isinstance(value, bool | int | float):
         yield float(value)
     elif isinstance(value, str):

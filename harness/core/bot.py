@@ -18,15 +18,15 @@ from harness.core.game import Game
 from harness.core.options import NO_FILES
 from harness.core.records import Event, GameRecord, Option, Value
 
-# What a bot notes about its decisions, for its author: kept beside the records, never shown to a player.
+# Notes: what a bot writes down for its author. They are stored beside the records and never shown to a player.
 
 
 MAX_DECISION_NOTE_BYTES = 4_000
 MAX_MATCH_NOTE_BYTES = 64_000
-"""Bytes of notes, as JSON, that are kept of one bot: for one decision, and for all of a match."""
+"""Size of the notes of one bot, as JSON: for one decision, and for a whole match."""
 CUT = " ... (cut)"
 MAX_NOTE_DEPTH = 8
-"""Levels of lists and mappings inside each other; what lies deeper is kept as text."""
+"""Nesting of lists and mappings; deeper values are kept as text."""
 MAX_NOTE_INT = 2**63
 
 _encode = msgspec.json.Encoder().encode
@@ -36,7 +36,7 @@ class DecisionNotes(Struct, frozen=True):
     """What a bot noted at one decision of a match."""
 
     decision: int
-    """Its number in the match, from 0."""
+    """Number of the decision in the match, from 0."""
     seat: int
     said: tuple[Any, ...]
     """Each note as text or plain data."""
@@ -50,15 +50,15 @@ class MatchNotes(Struct, frozen=True):
 
 
 def encode_notes(match: str, notes: Iterable[DecisionNotes]) -> bytes:
-    """The line for notes.jsonl; empty where nothing was noted."""
+    """Return the line for notes.jsonl; empty if there are no notes."""
     noted = tuple(notes)
     return _encode(MatchNotes(match, noted)) if noted else b""
 
 
 class NoteBuffer(list[bytes]):
-    """What one bot has noted since somebody last looked, each note as JSON. There is one for each seat of a match.
+    """Notes of one seat since the last `drain`, each as JSON.
 
-    A list without an `__init__` of its own: whether it is empty is asked at each decision of each match.
+    A list without an `__init__`: the referee checks at each decision of each match whether it is empty.
     """
 
     decision_bytes_left = MAX_DECISION_NOTE_BYTES
@@ -67,7 +67,7 @@ class NoteBuffer(list[bytes]):
     """Bytes left for the match."""
 
     def add(self, said: object) -> None:
-        """Keeps a note, or as much of it as there is room for. Nothing that it is given makes it raise."""
+        """Keep a note, or as much of it as fits. Never raises, whatever it is given."""
         room = min(self.decision_bytes_left, self.match_bytes_left)
         if not room:
             return
@@ -80,13 +80,13 @@ class NoteBuffer(list[bytes]):
                     self.match_bytes_left = 0
             else:
                 self.decision_bytes_left -= len(note)
-        except Exception:  # a repr that raises, a list that contains itself: a note is not worth a match
+        except Exception:  # a repr that raises, a list that contains itself: a note must not stop a match
             note = _encode(f"a note of type {type(said).__name__} that cannot be written")
         self.match_bytes_left = max(0, self.match_bytes_left - len(note))
         self.append(note)
 
     def drain(self) -> tuple[Any, ...]:
-        """What was noted, as plain data; the next decision begins."""
+        """Return the notes as plain data and start the next decision."""
         said = tuple([msgspec.json.decode(note) for note in self])
         self.clear()
         self.decision_bytes_left = MAX_DECISION_NOTE_BYTES
@@ -94,7 +94,7 @@ class NoteBuffer(list[bytes]):
 
 
 def _cut(text: str, room: int) -> bytes:
-    """As much of the text as fits; escapes and long characters make it shorter."""
+    """Return as much of the text as fits, as JSON; escapes and multi-byte characters take more room."""
     room = max(room - len(CUT), len(_encode("")))
     text = without_surrogates(text[:room])
     while len(_encode(text)) > room:
@@ -103,18 +103,19 @@ def _cut(text: str, room: int) -> bytes:
 
 
 def without_surrogates(text: str) -> str:
-    """The text without half characters, which cannot be written."""
+    """Return the text without lone surrogates, which cannot be encoded."""
     return text.encode("utf-8", "replace").decode()
 
 
 def to_plain_data(said: object, deepest: int = MAX_NOTE_DEPTH) -> Any:
-    """Texts, numbers, lists and mappings as they are, actions by their texts, arrays as lists, anything else as repr
-    shows it."""
+    """Return texts, numbers, lists and mappings as they are, actions as text, arrays as lists, anything else as its
+    repr."""
     match said:
         case None | bool():
             return said
         case str():
             return without_surrogates(said)
+        # Subclasses such as IntEnum and numpy.float64 become plain numbers.
         case int() if -MAX_NOTE_INT <= said < MAX_NOTE_INT:
             return int(said)
         case float() if isfinite(said):
@@ -127,17 +128,17 @@ def to_plain_data(said: object, deepest: int = MAX_NOTE_DEPTH) -> Any:
             return {str(to_plain_data(key, 0)): to_plain_data(value, deepest - 1) for key, value in said.items()}
         case Sequence() | Set() if deepest:
             return [to_plain_data(each, deepest - 1) for each in said]
-    as_list = getattr(said, "tolist", None)  # arrays and numbers of numpy and torch
+    as_list = getattr(said, "tolist", None)  # arrays and scalars of numpy and torch
     if deepest and callable(as_list):
         return to_plain_data(as_list(), deepest - 1)
     return without_surrogates(repr(said))
 
 
-# What a bot author writes against: one class, one method.
+# The class that bot authors subclass
 
 
 if TYPE_CHECKING:
-    # A type checker knows defaults of type variables: `Bot` alone is a bot for any view, also under --strict.
+    # Type checkers support defaults of type variables: `Bot` alone is a bot for any view, also under --strict.
     from typing_extensions import TypeVar
 
     ViewType = TypeVar("ViewType", default=Any, contravariant=True)
@@ -150,10 +151,10 @@ else:
 class Bot(Generic[ViewType]):
     """A player. Subclass it, list the games it plays, write `choose`.
 
-    One object plays one match in one seat. arena makes it, sets the attributes below, calls `start`, then `choose`
-    for each decision, and `finish` at the end. Whatever it raises is a fault of the bot, never of the run.
+    One object plays one match in one seat. Arena creates it, sets the attributes below, calls `start`, then `choose`
+    for each decision, and `finish` at the end. An exception is a fault of the bot and never stops the run.
 
-    `Bot[ElPasoView]` says which views it is asked with, for type checkers and editors; `Bot` alone takes any.
+    `Bot[ElPasoView]` declares the type of its views for type checkers and editors; `Bot` alone takes any.
     """
 
     name: ClassVar[str] = ""
@@ -161,54 +162,57 @@ class Bot(Generic[ViewType]):
     games: ClassVar[tuple[str, ...]] = ()
     """Names of the games it plays; empty means any game."""
     version: ClassVar[str] = ""
-    """By default the version of the package it comes in."""
+    """By default the version of the package that contains it."""
     options: ClassVar[tuple[Option, ...]] = ()
     """What can be set in its name, as in `sprinter:stars=2`."""
     files: ClassVar[tuple[str, ...]] = ()
-    """Data files beside its own file that it reads, like `weights.npz`: when they change it is another bot."""
+    """Data files beside its source file that it reads, like `weights.npz`: when they change it is a different bot."""
     by_default: ClassVar[bool] = True
-    """Whether `arena tournament` enters it when no bot is named; a slow bot says False."""
+    """Whether `arena tournament` enters it when no bot is named; set it to False for a slow bot."""
 
     game: Game[Any]
     """The rules being played: `self.game.actions`, `self.game.imagine(view, self.rng)`, `self.game.settings`."""
     seat: int
-    """Where it sits, from 0."""
+    """Its position at the table, from 0."""
     players: int
-    """How many sit at the table."""
+    """The number of players at the table."""
     settings: Mapping[str, Value]
     """Its options with their values."""
     seed: int
-    """Belongs to this bot in this seat of this match."""
+    """The seed of this bot in this seat of this match."""
 
     _contents: Mapping[str, str] = NO_FILES
-    """The contents of files that its options name, by digest."""
+    """Digest -> content of the files that its options name."""
     _note_buffer: NoteBuffer | None = None
-    """Where its notes go; None while nobody keeps them, as when another bot asks it."""
+    """Where its notes go; None outside of a match, and when another bot asks it."""
     _processor_time: float | None = None
-    """Seconds of processor time that it has used in this match, where it has processes of its own."""
+    """Processor time in seconds that it has used in this match, if it runs in a separate process."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if "name" not in cls.__dict__:
             cls.name = kebab(cls.__name__)
         if "__orig_bases__" not in cls.__dict__:
-            # Else it is found in Bot, which is generic, and dill would send the class away without its bases.
+            # Otherwise Python finds the attribute of the generic Bot, and dill would pickle the class without its
+            # bases.
             cls.__orig_bases__ = cls.__bases__  # type: ignore[attr-defined]
 
     @cached_property
     def rng(self) -> Random:
-        """This bot's own luck in this match: use it, and the match can be repeated."""
+        """Random numbers of this bot in this match. A bot that uses only these plays the same when a match is
+        repeated."""
         return Random(self.seed)
 
     def seated(self, game: Game[Any], seat: int, players: int, seed: int, settings: Mapping[str, Value]) -> Self:
-        """This object with a seat in a match, not yet started: for the referee, and for bots that ask other bots."""
+        """Give this object a seat in a match and return it, not yet started: for the referee, and for bots that ask
+        others."""
         self.game, self.seat, self.players, self.seed, self.settings = game, seat, players, seed, settings
         return self
 
     def file_option(self, name: str) -> str:
-        """The text of the file that an option of kind "file" names; empty if it names none.
+        """Return the text of the file that an option of kind "file" names; empty if it names none.
 
-        `self.settings[name]` is its digest: the text is kept with the run, which goes on without the file.
+        `self.settings[name]` is its digest: the run keeps the text and can continue without the file.
         """
         digest = str(self.settings[name])
         return self._contents[digest] if digest else ""
@@ -217,18 +221,19 @@ class Bot(Generic[ViewType]):
         """Called once, when game, seat and players are known."""
 
     def observe(self, events: Sequence[Event]) -> None:
-        """What this seat could see since its last decision, before each `choose`; override it to be sent events."""
+        """Called before each `choose` with what this seat could see since its last decision; override it to get
+        events."""
 
     def choose(self, view: ViewType, actions: Sequence[Action]) -> Action:
-        """One of `actions` (there are always at least two)."""
+        """Return one of `actions` (there are always at least two)."""
         raise NotImplementedError(f"{type(self).__name__} has no choose() method.")
 
     def note(self, said: object) -> None:
-        """Keeps what the bot thinks with its decision: replays show it, no other bot sees it.
+        """Keep a note with the decision: replays show it, no other bot sees it.
 
-        A text, or data: numbers, lists, mappings, actions; of anything else, what `repr` shows. What is noted in
-        `start` and `observe` goes with the next decision. Of one bot 4,000 bytes a decision and 64,000 a match are
-        kept. It never raises, and does nothing outside a match.
+        A text or data: numbers, lists, mappings, actions; anything else is kept as its `repr`. Notes made in `start`
+        and `observe` belong to the next decision. At most 4,000 bytes for a decision and 64,000 for a match are kept.
+        Never raises, and does nothing outside of a match.
         """
         if self._note_buffer is not None:
             self._note_buffer.add(said)
@@ -239,7 +244,8 @@ class Bot(Generic[ViewType]):
 
 @cache
 def function_bot(choose: Callable[[Any, Sequence[Action]], Action]) -> type[Bot]:
-    """A bot that chooses by a plain function; the function names it. It says what it plays by an attribute `games`."""
+    """Return a bot class that chooses by a plain function and has its name; the function may have an attribute
+    `games`."""
     name = getattr(choose, "__name__", type(choose).__name__)
     if not name.isidentifier():
         raise UsageError(f"{name} is a function without a name: define it with def, its name is the bot's.")

@@ -1,4 +1,4 @@
-"""Which modules can be compiled, whether they were, and what a compiler must know of classes."""
+"""The modules that mypyc may compile, whether they were compiled, and what classes need for it."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from inspect import isfunction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-# Which modules are compiled where somebody asks for it, and whether what runs here was compiled from what lies here.
+# The list of compiled modules, and whether they were compiled from the sources that are here.
 #
-# `ARENA_COMPILE=1 pip install .` compiles them by mypyc (setup.py). The sources stay beside the compiled modules,
+# `ARENA_COMPILE=1 pip install .` compiles them with mypyc (setup.py). The sources stay beside the compiled modules,
 # which Python prefers; without a compiler, or with another Python, the sources run and give the same records.
 
 
@@ -68,12 +68,16 @@ MODULES = (
     "harness/match/referee.py",
     "harness/core/tree_ensemble.py",
 )
-"""The hot ones, by profile: rules, luck, the referee, search, and the experts that guide it. What needs a class that
-Python itself makes (structs of msgspec, dataclasses, named tuples) stays interpreted: mypyc would silently lose what
-makes them frozen."""
+"""The hot modules, by profile: rules, luck, referee, search, and the experts that guide it.
+
+They define no msgspec structs, dataclasses or named tuples: mypyc silently loses what makes them frozen. Their
+attributes, arguments and constants are typed (`Final`), because only typed values become fast C code. Classes that
+plugins subclass are marked with `mypyc_attr(allow_interpreted_subclasses=True)`: without it, compiled code would ignore
+methods that an interpreted subclass overrides.
+"""
 
 LIBRARY = "arena__mypyc"
-"""The one module that holds what was compiled; the others only lead there."""
+"""The extension module that holds all compiled code; the others are stubs that import from it."""
 
 MANIFEST = "harness/core/compiled.json"
 """Written by the build: the digest of each module's source at that moment."""
@@ -81,24 +85,27 @@ MANIFEST = "harness/core/compiled.json"
 ROOT = Path(__file__).parents[2]
 
 TRACEBACK_NAMES = frozenset([*MODULES, *(str(ROOT / module) for module in MODULES)])
-"""The hot modules as tracebacks name them, in either form."""
+"""File names of the hot modules in tracebacks: relative where they are compiled, absolute where not."""
 
 
 def source_digests(root: Path = ROOT) -> dict[str, str]:
-    """What the sources of the hot modules are now."""
+    """Return the current digests of the hot modules' sources."""
     return {module: sha256((root / module).read_bytes()).hexdigest() for module in MODULES}
 
 
 def compiled_modules(root: Path = ROOT) -> list[str]:
-    """The hot modules that run in compiled form here."""
+    """Return the hot modules that run in compiled form here."""
     return [
         module for module in MODULES if any((root / _with_ending(module, end)).exists() for end in EXTENSION_SUFFIXES)
     ]
 
 
 def stale_modules(root: Path = ROOT) -> list[str]:
-    """The hot modules that were not compiled from the source that is there, if anything is compiled: edits would
-    change nothing. They reach each other inside the library, so one that was deleted is still run, as it was."""
+    """Return the hot modules whose compiled code is not from the source that is here; empty if nothing is compiled.
+
+    Edits of these would change nothing. Compiled modules call each other inside the library, so one whose stub was
+    deleted still runs, as it was.
+    """
     if library_path(root) is None and not compiled_modules(root):
         return []
     try:
@@ -110,12 +117,12 @@ def stale_modules(root: Path = ROOT) -> list[str]:
 
 
 def library_path(root: Path = ROOT) -> Path | None:
-    """The file that holds what was compiled; None if nothing was."""
+    """Return the file that holds the compiled code; None if nothing is compiled."""
     return next((root / (LIBRARY + end) for end in EXTENSION_SUFFIXES if (root / (LIBRARY + end)).exists()), None)
 
 
 def build_form() -> str:
-    """`"pure Python"`, `"compiled"`, or what is wrong with that."""
+    """Return "pure Python", "compiled", or the problem with the compiled modules."""
     if library_path() is None and not compiled_modules():
         return "pure Python"
     old = stale_modules()
@@ -125,7 +132,7 @@ def build_form() -> str:
 
 
 def is_compiled_twin(path: Path) -> bool:
-    """Whether this file is the compiled form of a module whose source lies beside it."""
+    """Return whether this file is the compiled form of a module whose source is beside it."""
     native = path.suffix in (".so", ".pyd")  # also one for another Python
     return native and path.with_name(path.name.partition(".")[0] + ".py").exists()
 
@@ -134,7 +141,8 @@ def _with_ending(module: str, ending: str) -> str:
     return module.removesuffix(".py") + ending
 
 
-# What a class needs that may be compiled while others subclass it in plain Python: always interpreted itself.
+# Support for classes that may be compiled while plain Python classes inherit from them. This module itself is always
+# interpreted.
 
 
 if TYPE_CHECKING:
@@ -142,7 +150,7 @@ if TYPE_CHECKING:
 else:
 
     def mypyc_attr(**_attributes):
-        """The class as it is: this tells the compiler something, and means nothing where nothing is compiled."""
+        """Return a decorator that does nothing: only mypyc reads these attributes."""
         return lambda cls: cls
 
 
@@ -150,7 +158,7 @@ T = TypeVar("T")
 
 
 def attribute_names(thing: object) -> list[str]:
-    """The attributes that an object has, whether its classes keep them in slots, in a `__dict__` or compiled."""
+    """Return the names of an object's attributes, whether its classes keep them in slots, a `__dict__` or compiled."""
     kept = {name for cls in type(thing).__mro__ for name in _kept_by(cls)} | set(getattr(thing, "__dict__", ()))
     return [name for name in sorted(kept) if hasattr(thing, name)]
 
@@ -158,7 +166,7 @@ def attribute_names(thing: object) -> list[str]:
 def _kept_by(cls: type) -> tuple[str, ...]:
     slots = cls.__dict__.get("__slots__") or cls.__dict__.get("__mypyc_attrs__", ())
     names = (slots,) if isinstance(slots, str) else tuple(slots)
-    private = f"_{cls.__name__.lstrip('_')}"  # what Python makes of a name that begins with two underscores
+    private = f"_{cls.__name__.lstrip('_')}"  # Python's name mangling of names that begin with two underscores
     return tuple(
         private + name if name.startswith("__") and not name.endswith("__") else name
         for name in names
@@ -167,12 +175,12 @@ def _kept_by(cls: type) -> tuple[str, ...]:
 
 
 def new_instance(cls: type[T]) -> T:
-    """An object of this class without any attributes yet: for pickles and copies."""
+    """Return an object of this class without any attributes: for pickles and copies."""
     return cls.__new__(cls)
 
 
 def get_state(thing: object) -> Any:
-    """What a pickle or a copy of an object must hold: what its class says, or all attributes."""
-    if isfunction(type(thing).__getstate__):  # an author's own: those of Python and of the compiler are none
+    """Return what a pickle or a copy of an object must contain: the result of its `__getstate__`, or all attributes."""
+    if isfunction(type(thing).__getstate__):  # written by an author: those of Python and mypyc are not functions
         return thing.__getstate__()
     return {name: getattr(thing, name) for name in attribute_names(thing)}

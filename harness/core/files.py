@@ -1,4 +1,4 @@
-"""Reads files that somebody else has named or may have planted: regular ones, of a size that was agreed on."""
+"""Read files that other people have named or may have placed: regular files of a limited size only."""
 
 from __future__ import annotations
 
@@ -7,30 +7,30 @@ from pathlib import Path
 from stat import S_ISREG
 
 MAX_DATA_BYTES = 1 << 30
-"""Bytes of all data files of a bot together."""
+"""Size of all data files of a bot together."""
 
 
 class UnreadableFile(Exception):
-    """A file that is not read; the text says why."""
+    """A file that cannot be read; the text says why."""
 
 
 def read_regular_file(path: Path, most: int) -> bytes:
-    """The content of a regular file of at most so many bytes.
+    """Return the content of a regular file of at most `most` bytes.
 
-    Raises UnfitFile for anything else: a device may have no end, and a pipe may never have a beginning.
+    Raise UnreadableFile for anything else: a device may have no end, and opening a pipe may block forever.
     """
     try:
-        if not S_ISREG(path.stat().st_mode):  # before it is opened: opening a device may do something
-            raise UnreadableFile("it is no regular file")
+        if not S_ISREG(path.stat().st_mode):  # before opening it: opening a device may have an effect
+            raise UnreadableFile("it is not a regular file")
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
         with open(descriptor, "rb") as file:  # noqa: PTH123 - it is a descriptor
-            if not S_ISREG(os.fstat(descriptor).st_mode):  # it was replaced in between
-                raise UnreadableFile("it is no regular file")
+            if not S_ISREG(os.fstat(descriptor).st_mode):  # the file was replaced after `stat`
+                raise UnreadableFile("it is not a regular file")
             content = file.read(most + 1)
     except OSError as error:
         raise UnreadableFile(error.strerror or str(error)) from error
     except ValueError:
-        raise UnreadableFile("no file can be called that") from None
+        raise UnreadableFile("it is not a valid file name") from None
     if len(content) > most:
         raise UnreadableFile(f"it has more than {most:,} bytes")
     return content

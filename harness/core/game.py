@@ -1,4 +1,8 @@
-"""The contract of an engine: a Game is a set of rules, a State is one play of it, a View is what a seat may know."""
+"""The contract of an engine: a Game is a set of rules, a State is one play of it, a View is what a seat may know.
+
+mypyc compiles this module. Games and states of plugins are plain Python, so both classes allow interpreted subclasses,
+and State has `__slots__`: compiled classes have no `__dict__`.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +21,7 @@ from harness.core.records import Event, Option, Value
 from harness.core.rng import Chance
 
 NOBODY: Final = -1
-"""The seat to move once a game is over."""
+"""The value of `seat` when the game is over."""
 
 A = TypeVar("A", bound=Action)
 V = TypeVar("V", bound=View)
@@ -27,35 +31,35 @@ V = TypeVar("V", bound=View)
 class State(ABC, Generic[V]):
     """One play of a game, from the deal to the scores.
 
-    `seat`, `phase` and `legal` are plain attributes that `step` keeps up to date: they are read at every
-    decision. A subclass lists its own attributes in `__slots__` and keeps references to immutable
-    values where it can, so that views and clones are cheap.
+    `seat`, `phase` and `legal` are plain attributes that `step` keeps up to date: they are read at every decision. A
+    subclass lists its own attributes in `__slots__` and keeps references to immutable values where it can, so that
+    views and clones are cheap.
     """
 
     __slots__ = ("chance", "ending", "game", "legal", "log", "phase", "players", "seat")
 
     caches: ClassVar[frozenset[str]] = frozenset()
-    """Attributes that only remember what can be worked out from the others: no part of what a state is."""
+    """Names of attributes that cache what follows from the others: they are not compared."""
 
     forgets: ClassVar[frozenset[str]] = frozenset()
-    """Attributes of which the rules let seats forget what they once knew: imagined states are not held to it."""
+    """Names of attributes that seats may forget under the rules: imagined states need not agree with them."""
 
     game: Game[V]
     players: int
     chance: Chance
     seat: int
-    """Whose choice it is; NOBODY when the game is over."""
+    """The seat that has to choose; NOBODY when the game is over."""
     phase: str
-    """What is being chosen, e.g. "answer"; the same word in every view."""
+    """The kind of choice, e.g. "answer"; the same word in every view."""
     legal: tuple[Action, ...]
-    """What may be chosen, in a stable order, without duplicates; empty only when the game is over."""
+    """The legal actions in a stable order, without duplicates; empty only when the game is over."""
     ending: str
-    """Why the game ended ("" while it goes on, "truncated" where a rule stopped it)."""
+    """Why the game ended ("" before its end, "truncated" if a rule stopped it)."""
     log: list[Event] | None
-    """Where events go when somebody listens; None in search and in fast play."""
+    """Where events are appended; None if no one reads them, as in search and fast play."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """For pickles and copies: all attributes, whichever class of a family is compiled."""
+        """Return what pickles and copies need: all attributes, whichever class of the hierarchy is compiled."""
         return new_instance, (type(self),), get_state(self)
 
     def __setstate__(self, parts: dict[str, Any]) -> None:
@@ -63,36 +67,38 @@ class State(ABC, Generic[V]):
             setattr(self, name, value)
 
     def apply(self, action: Action) -> None:
-        """Carry out a legal action and go on to the next choice; anything else raises and changes nothing."""
+        """Carry out a legal action and advance to the next choice; raise IllegalAction for any other and change
+        nothing."""
         if action not in self.legal:
             raise IllegalAction(f"{action!s} is not legal now; legal: {', '.join(map(str, self.legal))}.")
         self.step(action)
 
     @abstractmethod
     def step(self, action: Action) -> None:
-        """Carry out an action that is known to be legal. Callers outside engines use `apply`."""
+        """Carry out an action that is known to be legal. Callers outside of engines use `apply`."""
 
     @abstractmethod
     def clone(self) -> Self:
-        """An independent copy that shares no mutable part; its `log` is None."""
+        """Return an independent copy that shares no mutable part; its `log` is None."""
 
     @abstractmethod
     def view(self, seat: int) -> V:
-        """What this seat may know now, and nothing else."""
+        """Return what this seat may know now, and nothing else."""
 
     @abstractmethod
     def scores(self) -> tuple[int, ...]:
-        """The score of each seat as things stand; final when the game is over."""
+        """Return the current score of each seat; final when the game is over."""
 
     def unseen(self) -> int:
-        """How many cards lie where no seat has ever seen them, in an order that was fixed before: what `redealt` lays
-        out anew. 0 in a game whose luck is drawn when it is needed."""
+        """Return the number of cards that no seat has ever seen and whose order is already fixed: what `redealt`
+        shuffles again. 0 in a game that draws its luck only when it is needed."""
         return 0
 
     def redealt(self, chance: Chance) -> Self:
-        """A clone whose luck to come is that of `chance`, down to the cards that no seat has ever seen.
+        """Return a clone whose future luck comes from `chance`, including the order of cards that no seat has ever
+        seen.
 
-        Every seat's view stays as it is, and what all seats together know does not make one order of the others
+        Every seat's view stays the same, and what all seats together know must not make one order of these cards
         likelier than another: docs/add-a-game.md.
         """
         new = self.clone()
@@ -107,13 +113,13 @@ class Game(ABC, Generic[V]):
     name: ClassVar[str]
     title: ClassVar[str]
     version: ClassVar[str]
-    """Version of the rules: bumped whenever the same actions could lead to another result."""
+    """Version of the rules: changes whenever the same actions could lead to a different result."""
     min_players: ClassVar[int]
     max_players: ClassVar[int]
     options: ClassVar[tuple[Option, ...]] = ()
     view_type: ClassVar[type[View]]
     rules_behind: ClassVar[Mapping[str, tuple[str, ...]]] = {}
-    """Phase -> numbers of the rules that a person who has to choose then may want to read."""
+    """Phase -> numbers of the rules that are relevant for a person who has to choose in it."""
 
     settings: Mapping[str, Value]
     """Every option with its value."""
@@ -130,7 +136,7 @@ class Game(ABC, Generic[V]):
 
     @classmethod
     def configure(cls, options: Mapping[str, object] | None = None, files: Mapping[str, str] | None = None) -> Self:
-        """The game with these options; unknown or bad ones are refused with what is allowed.
+        """Return the game with these options; raise an error with the allowed values for unknown or bad ones.
 
         `files` has the contents of files that the options name by digest, as records do.
         """
@@ -156,56 +162,56 @@ class Game(ABC, Generic[V]):
 
     @abstractmethod
     def new(self, players: int, chance: Chance, log: list[Event] | None = None) -> State[V]:
-        """A fresh state, dealt, at its first choice. Set-up events go to `log`."""
+        """Return a new state, dealt, at its first choice. Set-up events go to `log`."""
 
     @abstractmethod
     def imagine(self, view: V, rng: Random) -> State[V]:
-        """A complete state that this view cannot tell from the real one, its unknown part dealt by `rng`."""
+        """Return a complete state that gives the same view, its unknown part dealt by `rng`."""
 
     @abstractmethod
     def render(self, view: V) -> str:
-        """The view as text for a person."""
+        """Return the view as text for a person."""
 
     def event_text(self, event: Event) -> str:
-        """The event as a sentence for a person; it never says more than the event does."""
+        """Return the event as a sentence for a person; it contains nothing that is not in the event."""
         facts = ", ".join(f"{key} {value}" for key, value in event.data.items())
         return f"{event.kind}: {facts}" if facts else event.kind
 
     def score_text(self, score: float) -> str:
-        """A score in the game's words, as `"12 nuggets"`: an int is the score of one match, a float a mean of several,
-        or how far it may be off."""
+        """Return a score in the game's words, as `"12 nuggets"`: an int is the score of one match, a float a mean or
+        its error."""
         return f"{score:,}" if isinstance(score, int) else f"{score:,.1f}"
 
     def rules_text(self) -> str:
-        """The rules as a page of Markdown in which each numbered rule is a list item; "" if the game brings none."""
+        """Return the rules as Markdown in which each numbered rule is a list item; "" if the game has none."""
         return ""
 
     def viewer_script(self) -> str:
-        """JavaScript that draws the table for the replay viewer (docs/report.md); "" to show `render` instead."""
+        """Return JavaScript that draws the table in the replay viewer (docs/report.md); "" to show `render` instead."""
         return ""
 
     def features(self, views: Sequence[V], scores: Sequence[int]) -> list[list[float]]:
-        """How each seat stands, as numbers: a row for each seat, from all views and the scores as things stand.
+        """Return a row of numbers for each seat that describes how it stands, from all views and the current scores.
 
-        A value function is learned on them (docs/add-a-game.md). Without some of its own a game has those that can be
-        read from any view.
+        A value function is learned from them (docs/add-a-game.md). By default they are derived from the fields of the
+        views.
         """
         return default_features(views, scores)
 
     def value_data(self) -> str:
-        """The value function that the game brings, as `arena learn-values` wrote it; "" if it brings none."""
+        """Return the game's value function as `arena learn-values` wrote it; "" if it has none."""
         return ""
 
     def components(self) -> dict[str, object]:
-        """The figures of the game that never change in a match (components), as JSON-ready data."""
+        """Return the data of the game that never changes in a match (its components), JSON-ready."""
         return {}
 
     def view_to_json(self, view: V) -> bytes:
-        """The view as one JSON object."""
+        """Return the view as one JSON object."""
         return msgspec.json.encode(view)
 
     def view_from_json(self, data: bytes | str) -> V:
-        """The view that `view_to_json` wrote."""
+        """Return the view that `view_to_json` wrote."""
         return cast("V", msgspec.json.decode(data, type=self.view_type))
 
 

@@ -1,4 +1,4 @@
-"""Options: what games, bots and formats declare and how it is read, and the options of a run with their limits."""
+"""Options that games, bots and formats declare, and the options of a run with its limits."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ from harness.core.errors import BadOption, PluginError, UnknownName, UsageError
 from harness.core.files import UnreadableFile, read_regular_file
 from harness.core.records import Clock, Isolation, Option, Value
 
-# Options of games, bots and formats: defaults, types, allowed values, files by digest.
+# Options of games, bots and formats: defaults, types, allowed values, files by digest
 
 
 DIGEST = "sha256:"
 NO_FILES: Mapping[str, str] = {}
 MAX_FILE_BYTES = 1_000_000
-"""Bytes of a file that an option names: its content is kept with the run, and sent to processes with each match."""
+"""Size of a file that an option names: the run stores its content and sends it to processes with each match."""
 
 
 def digest_of(content: str) -> str:
-    """The name under which a file's content is recorded."""
+    """Return the name under which a file's content is recorded."""
     return DIGEST + sha256(content.encode()).hexdigest()[:16]
 
 
 def resolve(
     owner: str, declared: Iterable[Option], given: Mapping[str, object], kept: Mapping[str, str] | None = None
 ) -> tuple[dict[str, Value], dict[str, str]]:
-    """All declared options with their values, and the contents of files among them by digest.
+    """Return all declared options with their values, and the contents of files among them by digest.
 
-    `kept` has the contents of files that are given by their digest, as records give them. Without it they are given by
-    their paths, which somebody has typed.
+    `kept` has the contents of files that are given by digest, as in records. Without it they are given by path, as a
+    user types them.
     """
     by_name = {option.name: option for option in declared}
     for name in given:
@@ -68,7 +68,7 @@ def _parse(owner: str, option: Option, raw: object) -> Value:
 
 
 def check_defaults(owner: str, options: Iterable[Option]) -> None:
-    """Refuses options whose defaults their own kinds, choices or limits do not allow. Files are not looked at."""
+    """Raise PluginError for an option whose own default is not allowed. Files are not read."""
     for option in options:
         try:
             _parse(owner, option, option.default)
@@ -101,7 +101,7 @@ _WORDS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no"
 
 
 def allowed_text(option: Option) -> str:
-    """What an option allows, for help texts and errors."""
+    """Return what an option allows, for help texts and errors."""
     if option.choices:
         return " | ".join(map(str, option.choices))
     if option.kind == "bool":
@@ -124,7 +124,8 @@ def _error(owner: str, option: Option, raw: object) -> BadOption:
 
 
 def _read_file(owner: str, option: Option, value: str, kept: Mapping[str, str] | None, files: dict[str, str]) -> str:
-    if value.startswith(DIGEST) or kept is not None:  # a run may be a stranger's, who would like to have a file read
+    # A record may be untrusted: it must not make us read a file by its path.
+    if value.startswith(DIGEST) or kept is not None:
         if kept is None or value not in kept:
             raise BadOption(f"{owner}'s option {option.name}: no content is kept for {value}.")
         if value != digest_of(kept[value]):
@@ -134,7 +135,7 @@ def _read_file(owner: str, option: Option, value: str, kept: Mapping[str, str] |
     try:
         content = read_regular_file(Path(value), MAX_FILE_BYTES).decode()
     except (UnreadableFile, UnicodeDecodeError) as error:
-        why = error if isinstance(error, UnreadableFile) else f"it is no text in UTF-8 ({error})"
+        why = error if isinstance(error, UnreadableFile) else f"it is not UTF-8 text ({error})"
         raise BadOption(f"{owner}'s option {option.name}: cannot read {value}: {why}.") from error
     digest = digest_of(content)
     files[digest] = content
@@ -151,7 +152,7 @@ DEFAULT_MOVE_TIME_S = 10.0
 DEFAULT_MEMORY_MB = 4096
 MAX_DEALS = 10**12
 MAX_SEED = 2**128 - 1
-"""Luck is keyed with sixteen bytes."""
+"""Chance keys its hash with sixteen bytes."""
 MAX_WORKERS = 1024
 RESULTS, RESULTS_VARIABLE = "results", "ARENA_RESULTS"
 """Default folder that holds runs, and the environment variable that names another one."""
@@ -177,12 +178,12 @@ class RunOption(NamedTuple):
     what: str
     """What its values are, for messages."""
     help: str
-    """Empty for a field that Python callers alone can give."""
+    """Empty for a field that only Python callers can set."""
     extra: Mapping[str, Any]
-    """More arguments of its click option; `completes` says what its values name."""
+    """Further arguments of its click option; `completes` is the kind of names that it completes."""
 
     def check(self, value: object, shown: str = "") -> None:
-        """Refuse what it cannot be, whatever the other options are; `shown` is its name where it was given."""
+        """Raise UsageError for a value that is never allowed; `shown` is the option's name as the user wrote it."""
         if value is None and self.optional:
             return
         if self.choices:
@@ -219,7 +220,7 @@ def _run_option(declared: Any) -> RunOption:
     said: dict[str, Any] = {}
     while (origin := get_origin(hint)) in (Annotated, Union, UnionType):
         if origin is Annotated:
-            for meta in reversed(hint.__metadata__):  # the outermost is read first, and counts
+            for meta in reversed(hint.__metadata__):  # the outermost annotation takes precedence
                 text = text or (meta if isinstance(meta, str) else "")
                 said = {**_constraints(meta), **said}
             hint = hint.__origin__
@@ -260,7 +261,7 @@ Bots = Annotated[tuple[Any, ...], Meta(title="a list of bots", extra={"completes
 
 
 class CommonLimits(Struct, frozen=True, kw_only=True):
-    """Limits that mean the same in a request and in a run; the time for a move depends on the number of workers."""
+    """Limits with the same meaning in a request and in a run; the default time for a move depends on the workers."""
 
     game_time: Annotated[Seconds, "Seconds a bot may take for a whole match. Default: no limit."] = 0.0
     clock: Annotated[
@@ -287,22 +288,22 @@ class CommonLimits(Struct, frozen=True, kw_only=True):
         "Let programs that are slow to start play on, in matches of other deals, instead of starting one for each "
         "match.",
     ] = False
-    ponder: Annotated[bool, "Let bots in processes of their own think while others are asked."] = False
+    ponder: Annotated[bool, "Let bots in separate processes think while others are asked."] = False
     max_faults: Annotated[Count, "Disqualify a bot after this many faults. Default: never."] = 0
 
     def __post_init__(self) -> None:
-        for option in run_options(type(self)).values():  # msgspec itself checks what it decodes only
+        for option in run_options(type(self)).values():  # msgspec checks only what it decodes
             option.check(getattr(self, option.name))
 
 
 class BotLimits(CommonLimits, frozen=True):
-    """What the bots of a run may use and how they are kept: part of what a run is, and of its run.json."""
+    """What the bots of a run may use and how they are run: stored in run.json."""
 
     move_time: MoveTime = DEFAULT_MOVE_TIME_S  # not keyword-only, so it comes first, as in run.json
 
 
 class RunOptions(CommonLimits, frozen=True, kw_only=True):
-    """Everything that can be asked of a run; a value that is not allowed is refused with what is allowed."""
+    """Everything that can be requested of a run; values that are not allowed raise with what is allowed."""
 
     games: Annotated[Games, "A game to play; may be repeated. Default: all."] = ()
     bots: Annotated[
@@ -357,7 +358,7 @@ class RunOptions(CommonLimits, frozen=True, kw_only=True):
 
     @property
     def limits(self) -> BotLimits:
-        """What bots may use and how they are kept; by default a bot in this process may take its time."""
+        """What bots may use and how they are run; by default a bot in this process has no time limit."""
         default = 0.0 if self.workers == 0 else DEFAULT_MOVE_TIME_S
         common = {name: getattr(self, name) for name in CommonLimits.__struct_fields__}
         return BotLimits(default if self.move_time is None else self.move_time, **common)

@@ -1,8 +1,10 @@
-"""Named luck streams: a draw is a function of the match seed and of what it is for, never of what was drawn before.
+"""Named luck streams: a draw is a function of the match seed and of its name, never of earlier draws.
 
-`chance.dice(5, 6, "dice", town, round)` gives the same five dice whatever the bots did on the way there.
-The numbers come from keyed BLAKE2b over the parts of the name joined by "/", so that they can be
-checked in any language: see docs/luck.md.
+`chance.dice(5, 6, "dice", town, round)` gives the same five dice whatever the bots did before. The numbers come from
+keyed BLAKE2b over the parts of the name joined by "/", so that they can be checked in any language: see docs/luck.md.
+
+mypyc compiles this module. `number_for` takes its name as one tuple, because passing *args along costs a new tuple at
+each call, and loops work on numbers below 2**60, which mypyc keeps unboxed.
 """
 
 from __future__ import annotations
@@ -20,18 +22,18 @@ Part = str | int
 _BLOCK_BITS = 512
 _SPARE_BITS = 64  # more bits than the draw needs: the bias of reducing them stays below 2**-64
 _MAX_DRAW_BITS = _BLOCK_BITS - _SPARE_BITS
-"""Bits that a draw may need before it could run short of one number."""
+"""Bits that a draw can use before one number may not be enough."""
 _SMALL_BITS = 60
 _SMALL = 1 << _SMALL_BITS
-"""Numbers below this are quick to take digits from: a draw cuts off as many digits at once as fit."""
+"""Divisions of numbers below this are fast: a draw splits off as many digits at once as fit."""
 
 _cuts: dict[int, list[tuple[int, int, int]]] = {}
-"""What to cut a number by for an order of so many items: see `_cuts_for`."""
+"""Number of items -> how to split a number for their order: see `_cuts_for`."""
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class Chance:
-    """All the luck of one match. A subclass with luck of another kind overrides `number_for`."""
+    """All luck of one match. A subclass with a different source of luck overrides `number_for`."""
 
     __slots__ = ("_keyed", "seed")
 
@@ -46,24 +48,24 @@ class Chance:
         return Chance, (self.seed,)
 
     def number(self, *where: Part) -> int:
-        """A 512-bit number that belongs to this name."""
+        """Return the 512-bit number that belongs to this name."""
         return self.number_for(where)
 
     def number_for(self, where: tuple[Part, ...]) -> int:
-        """The number of a name that is given as a whole: all luck comes from here."""
+        """Return the number of a name given as a tuple; all luck comes from here."""
         hashed = self._keyed.copy()
         hashed.update("/".join([str(part) for part in where]).encode())
         return int.from_bytes(hashed.digest(), "big")
 
     def pick(self, n: int, *where: Part) -> int:
-        """A number from 0 to n - 1."""
+        """Return a number from 0 to n - 1."""
         return self.number_for(where) % n
 
     def dice(self, count: int, sides: int, *where: Part) -> tuple[int, ...]:
-        """`count` numbers from 0 to sides - 1; the first ones are the same for any count."""
+        """Return `count` numbers from 0 to sides - 1; the first ones are the same for any count."""
         if count * sides.bit_length() > _MAX_DRAW_BITS:
             return tuple(self._digits([sides] * count, where))
-        rest = self.number_for(where)  # the same digits, without counting bits: this is on the hot path
+        rest = self.number_for(where)  # the same digits as `_digits`, without counting bits: this is on the hot path
         at_once = _SMALL_BITS // sides.bit_length() or 1
         rolled: list[int] = []
         while count > 0:
@@ -79,7 +81,7 @@ class Chance:
         return tuple(rolled)
 
     def shuffled(self, items: Iterable[T], *where: Part) -> list[T]:
-        """The items in an order that belongs to this name."""
+        """Return the items in an order that belongs to this name."""
         order = list(items)
         size = len(order)
         if size * size.bit_length() > _MAX_DRAW_BITS:
@@ -87,7 +89,7 @@ class Chance:
                 order[i], order[j] = order[j], order[i]
             return order
         rest = self.number_for(where)
-        for last, first, cut in _cuts.get(size) or _cuts_for(size):  # likewise
+        for last, first, cut in _cuts.get(size) or _cuts_for(size):  # also without counting bits
             low = rest % cut
             if first > 1:
                 rest //= cut
@@ -100,7 +102,8 @@ class Chance:
         return order
 
     def _digits(self, bases: Iterable[int], where: tuple[Part, ...]) -> Iterator[int]:
-        """The digits of this name's number in these bases, lowest first; further numbers where it has not enough."""
+        """Yield the digits of this name's number in these bases, lowest first, with further numbers when one is used
+        up."""
         rest, bits, block = self.number_for(where), _BLOCK_BITS, 0
         for base in bases:
             size = base.bit_length()
@@ -112,17 +115,17 @@ class Chance:
             yield digit
 
     def derive(self, *where: Part) -> int:
-        """A 48-bit seed of its own (48 bits survive any JSON reader)."""
+        """Return a 48-bit seed (48 bits survive any JSON reader)."""
         return self.number_for(where) & 0xFFFF_FFFF_FFFF
 
     def rng(self, *where: Part) -> Random:
-        """A generator of its own, for a bot or a stand-in: luck of the game never comes from one."""
+        """Return a seeded generator for a bot or its stand-in: luck of the game never comes from one."""
         return Random(self.derive(*where))
 
 
 def _cuts_for(size: int) -> list[tuple[int, int, int]]:
-    """Which places of an order of so many items get their partners from one small number: from, down to, and what that
-    number is the remainder by: the product of their bases."""
+    """Return which positions of an order are drawn from one small number: first and last position, and the product of
+    their bases, by which the large number is reduced."""
     cuts: list[tuple[int, int, int]] = []
     last = size - 1
     while last > 0:

@@ -1,4 +1,8 @@
-"""The trees of a value function added up in a loop: quick where this module is compiled, and only there."""
+"""Sum of the trees of a value function, by a loop that is fast only when this module is compiled.
+
+mypyc compiles this module: it keeps plain lists of numbers and typed locals, which become C loops. Structs stay in
+value_function.py, because mypyc silently loses frozen=True.
+"""
 
 from __future__ import annotations
 
@@ -6,24 +10,24 @@ from collections.abc import Sequence
 from typing import Final
 
 DEPTH: Final = 4
-"""Questions that a tree asks."""
+"""Number of comparisons in each tree."""
 
 IS_COMPILED: Final = not __file__.endswith(".py")
 
 
 class TreeEnsemble:
-    """Trees of four questions each, laid out one after another."""
+    """Trees with four comparisons each, stored one after another."""
 
     def __init__(self, features: Sequence[int], thresholds: Sequence[float], leaves: Sequence[float]) -> None:
         self._features: list[int] = list(features)
-        """Four for each tree: which number of a row it asks about."""
+        """Four for each tree: the index of the feature that is compared."""
         self._thresholds: list[float] = list(thresholds)
-        """Above which the answer is yes."""
+        """The comparison is true above this value."""
         self._leaves: list[float] = list(leaves)
-        """Sixteen for each tree: what each way to answer adds; the first question is the lowest bit."""
+        """Sixteen for each tree: what each combination of results adds; the first comparison is the lowest bit."""
 
     def total(self, row: list[float]) -> float:
-        """What all trees add for a row of features."""
+        """Return the sum of all trees for a row of features."""
         features, thresholds, leaves = self._features, self._thresholds, self._leaves
         total, leaf, at = 0.0, 0, 0
         while at < len(features):

@@ -1,7 +1,7 @@
-"""A learned guess of how a match will end: for each seat the share of the table that it will finish ahead of.
+"""A learned prediction of how a match will end: for each seat the share of the table that it will finish ahead of.
 
-It is a sum of small trees. A tree asks four questions of a row of features, the same ones whatever the answers, and has
-a number for each of the sixteen ways to answer: quick without numpy, and a few kilobytes as JSON.
+It is a sum of small trees. A tree makes four comparisons, always the same ones, and has a number for each of the
+sixteen combinations of results: fast without numpy, and a few kilobytes as JSON.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from harness.core.tree_ensemble import DEPTH, IS_COMPILED, TreeEnsemble
 
 
 class Tree(msgspec.Struct, frozen=True, array_like=True):
-    """Which features are asked about, above what the answer is yes, and what each way to answer adds."""
+    """The features that are compared, the thresholds, and what each combination of results adds."""
 
     features: tuple[int, ...]
     thresholds: tuple[float, ...]
@@ -37,7 +37,8 @@ class TrainingInfo(msgspec.Struct, frozen=True):
     matches: int
     seed: int
     explained: float
-    """How much of what was not expected before the match it explained in matches kept apart: 0 is nothing, 1 all."""
+    """Share of the variance that it explains in matches kept for validation: 0 is nothing, 1 is all. What was expected
+    before the match does not count."""
 
 
 class ValueFunction(msgspec.Struct, frozen=True):
@@ -47,51 +48,52 @@ class ValueFunction(msgspec.Struct, frozen=True):
     rules: str
     options: dict[str, Value]
     features: int
-    """How many numbers a row has, the share that was expected beforehand among them."""
+    """Length of a row, including the share that was expected before the match."""
     phases: tuple[str, ...]
-    """The choices after which luck matters, as far as it can see: it need not be asked about other luck."""
+    """Phases after which luck matters. After other choices no alternative luck needs to be evaluated."""
     lesson: TrainingInfo
     trees: tuple[Tree, ...]
 
     @property
     def digest(self) -> str:
-        """What it is, in twelve digits."""
+        """Twelve hex digits that identify it."""
         return blake2b(msgspec.json.encode(self), digest_size=6).hexdigest()
 
     def mismatch(self, game: Game[Any]) -> str:
-        """Why it may take less luck out of this game than it could, in a sentence; "" if it was made for it."""
+        """Return why it may remove less luck from this game than it could, in a sentence; "" if it was made for it."""
         if (self.game, self.rules) != (game.name, game.version):
             return f"It was learned for version {self.rules} of the rules of {self.game}."
         other = [f"{name}={value}" for name, value in game.settings.items() if self.options.get(name) != value]
         return f"It was learned with other options than {', '.join(other)}." if other else ""
 
     def with_validation(self, explained: float, phases: Sequence[str]) -> ValueFunction:
-        """The same, with how much it was found to explain, and after which choices."""
+        """Return a copy with how much it explains and the phases that matter, as measured."""
         return replace(self, phases=tuple(phases), lesson=replace(self.lesson, explained=round(explained, 4)))
 
 
 class Valuer:
-    """A value function at work: what each seat may expect of a state."""
+    """Evaluates a value function: what each seat can expect in a state."""
 
     def __init__(self, function: ValueFunction) -> None:
         self.function = function
         self._sum = _compiled_sum(function.trees) if IS_COMPILED else _generated_sum(function.trees)
 
     def shares(self, state: State[Any], expected: Sequence[float]) -> Sequence[float]:
-        """For each seat the share of the others that it will finish ahead of, if so much was expected beforehand."""
+        """Return the share of the others that each seat will finish ahead of, given what was expected before the
+        match."""
         if not state.legal:
             return shares_ahead(ranks_of(state.scores()))
         guesses = [self.guess([*row, share]) for row, share in zip(feature_rows(state), expected, strict=True)]
-        shift = 0.5 - sum(guesses) / len(guesses)  # all together finish ahead of half of the table
+        shift = 0.5 - sum(guesses) / len(guesses)  # the shares of all seats average one half
         return [guess + shift for guess in guesses]
 
     def guess(self, row: Sequence[float]) -> float:
-        """What the trees make of a row of features, whose last one is the share that was expected."""
+        """Return the prediction for a row of features; the last one is the share that was expected."""
         return min(1.0, max(0.0, row[-1] + self._sum(row if isinstance(row, list) else list(row))))
 
 
 def _compiled_sum(trees: Sequence[Tree]) -> Callable[[list[float]], float]:
-    """The sum of the trees, by a loop that is compiled."""
+    """Return the sum of the trees as a method of a compiled class."""
     return TreeEnsemble(
         [feature for tree in trees for feature in tree.features],
         [float(threshold) for tree in trees for threshold in tree.thresholds],
@@ -100,19 +102,20 @@ def _compiled_sum(trees: Sequence[Tree]) -> Callable[[list[float]], float]:
 
 
 def _generated_sum(trees: Sequence[Tree]) -> Callable[[list[float]], float]:
-    """The sum of the trees as a function of a row. They are asked hundreds of thousands of times, and as an expression
-    they answer four times as fast as in a loop. There is nothing in it but numbers that were read as numbers."""
+    """Return the sum of the trees as a generated Python function."""
     asked = sorted({feature for tree in trees for feature in tree.features})
     lines = ["def total(row):", *[f" x{feature} = row[{feature}]" for feature in asked], " total = 0.0"]
     lines += [f" total += {_branch(tree, DEPTH - 1, 0)}" for tree in trees]
     found: dict[str, Any] = {}
+    # Searches call it hundreds of thousands of times, and one expression is four times as fast as a loop. The text
+    # holds only numbers that were decoded as numbers, so a file cannot inject code.
     exec("\n".join([*lines, " return total"]), found)  # noqa: S102 - see above
     total: Callable[[list[float]], float] = found["total"]
     return total
 
 
 def _branch(tree: Tree, level: int, leaf: int) -> str:
-    """The tree from this question on, given the answers to those after it: the first question is asked last."""
+    """Return the tree from this comparison on as an expression; `leaf` has the results of later ones as bits."""
     if level < 0:
         return repr(float(tree.leaves[leaf]))
     yes, no = _branch(tree, level - 1, leaf | 1 << level), _branch(tree, level - 1, leaf)
@@ -120,12 +123,12 @@ def _branch(tree: Tree, level: int, leaf: int) -> str:
 
 
 def feature_rows(state: State[Any]) -> list[list[float]]:
-    """How each seat stands, as the game tells it in numbers."""
+    """Return a row of features for each seat."""
     return state.game.features([state.view(seat) for seat in range(state.players)], state.scores())
 
 
 def read_value_function(data: str | bytes, where: str) -> ValueFunction:
-    """The value function in this JSON; `where` is for those who have to mend it."""
+    """Return the value function in this JSON; `where` names its origin in errors."""
     try:
         return msgspec.json.decode(data, type=ValueFunction)
     except msgspec.DecodeError as error:
@@ -133,7 +136,7 @@ def read_value_function(data: str | bytes, where: str) -> ValueFunction:
 
 
 def value_function_of(game: Game[Any], given: Mapping[str, ValueFunction]) -> ValueFunction:
-    """The value function for this game: the one that was given, or the one that the game brings."""
+    """Return the value function for this game: the given one, or the one that comes with the game."""
     again = f"arena learn-values {game.name} --out {game.name}.json, then --values {game.name}.json"
     function = given.get(game.name)
     if function is None:
@@ -155,7 +158,7 @@ def value_function_of(game: Game[Any], given: Mapping[str, ValueFunction]) -> Va
 
 @cache
 def valuer_of(game: Game[Any], data: str = "") -> Valuer:
-    """A value function at work: the one that the game brings, or that in `data`, as `arena learn-values` wrote it.
+    """Return the evaluator of a value function: that of the game, or `data` as `arena learn-values` wrote it.
 
     `valuer_of(game).shares(state, [0.5] * players)` is the share of the others that each seat can expect to finish
     ahead of.
