@@ -468,6 +468,8 @@ def matches_of(question: Question, unit: Unit, number: int, first: int) -> Itera
             options=question.settings,
             seed=luck.derive("deal", question.game, number),
             seats=seats,
+            round=number,
+            table=1,
         )
 
 

@@ -80,6 +80,10 @@ class MatchSpec(Struct, frozen=True, gc=False):
     """The deal."""
     seats: tuple[str, ...]
     """Entrant names, seat by seat."""
+    round: int = 0
+    """Round of its game, from 1; a deal in formats that need no results, a unit in a comparison. 0: no schedule."""
+    table: int = 0
+    """Number of its duplicate set within the round, from 1. 0: no schedule."""
 
     @classmethod
     def single(
@@ -116,6 +120,9 @@ class GameRecord(Struct, frozen=True, gc=False):
     faults: tuple[Fault, ...] = ()
     cpu: tuple[float, ...] = ()
     """Seconds of processor time of each seat's processes; 0 for a bot of arena's own, empty if there is none other."""
+    round: int = 0
+    """Round and table of its `MatchSpec`."""
+    table: int = 0
 
     def has_stand_in(self, seat: int, decision: int) -> bool:
         """Whether this decision of the seat was made at random, for its bot had failed."""
@@ -132,6 +139,8 @@ class GameRecord(Struct, frozen=True, gc=False):
             options=self.options,
             seed=self.seed,
             seats=self.seats,
+            round=self.round,
+            table=self.table,
         )
 
     @property

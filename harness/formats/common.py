@@ -105,8 +105,8 @@ class RoundRecords:
         self.tallies: dict[int, dict[str, Tally]] = {}
 
     def add(self, record: GameRecord) -> None:
-        """Takes in a record: its set is named after its round."""
-        number = int(record.set.rsplit("-", 1)[-1].split(".")[0])
+        """Add a record to its round."""
+        number = record.round
         self.matches[number] += 1
         played = self.tallies.setdefault(number, {})
         for name in record.seats:

@@ -202,11 +202,11 @@ class Knowledge:
 
     def add(self, record: GameRecord) -> None:
         """Learns from one match."""
-        self.see(record.seats, record.ranks, record.set, record.seed)
+        self.see(record.seats, record.ranks, record.set, record.seed, record.round)
 
-    def see(self, seats: Sequence[str], ranks: tuple[int, ...], set_: str, seed: int) -> None:
+    def see(self, seats: Sequence[str], ranks: tuple[int, ...], set_: str, seed: int, round_: int) -> None:
         """Learns from a match of these bots."""
-        self.claims.see(seats, ranks, set_, seed)
+        self.claims.see(seats, ranks, set_, seed, round_)
         self._looked = False
 
     def _look(self) -> None:

@@ -196,11 +196,12 @@ class MatchVoided(JournalEntry, frozen=True, tag_field="what", tag="void"):
 
     era: int
     match: str
+    round: int
 
     def apply_to_rounds(self, epochs: RosterEpochs) -> None:
         """Add the match to those that are not played."""
         if self.era == epochs.era:
-            epochs.void_matches.add(self.match)
+            epochs.void_matches[self.match] = self.round
 
 
 def event_types(base: type[JournalEntry] = JournalEntry) -> Iterator[type[JournalEntry]]:
@@ -502,7 +503,7 @@ class RosterEpochs:
     def __init__(self, era: int, plans: Sequence[GamePlan], entries: Sequence[JournalEntry]) -> None:
         """Apply the entries that concern this era; `entries` may grow later."""
         self.era = era
-        self.void_matches: set[str] = set()
+        self.void_matches: dict[str, int] = {}
         self._plans, self._entries = plans, entries
         self._epochs: list[RosterEpoch] = []
         self._rosters: dict[int, EpochRoster] = {}

@@ -340,13 +340,15 @@ class RoundHistory:
 
     def add(self, record: GameRecord) -> None:
         """Add one record; records come in the order of the schedule."""
-        round_ = round_of(record)
-        if round_ > self.newest:
-            self.rate_rounds(round_ - HELD_ROUNDS)
-        self.hold_match(round_, record)
+        if record.round > self.newest:
+            self.rate_rounds(record.round - HELD_ROUNDS)
+        self.hold_match(record)
 
-    def hold_match(self, round_: int, record: GameRecord) -> None:
+    def hold_match(self, record: GameRecord) -> None:
         """Keep a match until its round is rated."""
+        round_ = record.round
+        if round_ < 1:
+            raise StoreError(f"The record {record.id} is not one of a league: it has no round.")
         self.newest = max(self.newest, round_)
         self.held.setdefault(round_, {})[record.id] = SeatedMatch.from_record(record)
         self.counts[round_] += 1
@@ -388,11 +390,3 @@ class RoundHistory:
             self.ratings(game).restore(each)
         self.newest, self.rated, self.held = state["newest"], state["taken"], state["held"]
         self.faults, self.counts = state["faults"], state["counts"]
-
-
-def round_of(record: GameRecord) -> int:
-    """Return the round of a match: the first number after the game in its id."""
-    number = record.id[len(record.game) + 1 :].partition(".")[0]
-    if not number.isdecimal():
-        raise StoreError(f"The record {record.id} is not one of a league: its id has no round.")
-    return int(number)

@@ -37,7 +37,7 @@ from harness.league.journal import (
     RosterEpochs,
     split_version,
 )
-from harness.league.matchmaking import RoundHistory, SeatedMatch, is_settled, round_of, seat_tables
+from harness.league.matchmaking import RoundHistory, SeatedMatch, is_settled, seat_tables
 from harness.plugins.entrants import Entrant
 from harness.plugins.hooks import Listeners
 from harness.plugins.registry import Registry
@@ -62,7 +62,7 @@ class LeagueScheduler:
         self.plan, self.epochs, self._read = plan, epochs, read
         past = self.past = read(epochs.roster_of(epochs.last).membership.banned if epochs else frozenset(), False)
         self._luck = Chance(plan.seed)
-        self._voids = set(epochs.void_matches)
+        self._voids = dict(epochs.void_matches)
         incomplete = self._first_incomplete(past.newest - 2)
         self._from_start = bool(incomplete)
         # A record was removed. Later rounds were planned with it, so all rounds from there on are planned again, which
@@ -84,7 +84,7 @@ class LeagueScheduler:
 
     def _first_incomplete(self, last: int) -> int:
         """Return the first round up to `last` that lacks a match; 0 if there is none."""
-        voids = Counter(map(_round_in, self._voids))
+        voids = Counter(self._voids.values())
         for round_ in range(1, last + 1):
             if self.past.counts[round_] + voids[round_] < self.epochs.epoch_at(round_).size:
                 return round_
@@ -149,7 +149,7 @@ class LeagueScheduler:
                 specs.append(
                     MatchSpec(
                         id=f"{name}.1", index=place, set=name, game=game.name, options=game.settings, seed=deal,
-                        seats=tuple(seats),
+                        seats=tuple(seats), round=round_, table=number,
                     )
                 )  # fmt: skip
         return specs
@@ -162,18 +162,18 @@ class LeagueScheduler:
         if round_ <= self.past.rated:
             return True
         held = self.past.held.get(round_, {})
-        voids = sum(1 for name in self._voids if _round_in(name) == round_)
+        voids = sum(1 for number in self._voids.values() if number == round_)
         return len(held) + voids == self.epochs.epoch_at(round_).size
 
     def add_result(self, record: GameRecord) -> None:
         """Add the result of a match that was given out."""
         self.in_flight.pop(record.id, None)
-        self.past.hold_match(round_of(record), record)
+        self.past.hold_match(record)
 
-    def void_match(self, name: str) -> None:
+    def void_match(self, spec: MatchSpec) -> None:
         """Go on without a match."""
-        self.in_flight.pop(name, None)
-        self._voids.add(name)
+        self.in_flight.pop(spec.id, None)
+        self._voids[spec.id] = spec.round
 
     @property
     def first_unplanned(self) -> int:
@@ -184,11 +184,6 @@ class LeagueScheduler:
         """Return whether all bots are known well enough in all games that are played."""
         games = self.epochs.roster_of(self.epochs.last).games
         return all(is_settled(self.past.ratings(game), field.playing) for game, field in games.items() if field.tables)
-
-
-def _round_in(name: str) -> int:
-    """Return the round in the id of a match."""
-    return int(name.rpartition("-")[2].partition(".")[0])
 
 
 # Runner
@@ -455,7 +450,7 @@ class _Runner:
                         self.teller.match(self.before + self.done.played, record)
                     if record.faults:
                         self._disqualify(scheduler, *{record.seats[fault.seat] for fault in record.failures})
-                given_up = [name for name in executor.given_up if name in scheduler.in_flight]
+                given_up = [scheduler.in_flight[name] for name in executor.given_up if name in scheduler.in_flight]
                 if given_up:
                     self._void_matches(given_up, scheduler)
                 if self.done.played == played or scheduler.in_flight or self._stopped():
@@ -465,16 +460,18 @@ class _Runner:
         """Return whether a bot of a match has left and cannot be loaded; void the match then."""
         missing = any(name not in self.entrants for name in spec.seats)
         if missing:
-            self._void_matches([spec.id], scheduler)
+            self._void_matches([spec], scheduler)
         return missing
 
-    def _void_matches(self, names: list[str], scheduler: LeagueScheduler) -> None:
+    def _void_matches(self, specs: list[MatchSpec], scheduler: LeagueScheduler) -> None:
         """Record that matches cannot be played, so that their rounds are complete without them."""
-        self.league.journal.add_entries(*(MatchVoided(era=self.done.era, match=name) for name in names))
-        for name in names:
-            scheduler.void_match(name)
-            why = "no bot could be identified as the cause"
-            self.done.warnings.append(f"{name} was not played: its bots could not be loaded, or it crashed and {why}.")
+        era, why = self.done.era, "no bot could be identified as the cause"
+        self.league.journal.add_entries(*(MatchVoided(era=era, match=spec.id, round=spec.round) for spec in specs))
+        for spec in specs:
+            scheduler.void_match(spec)
+            self.done.warnings.append(
+                f"{spec.id} was not played: its bots could not be loaded, or it crashed and {why}."
+            )
 
     def _disqualify(self, scheduler: LeagueScheduler, *names: str) -> None:
         """Retire bots with too many faults, each once: one that is readmitted stays in."""
@@ -495,7 +492,7 @@ def read_rounds(run: RunFolder, banned: frozenset[str], hold_all: bool = False) 
     past = RoundHistory(banned)
     if hold_all:
         for record in ordered_results(run):
-            past.hold_match(round_of(record), record)
+            past.hold_match(record)
     else:
         feed(run, past)
     return past

@@ -11,12 +11,12 @@ from msgspec.structs import asdict, replace
 from harness.core.errors import ReplayError, StoreError, UsageError
 from harness.league.folder import ERAS, LeagueFolder, era_folder, restore_entrant
 from harness.league.journal import EraBegun, Membership, RosterEpochs
-from harness.league.matchmaking import RoundHistory, round_of
+from harness.league.matchmaking import RoundHistory
 from harness.league.runner import LeagueScheduler
 from harness.match.replay import verify
 from harness.plugins.registry import Registry
 from harness.runs.setup import configure_run
-from harness.runs.store import RUN, MatchResult, RunFolder
+from harness.runs.store import RUN, RunFolder
 
 
 @dataclass(slots=True)
@@ -91,18 +91,19 @@ def _check_era(league: LeagueFolder, era: EraBegun, run: RunFolder, found: Leagu
     found.records += len(results)
     twice = Counter(record.id for record in results) - Counter({record.id: 1 for record in results})
     found.problems += [f"{name} was recorded {1 + more} times." for name, more in sorted(twice.items())]
-    records = {record.id: record for record in results if _has_round(record, found)}
+    records = {record.id: record for record in results if record.round > 0}
+    found.problems += [f"The record {record.id} has no round." for record in results if record.round < 1]
     epochs = RosterEpochs(era.era, era.plans, league.journal.entries)
     if not epochs:
         found.problems += [f"{name} was played before any bot could be seated." for name in records]
         return
-    newest = max((round_of(record) for record in records.values()), default=0)
+    newest = max((record.round for record in records.values()), default=0)
 
     # Hold back all rounds: each is rated only when a later one is planned, from what was known then.
     def read(banned: frozenset[str], _hold_all: bool) -> RoundHistory:
         past = RoundHistory(banned)
         for record in records.values():
-            past.hold_match(round_of(record), record)
+            past.hold_match(record)
         return past
 
     scheduler = LeagueScheduler(run.info.plan, epochs, read)
@@ -122,15 +123,6 @@ def _check_era(league: LeagueFolder, era: EraBegun, run: RunFolder, found: Leagu
             elif record is not None and record.spec != spec:
                 found.problems.append(f"{spec.id} does not follow from the journal and the records before it.")
     found.problems += [f"{name} is not a match of this league." for name in sorted(left)]
-
-
-def _has_round(record: MatchResult, found: LeagueFindings) -> bool:
-    try:
-        round_of(record)
-    except StoreError as error:
-        found.problems.append(str(error))
-        return False
-    return True
 
 
 def _replay_records(

@@ -308,10 +308,10 @@ class _Match:
             scores, ranks_with_faults(scores, self.faults), state.ending, tuple(self.actions),
             tuple([seat.decisions for seat in seats]),
             tuple([round(seat.time, 6) for seat in seats]), tuple([round(seat.slowest, 6) for seat in seats]),
-            tuple(self.faults),
+            tuple(self.faults), round=spec.round, table=spec.table,
         )  # fmt: skip
-        # without id and seed: the deal is played again in the set's other seatings
-        result = replace(record, id="", index=0, set="", seed=0)
+        # without what names the deal: it is played again in the set's other seatings
+        result = replace(record, id="", index=0, set="", seed=0, round=0, table=0)
         for number, seat in enumerate(seats):
             if seat.bot is not None and type(seat.bot).finish is not Bot.finish:
                 self._finish(number, seat, result)

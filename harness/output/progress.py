@@ -306,7 +306,7 @@ class Progress:
             self._leaders[record.game] = Leaders()
         self._leaders[record.game].add(record)
         if record.game in self.outlook.rounds:
-            self._rounds[record.game] = round_of(record)
+            self._rounds[record.game] = record.round
         if now >= self.due:
             self._show()
 
@@ -404,12 +404,6 @@ class Progress:
                 self._top += [f"{game}: {bot} {share:.0%}" if several else f"{bot} {share:.0%}" for bot, share in first]
             self._top_due = monotonic() + max(LEADERS_EVERY, 20 * (monotonic() - now))
         return self._top
-
-
-def round_of(record: GameRecord) -> int:
-    """The round of a match: the first number after the game in its id."""
-    number = record.id[len(record.game) + 1 :].partition(".")[0]
-    return int(number) if number.isdecimal() else 0
 
 
 # The person at the terminal: Ctrl-C, and breakpoint() in bots that play in this process, with progress on stderr.

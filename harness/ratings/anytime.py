@@ -316,7 +316,7 @@ class AnytimeClaims:
         self._against = {name: Gamblers() for name in names}
         self._unit: dict[Claim, tuple[float, int, int]] = {}
         """The deal being played: for each pair the sum of its values, how many, and 0 if both sat in the same seats."""
-        self._set, self._seed, self._settled = "", -1, False
+        self._set, self._seed, self._round, self._settled = "", -1, 0, False
 
     @classmethod
     def of(cls, game: GamePlan, plan: Plan) -> AnytimeClaims:
@@ -331,14 +331,14 @@ class AnytimeClaims:
 
     def add(self, record: GameRecord) -> None:
         """Takes in one match."""
-        self.see(record.seats, record.ranks, record.set, record.seed)
+        self.see(record.seats, record.ranks, record.set, record.seed, record.round)
 
-    def see(self, seats: Sequence[str], ranks: tuple[int, ...], set_: str, seed: int) -> None:
+    def see(self, seats: Sequence[str], ranks: tuple[int, ...], set_: str, seed: int, round_: int) -> None:
         """Takes in a match. Those of one set or of one deal that follow each other are one piece of luck."""
         if set_ != self._set and seed != self._seed:
             self._settle()
             self._settled = False
-        self._set, self._seed = set_, seed
+        self._set, self._seed, self._round = set_, seed, round_
         if self._settled or len(set(seats)) < len(seats):
             return  # the luck of this deal has been seen before, or a bot met itself
         unit = self._unit
@@ -450,18 +450,18 @@ class EvenRounds(AnytimeClaims):
         """`seats` at a table; bots that are told apart with `level` need not meet any more."""
         super().__init__(names)
         self._table, self._level = seats, level
-        self._round = self._paid = ""
+        self._open_round: int | None = None
+        self._paid_round: int | None = None
         self._shares_ahead: dict[str, tuple[float, int]] = {}
         self.groups: list[list[str]] = [list(names)]
         """Those whom the lots of the next round seat together; others have no use for it."""
 
     def _pay(self, values: dict[Claim, float]) -> None:
         super()._pay(values)
-        round_ = self._set.rpartition(".")[0]
-        if round_ != self._round:
+        if self._round != self._open_round:
             self._pay_round()
-            self._round = round_
-        if round_ == self._paid:
+            self._open_round = self._round
+        if self._round == self._paid_round:
             return
         table = sorted({one for one, _ in values})
         for name in table:
@@ -485,7 +485,7 @@ class EvenRounds(AnytimeClaims):
     def _close(self) -> None:
         super()._close()
         self._pay_round()
-        self._paid = self._round
+        self._paid_round = self._open_round
 
     def _grouped(self) -> list[list[str]]:
         """Bots that are linked by pairs not told apart, with their neighbours where they are too few for a table."""

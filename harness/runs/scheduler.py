@@ -276,6 +276,8 @@ def is_of(record: GameRecord, spec: MatchSpec) -> bool:
         and record.game == spec.game
         and record.set == spec.set
         and record.options == spec.options
+        and record.round == spec.round
+        and record.table == spec.table
     )
 
 
@@ -304,6 +306,8 @@ def simulated_record(spec: MatchSpec, strengths: Mapping[str, float], luck: Chan
         ending="made up",
         actions=(),
         decisions=(0,) * len(spec.seats),
+        round=spec.round,
+        table=spec.table,
     )
 
 
@@ -540,6 +544,8 @@ class CheckedRounds:
                 options=game.settings,
                 seed=seed,
                 seats=seats,
+                round=duplicates.group,
+                table=duplicates.number,
             )
 
     def broken(self, what: str) -> PluginError:

@@ -15,7 +15,7 @@ from harness.core.records import GameRecord
 from harness.match.faults import FaultGroups, cause_of
 from harness.output.columns import Fields, about, rate
 from harness.output.outcome import FormatResults
-from harness.output.progress import Outlook, TimeLeft, round_of
+from harness.output.progress import Outlook, TimeLeft
 from harness.output.tables import DataTable, leaderboard_table, overall_tables
 from harness.ratings.leaderboard import Leaderboard
 from harness.report.parts import board_part, outcome_parts, page_environment, table_part
@@ -168,7 +168,7 @@ class LiveProgress:
         """A match has ended."""
         self._left.add(record, now)
         if record.game in self.outlook.rounds:
-            self._rounds[record.game] = max(self._rounds.get(record.game, 0), round_of(record))
+            self._rounds[record.game] = max(self._rounds.get(record.game, 0), record.round)
         if self.took is not None:
             self._came += 1
             self._last_came = now

@@ -19,7 +19,6 @@ SMALL = {
     "core/action.py": "value types of a game, apart from compiled modules",
     "core/errors.py": "every error of ours, imported everywhere",
     "core/files.py": "the one place that opens files of a run folder",
-    "core/records.py": "value types of a match, apart from compiled modules",
     "core/rng.py": "compiled",
     "core/tree_ensemble.py": "compiled, apart from the structs that it evaluates",
     "conformance/cli.py": "a command",

@@ -156,15 +156,15 @@ def test_an_unlucky_bot_is_tried_again() -> None:
         deal = 0
         for other in world.names[1:3]:
             deal += 1
-            knowledge.see(("bot00", other), (2, 1), f"game-0.{deal}", deal)
-            knowledge.see((other, "bot00"), (1, 2), f"game-0.{deal}", deal)
+            knowledge.see(("bot00", other), (2, 1), f"game-0.{deal}", deal, 0)
+            knowledge.see((other, "bot00"), (1, 2), f"game-0.{deal}", deal, 0)
         knowledge.tables(1, luck)
         assert knowledge.order()[-1] == "bot00"
         for round_ in range(1, 150):
             for table in knowledge.tables(3, luck):
                 deal += 1
                 for seats, ranks in world.play(table, luck):
-                    knowledge.see(seats, ranks, f"game-{round_}.{deal}", deal)
+                    knowledge.see(seats, ranks, f"game-{round_}.{deal}", deal, round_)
         knowledge.tables(1, luck)
         found += knowledge.order()[0] == "bot00"
     assert found >= 7

@@ -83,8 +83,8 @@ LINES = [
     ),
     (BotReturns(bot="sprinter", version=1), '"what":"returns","bot":"sprinter","version":1,"sum":"4a9b9e96"}'),
     (
-        MatchVoided(era=1, match="el-paso-3.1.1"),
-        '"what":"void","era":1,"match":"el-paso-3.1.1","sum":"55241e37"}',
+        MatchVoided(era=1, match="el-paso-3.1.1", round=3),
+        '"what":"void","era":1,"match":"el-paso-3.1.1","round":3,"sum":"03823919"}',
     ),
 ]  # fmt: skip
 """One or two of each event, and their lines as the first released journals have them, without number and time."""
@@ -136,7 +136,7 @@ def test_what_is_added_is_what_is_read(journal):
 
 
 def test_an_event_has_only_the_fields_that_it_needs():
-    assert set(MatchVoided.__struct_fields__) == {"number", "at", "era", "match"}
+    assert set(MatchVoided.__struct_fields__) == {"number", "at", "era", "match", "round"}
     assert set(BotReturns.__struct_fields__) == {"number", "at", "bot", "version"}
     with pytest.raises(TypeError):
         BotRetired(bot="sprinter", match="el-paso-3.1.1")  # type: ignore[call-arg]
@@ -154,10 +154,10 @@ def test_a_new_event_is_one_class(journal):
 
 
 def test_an_event_that_concerns_another_era_changes_no_rounds():
-    entries = [EntriesSeen(era=2, round=1, upto=3, size=4), MatchVoided(era=2, match="el-paso-1.1.1")]
+    entries = [EntriesSeen(era=2, round=1, upto=3, size=4), MatchVoided(era=2, match="el-paso-1.1.1", round=1)]
     assert not RosterEpochs(1, [PLAN], entries)
-    assert RosterEpochs(1, [PLAN], entries).void_matches == set()
-    assert RosterEpochs(2, [PLAN], entries).void_matches == {"el-paso-1.1.1"}
+    assert RosterEpochs(1, [PLAN], entries).void_matches == {}
+    assert RosterEpochs(2, [PLAN], entries).void_matches == {"el-paso-1.1.1": 1}
 
 
 @pytest.mark.parametrize(

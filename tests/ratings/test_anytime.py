@@ -18,7 +18,7 @@ def play(claims: AnytimeClaims, winner: str, loser: str, sets: int, first: int =
     for deal in range(first, first + sets):
         for seats in ((winner, loser), (loser, winner)):
             ranks = (1, 2) if seats[0] == winner else (2, 1)
-            claims.see(seats, ranks, f"g-{deal if round_ is None else round_}.{deal}", deal)
+            claims.see(seats, ranks, f"g-{round_}.{deal}", deal, deal if round_ is None else round_)
 
 
 def test_gamblers_share_the_wealth_evenly_and_remember_the_most_they_had() -> None:
@@ -130,7 +130,7 @@ def test_a_deal_is_one_piece_of_luck_however_many_matches_share_it() -> None:
     play(once, "a", "b", 1)
     for table in range(50):
         for seats in (("a", "b"), ("b", "a")):
-            often.see(seats, (1, 2) if seats[0] == "a" else (2, 1), f"g-1.{table}", 7)
+            often.see(seats, (1, 2) if seats[0] == "a" else (2, 1), f"g-1.{table}", 7, 1)
     assert once.claims() == often.claims() == set()
     assert often.sets("b", "a") == 1
 
@@ -138,7 +138,7 @@ def test_a_deal_is_one_piece_of_luck_however_many_matches_share_it() -> None:
 def test_a_set_that_was_cut_off_says_nothing() -> None:
     claims = AnytimeClaims(("a", "b"))
     for deal in range(100):
-        claims.see(("a", "b"), (1, 2), f"g-{deal}.1", deal)  # the first seat always wins
+        claims.see(("a", "b"), (1, 2), f"g-{deal}.1", deal, deal)  # the first seat always wins
     assert not claims.claims()
     assert claims.sets("a", "b") == 0
 
@@ -147,7 +147,7 @@ def test_looking_in_the_middle_of_a_deal_wins_nothing() -> None:
     claims = AnytimeClaims(("a", "b"))
     for _ in range(100):
         for seats in (("a", "b"), ("b", "a")):
-            claims.see(seats, (1, 2) if seats[0] == "a" else (2, 1), "g-1.1", 7)
+            claims.see(seats, (1, 2) if seats[0] == "a" else (2, 1), "g-1.1", 7, 1)
         claims.claims()
     assert claims.sets("a", "b") == 1
 
@@ -183,8 +183,8 @@ def test_groups_that_are_told_apart_play_on_their_own() -> None:
             one, other = table
             if {one, other} not in ({"a", "b"}, {"c", "d"}):
                 ranks = (1, 2) if one < other else (2, 1)
-            claims.see((one, other), ranks, f"g-{round_}.{deal}", deal)
-            claims.see((other, one), ranks[::-1], f"g-{round_}.{deal}", deal)
+            claims.see((one, other), ranks, f"g-{round_}.{deal}", deal, round_)
+            claims.see((other, one), ranks[::-1], f"g-{round_}.{deal}", deal, round_)
     assert {("a", "c"), ("b", "d")} <= claims.claims()
     assert sorted(map(sorted, claims.groups)) == [["a", "b"], ["c", "d"]]
 
@@ -201,7 +201,7 @@ def test_a_group_too_small_for_a_table_is_joined_to_its_neighbours() -> None:
             ("d", "a", "b"),
         ):
             ranks = tuple({"a": 1, "b": 1}.get(name, 3) for name in seats)
-            claims.see(seats, ranks, f"g-{round_}.{deal // 3}", deal // 3)
+            claims.see(seats, ranks, f"g-{round_}.{deal // 3}", deal // 3, round_)
             deal += 1
     claims.claims()
     assert all(len(group) >= 3 for group in claims.groups)

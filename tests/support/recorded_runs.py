@@ -24,6 +24,8 @@ from typing import Any
 
 CHANGING = ("time", "slowest", "cpu", "sum")
 """Fields of a record that differ between two plays of the same match, and the checksum over them."""
+GAINED = ("round", "table")
+"""Fields that records of older code do not have: left out, so that recordings of old and new code can be compared."""
 TIMES = (*CHANGING, "joined", "ms/decision", "slowest ms")
 """Fields of tables that measure time, or say when something happened."""
 
@@ -96,7 +98,7 @@ def contents(folder: Path) -> dict[str, Any]:
         name = path.relative_to(folder).as_posix()
         if path.name == "games.jsonl":
             for line in path.read_text().splitlines():
-                record = {key: value for key, value in json.loads(line).items() if key not in CHANGING}
+                record = {key: value for key, value in json.loads(line).items() if key not in CHANGING + GAINED}
                 text = json.dumps(record, sort_keys=True)
                 records[f"{name} {record['id']}"] = sha256(text.encode()).hexdigest()[:16]
         elif path.suffix == ".json" and path.name != "run.json":
