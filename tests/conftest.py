@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import compileall
+import sys
+from pathlib import Path
+
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -20,6 +24,14 @@ def _same_seed():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(setup, "draw_seed", lambda: 1)
         yield
+
+
+def pytest_configure(config):
+    # Tests start hundreds of processes. Where Python is told not to write bytecode, as in many containers, each of them
+    # would compile Arena's sources again, which doubles what it costs to start one.
+    if sys.dont_write_bytecode and not hasattr(config, "workerinput"):
+        for package in ("harness", "engines", "bots"):
+            compileall.compile_dir(Path(__file__).parents[1] / package, quiet=2)
 
 
 def pytest_addoption(parser):
