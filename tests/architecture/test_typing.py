@@ -8,43 +8,66 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from tests.support.cli import arena
+
 ROOT = Path(__file__).parents[2]
+GAMES = ("el-paso", "gnadenlos", "x-pasch")
+README_BOT = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)[0]
+OTHER_VIEW = README_BOT.replace("Bot[ElPasoView]", "Bot[XPaschView]").replace(
+    "import ElPasoView", "import ElPasoView\nfrom engines.x_pasch import XPaschView"
+)
+WITHOUT_VIEW = (
+    "from collections.abc import Sequence\nfrom typing import Any\n\nimport harness\n\n\n"
+    "class Any_(harness.Bot):\n"
+    "    def choose(self, view: Any, actions: Sequence[harness.Action]) -> harness.Action:\n"
+    "        return actions[0]\n"
+)
+BOTS = {
+    "readme": README_BOT,
+    "misspelt": README_BOT.replace("view.stars", "view.starz"),
+    "other_view": OTHER_VIEW,
+    "without_view": WITHOUT_VIEW,
+}
 
 
-def mypy(text: str, tmp_path: Path) -> str:
-    (tmp_path / "sprinter.py").write_text(text)
+@pytest.fixture(scope="module")
+def errors(tmp_path_factory):
+    """The errors that `mypy --strict` finds in each file. One run for all of them: most of it goes into Arena's own
+    modules."""
+    folder = tmp_path_factory.mktemp("typed")
+    for name, text in BOTS.items():
+        (folder / f"{name}.py").write_text(text)
+    for game in GAMES:
+        arena("new-bot", f"tidy-{game}", "--game", game, "--into", folder)
+    files = [str(path.relative_to(folder)) for path in sorted(folder.rglob("*.py")) if "test_" not in path.name]
     done = subprocess.run(
-        [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path / "cache"), "sprinter.py"],
-        cwd=tmp_path, env={**os.environ, "MYPYPATH": str(ROOT)}, capture_output=True, text=True,
+        [sys.executable, "-m", "mypy", "--strict", "--cache-dir", "cache", *files],
+        cwd=folder, env={**os.environ, "MYPYPATH": str(ROOT)}, capture_output=True, text=True,
     )  # fmt: skip
-    return done.stdout + done.stderr
+    assert f"checked {len(files)} source files)" in done.stdout, done.stdout + done.stderr
+    lines = done.stdout.splitlines()
+    return {Path(file).stem: [line for line in lines if line.startswith(f"{file}:")] for file in files}
 
 
-def readme_bot() -> str:
-    return re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)[0]
+def test_the_bot_of_the_readme_passes_strictly(errors):
+    assert "Bot[ElPasoView]" in README_BOT
+    assert errors["readme"] == []
 
 
-def test_the_bot_of_the_readme_passes_strictly(tmp_path):
-    bot = readme_bot()
-    assert "Bot[ElPasoView]" in bot
-    assert "Success" in mypy(bot, tmp_path)
+def test_a_field_that_the_view_does_not_have_is_found(errors):
+    assert '"ElPasoView" has no attribute "starz"' in "".join(errors["misspelt"])
 
 
-def test_a_field_that_the_view_does_not_have_is_found(tmp_path):
-    assert '"ElPasoView" has no attribute "starz"' in mypy(readme_bot().replace("view.stars", "view.starz"), tmp_path)
+def test_a_view_of_another_game_is_found(errors):
+    assert "incompatible with supertype" in "".join(errors["other_view"])
 
 
-def test_a_view_of_another_game_is_found(tmp_path):
-    text = readme_bot().replace("Bot[ElPasoView]", "Bot[XPaschView]")
-    text = text.replace("import ElPasoView", "import ElPasoView\nfrom engines.x_pasch import XPaschView")
-    assert "incompatible with supertype" in mypy(text, tmp_path)
+def test_a_bot_without_a_view_passes_strictly_too(errors):
+    assert errors["without_view"] == []
 
 
-def test_a_bot_without_a_view_passes_strictly_too(tmp_path):
-    text = (
-        "from collections.abc import Sequence\nfrom typing import Any\n\nimport harness\n\n\n"
-        "class Any_(harness.Bot):\n"
-        "    def choose(self, view: Any, actions: Sequence[harness.Action]) -> harness.Action:\n"
-        "        return actions[0]\n"
-    )
-    assert "Success" in mypy(text, tmp_path)
+@pytest.mark.parametrize("game", GAMES)
+def test_new_python_bots_pass_strictly(errors, game):
+    assert errors[f"tidy_{game.replace('-', '_')}_bot"] == []

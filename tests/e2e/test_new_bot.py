@@ -72,15 +72,15 @@ def test_what_it_says_comes_next_works(fresh):
     assert "sprinter-two" in fresh.succeed(f"{play} --deals 1 --strict")
 
 
-def test_new_python_bots_are_typed_and_tidy():
+def test_new_python_bots_are_tidy():  # and typed: tests/architecture/test_typing.py
     games = ("el-paso", "gnadenlos", "x-pasch")
     for game in games:
         arena("new-bot", f"tidy-{game}", "--game", game)
     made = [str(path) for path in Path().glob("tidy-*/*_bot.py") if not path.name.startswith("test_")]
     assert len(made) == len(games)
-    for check in ("ruff check --isolated", "ruff format --check --isolated --line-length 120", "mypy --strict"):
+    for check in ("ruff check --isolated", "ruff format --check --isolated --line-length 120"):
         command = [sys.executable, "-m", *check.split(), *made]
-        result = subprocess.run(command, capture_output=True, text=True, env={"MYPYPATH": str(ROOT)})
+        result = subprocess.run(command, capture_output=True, text=True)
         assert result.returncode == 0, result.stdout + result.stderr
 
 
