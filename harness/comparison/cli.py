@@ -24,17 +24,14 @@ from harness.cli.options import (
     resumed,
     tell_faults,
 )
+from harness.comparison.sampling_units import PILOT_MATCHES, PILOT_PAIRS, ComparisonSpec, Unit
 from harness.comparison.sequential_test import (
-    DIFFERENCES,
-    PILOT_MATCHES,
-    PILOT_PAIRS,
-    Gain,
-    Question,
-    Unit,
+    ANNOUNCED_DIFFERENCES,
+    SharedDealGain,
     Verdict,
-    matches_if_ahead,
+    matches_if_different,
     matches_if_equal,
-    rounded,
+    two_digits,
 )
 
 if TYPE_CHECKING:
@@ -121,7 +118,7 @@ def command(**asked: Any) -> None:
     arena compare --resume results/mine --most 4000
     """
     from harness.comparison.format import judges_of, verdicts
-    from harness.comparison.sequential_test import Question
+    from harness.comparison.sampling_units import ComparisonSpec
     from harness.output.progress import play_watched
     from harness.output.tables import write_leaderboard
 
@@ -131,7 +128,7 @@ def command(**asked: Any) -> None:
     for warning in setup.warnings:
         note(f"Warning: {warning}")
     for game in () if asked["quiet"] else setup.plan.games:
-        for line in announcement(Question.of(game, setup.plan)):
+        for line in announcement(ComparisonSpec.from_plan(game, setup.plan)):
             note(line)
     complete, faults = play_watched(run, setup, limits, asked["workers"], asked["quiet"], cluster)
     write_leaderboard(run)
@@ -143,7 +140,7 @@ def command(**asked: Any) -> None:
 
 def _create(asked: dict[str, Any]) -> tuple[RunFolder, RunSetup, BotLimits]:
     from harness.comparison.run import create_comparison, question_settings
-    from harness.comparison.sequential_test import MOST_MATCHES
+    from harness.comparison.sampling_units import MAX_MATCHES
     from harness.runs.request import RunRequest
     from harness.runs.setup import seeded
 
@@ -151,7 +148,7 @@ def _create(asked: dict[str, Any]) -> tuple[RunFolder, RunSetup, BotLimits]:
         raise click.UsageError("Which two bots? Name both: arena compare ONE OTHER; 'arena bots' lists them.")
     asked_for = RunRequest(
         bots=asked["company"],
-        deals=asked["most"] or MOST_MATCHES,
+        deals=asked["most"] or MAX_MATCHES,
         **given(asked),
     )
     request = seeded(asked_for)
@@ -218,15 +215,15 @@ FEW_PAIRS = 50
 """With fewer than this, what exchanging seats is worth is not known well enough to be told to a person."""
 
 
-def announcement(question: Question) -> Iterator[str]:
+def announcement(question: ComparisonSpec) -> Iterator[str]:
     """What will be played, and how many matches that may take, in sentences."""
     yield f"{question.game}: {_way(question)}"
-    shares = [each for each in DIFFERENCES if each > question.within]
+    shares = [each for each in ANNOUNCED_DIFFERENCES if each > question.within]
     cases = {"if the two are equal": matches_if_equal(question)}
     if question.way != "gauntlet":
-        cases |= {f"if one finishes ahead in {0.5 + each:.0%}": matches_if_ahead(question, each) for each in shares}
+        cases |= {f"if one finishes ahead in {0.5 + each:.0%}": matches_if_different(question, each) for each in shares}
     else:
-        cases |= {f"if they are {200 * each:.0f} points apart": matches_if_ahead(question, each) for each in shares}
+        cases |= {f"if they are {200 * each:.0f} points apart": matches_if_different(question, each) for each in shares}
     told = ", ".join(f"{_about(needed)} {case}" for case, needed in cases.items())
     savings = [
         *(["sharing deals"] if question.way != "own-deals" else []),
@@ -240,10 +237,10 @@ def announcement(question: Question) -> Iterator[str]:
 
 
 def _about(needed: float) -> str:
-    return f"about {rounded(needed):,}" if isfinite(needed) else "without end"
+    return f"about {two_digits(needed):,}" if isfinite(needed) else "without end"
 
 
-def _way(question: Question) -> str:
+def _way(question: ComparisonSpec) -> str:
     one, other = question.one, question.other
     if question.way == "gauntlet":
         return f"{one} and {other} take turns at one place of the same table, on the same deals."
@@ -336,7 +333,7 @@ def _without_luck(saved: float) -> str:
     return f"Luck taken out did not pay: results vary by {-saved:.0%} more."
 
 
-def _worth(gain: Gain) -> str:
+def _worth(gain: SharedDealGain) -> str:
     if gain.saved is None:
         return "On shared deals nothing varies."
     saved = f"save {gain.saved:.0%} of the matches" if gain.saved > 0 else f"cost {-gain.saved:.0%} more matches"

@@ -10,17 +10,17 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from harness.comparison.sequential_test import (
+from harness.comparison.sampling_units import (
     MARGIN,
     WAYS,
-    DuelJudge,
-    Question,
-    SequentialTest,
+    ComparisonSpec,
+    LuckAdjuster,
     Unit,
-    Verdict,
-    matches_of,
+    unit_matches,
+    unit_size,
     value_functions,
 )
+from harness.comparison.sequential_test import SequentialTest, Verdict
 from harness.core.errors import StoreError, UsageError
 from harness.core.game import Game
 from harness.core.plan import Format, GamePlan, OpenRound, Outcome, Plan, RoundsOfMatches
@@ -29,10 +29,12 @@ from harness.core.rng import Chance
 from harness.core.value_function import value_function_of
 from harness.formats.common import PIECE
 
-NO_JUDGES: Mapping[str, DuelJudge] = {}
+NO_JUDGES: Mapping[str, LuckAdjuster] = {}
 
 
-def rounds(game: GamePlan, plan: Plan, _luck: Chance, judges: Mapping[str, DuelJudge] = NO_JUDGES) -> RoundsOfMatches:
+def rounds(
+    game: GamePlan, plan: Plan, _luck: Chance, judges: Mapping[str, LuckAdjuster] = NO_JUDGES
+) -> RoundsOfMatches:
     """As many units at once as are needed at least; the answer may come with the last of them, and not before."""
     test = sequential_test(game, plan, judges)
     if test is None:
@@ -53,28 +55,28 @@ class _Units(OpenRound):
 
     def more(self) -> list[MatchSpec]:
         test = self._test
-        if self._looked == test.played or test.over:
+        if self._looked == test.units_played or test.over:
             return []
-        self._looked = test.played
-        unit, size, last = test.unit, test.question.size(test.unit), test.played + test.least(PIECE)
+        self._looked = test.units_played
+        unit, size, last = test.unit, unit_size(test.unit), test.units_played + test.next_batch(PIECE)
         numbers = range(self._given + 1, last + 1)
         self._given = max(self._given, last)
-        firsts = ((number, test.matches + (number - test.played - 1) * size) for number in numbers)
+        firsts = ((number, test.matches + (number - test.units_played - 1) * size) for number in numbers)
         return [spec for number, first in firsts for spec in placed(self._game, self._plan, unit, number, first)]
 
     def take(self, record: GameRecord) -> None:
         self._unit.append(record)
-        if len(self._unit) == self._test.question.size(self._test.unit):
-            self._test.add(self._unit)
+        if len(self._unit) == unit_size(self._test.unit):
+            self._test.add_unit(self._unit)
             self._unit = []
 
 
-def sequential_test(game: GamePlan, plan: Plan, judges: Mapping[str, DuelJudge]) -> SequentialTest | None:
+def sequential_test(game: GamePlan, plan: Plan, judges: Mapping[str, LuckAdjuster]) -> SequentialTest | None:
     """What a game of a plan is to be tested by; None if its luck is to be taken out and nobody here can."""
-    question = Question.of(game, plan)
+    question = ComparisonSpec.from_plan(game, plan)
     if not question.luck:
         return SequentialTest(question)
-    return SequentialTest(question, judges[game.name].duel()) if game.name in judges else None
+    return SequentialTest(question, judges[game.name].pair_score()) if game.name in judges else None
 
 
 def placed(game: GamePlan, plan: Plan, unit: Unit, number: int, first: int) -> list[MatchSpec]:
@@ -82,20 +84,20 @@ def placed(game: GamePlan, plan: Plan, unit: Unit, number: int, first: int) -> l
 
     So every match keeps its place when a comparison is continued with more.
     """
-    question, turn = Question.of(game, plan), plan.games.index(game)
-    specs = matches_of(question, unit, number, first)
+    question, turn = ComparisonSpec.from_plan(game, plan), plan.games.index(game)
+    specs = unit_matches(question, unit, number, first)
     return [replace(spec, index=spec.index * len(plan.games) + turn) for spec in specs]
 
 
 def count(game: GamePlan, plan: Plan) -> int | None:
     """Only the results can tell when it ends, unless it plays on."""
-    question = Question.of(game, plan)
+    question = ComparisonSpec.from_plan(game, plan)
     return question.most if question.thorough else None
 
 
 def check(game: GamePlan, plan: Plan) -> None:
     """Refuses anything but two candidates, with everybody at one table."""
-    question = Question.of(game, plan)
+    question = ComparisonSpec.from_plan(game, plan)
     if question.seats != game.players and question.way == "gauntlet":
         raise UsageError(
             f"A gauntlet of {game.name} seats one of the two candidates with {len(question.company)} others at a "
@@ -112,7 +114,7 @@ def check(game: GamePlan, plan: Plan) -> None:
             "Luck can be taken out where the two bots meet on deals of their own or exchange seats, not in the way "
             "gauntlet: leave out --luck-adjusted, or choose auto, pairs or own-deals."
         )
-    if not SequentialTest(question).room:
+    if not SequentialTest(question).units_allowed:
         raise UsageError("A deal that is played twice takes 2 matches: --most (of a tournament --deals) must be 2.")
 
 
@@ -123,7 +125,9 @@ def extend(plan: Plan, asked: Plan) -> Plan:
     return longer_comparison(plan, asked)
 
 
-def verdicts(plan: Plan, records: Iterable[GameRecord], judges: Mapping[str, DuelJudge] = NO_JUDGES) -> list[Verdict]:
+def verdicts(
+    plan: Plan, records: Iterable[GameRecord], judges: Mapping[str, LuckAdjuster] = NO_JUDGES
+) -> list[Verdict]:
     """What the records of a comparison say, game by game; of one that is not complete, its first whole units.
 
     Of a game whose luck is to be taken out nothing is said unless there is a judge for it.
@@ -138,9 +142,9 @@ def verdicts(plan: Plan, records: Iterable[GameRecord], judges: Mapping[str, Due
         units = groupby((record for record in known if record.game == game.name), key=lambda record: record.set)
         for number, (name, played) in enumerate(units, 1):
             matches = list(played)
-            if name != f"{game.name}-{number}" or len(matches) < test.question.size(test.unit):
+            if name != f"{game.name}-{number}" or len(matches) < unit_size(test.unit):
                 break  # somebody stopped the run in the middle of a unit
-            test.add(matches)
+            test.add_unit(matches)
         if test.matches:
             found.append(test.verdict())
     return found
@@ -168,7 +172,7 @@ class ComparedPair:
         return [(one, other)] if answers == ["better"] else [(other, one)] if answers == ["worse"] else []
 
 
-def judges_of(plan: Plan, games: Mapping[str, Game[Any]]) -> dict[str, DuelJudge]:
+def judges_of(plan: Plan, games: Mapping[str, Game[Any]]) -> dict[str, LuckAdjuster]:
     """Game -> who takes its luck out, as the plan says; refuses other value functions than those it began with."""
     judges = {}
     for name, digest in value_functions(plan).items():
@@ -181,7 +185,7 @@ def judges_of(plan: Plan, games: Mapping[str, Game[Any]]) -> dict[str, DuelJudge
                 f"installed is {function.digest}: a comparison keeps to the one that it began with, also with --force. "
                 f"Begin another."
             )
-        judges[name] = DuelJudge(games[name], function)
+        judges[name] = LuckAdjuster(games[name], function)
     return judges
 
 

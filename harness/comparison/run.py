@@ -15,7 +15,8 @@ from harness.api.matches import installed_here
 from harness.api.runs import Run, called, reopened
 from harness.comparison.cli import NOT_COMPARED, announcement, verdict_sentences
 from harness.comparison.format import COMPARE, judges_of, verdicts
-from harness.comparison.sequential_test import MARGIN, MOST_MATCHES, WAYS, Question, Verdict
+from harness.comparison.sampling_units import MARGIN, MAX_MATCHES, WAYS, ComparisonSpec
+from harness.comparison.sequential_test import Verdict
 from harness.core.errors import UnknownName, UsageError
 from harness.core.game import Game
 from harness.core.options import RunOptions, run_options
@@ -255,7 +256,7 @@ def compare(
     unknown = sorted(fields.keys() - MORE)
     if unknown:
         raise UnknownName("field of a comparison", unknown[0], MORE)
-    limit, near = MOST_MATCHES if most is None else most, MARGIN if margin is None else margin
+    limit, near = MAX_MATCHES if most is None else most, MARGIN if margin is None else margin
     if type(limit) is not int or limit < 1 or not 0 <= near < 0.5:
         raise UsageError(f"There is at least 1 match, and a margin from 0 to below 0.5; not {most!r} and {margin!r}.")
     if indifference is not None and not 0 < indifference < 0.5:
@@ -293,7 +294,7 @@ def compare(
         folder, setup = create_comparison(one, other, request, registry, command, settings, luck_adjusted)
         limits = request.limits
     for game in () if quiet else setup.plan.games:
-        sys.stderr.writelines(f"{line}\n" for line in announcement(Question.of(game, setup.plan)))
+        sys.stderr.writelines(f"{line}\n" for line in announcement(ComparisonSpec.from_plan(game, setup.plan)))
     complete, faults = play_watched(folder, setup, limits, workers, quiet, request.on_cluster, softly=True)
     write_leaderboard(folder)
     if not quiet:

@@ -14,7 +14,7 @@ from harness.core.plan import DuplicateSet, Format, GamePlan, Outcome, Plan, Res
 from harness.core.records import GameRecord
 from harness.core.rng import Chance
 from harness.formats.round_robin import TABLES, check_bots, tables_by_deal, tables_per_deal
-from harness.ratings.evidence import LEVEL, Interval, cdf, quantile
+from harness.ratings.evidence import LEVEL, Interval, student_cdf, student_quantile
 
 # Candidates that took the same places at the same tables with the same deals: differences, deal by deal.
 #
@@ -41,7 +41,7 @@ class PairedSpread(NamedTuple):
         value = self.total / (self.sets * matches)
         if not self.freedom:
             return Interval(value, -inf, inf)
-        reach = quantile((1 + LEVEL) / 2, self.freedom) * sqrt(self.variance + doubt) / (self.sets * matches)
+        reach = student_quantile((1 + LEVEL) / 2, self.freedom) * sqrt(self.variance + doubt) / (self.sets * matches)
         return Interval(value, value - reach, value + reach)
 
 
@@ -200,7 +200,7 @@ class PairedResults:
         """How often a difference as large as this comes by luck alone."""
         if not spread.freedom:
             return 1.0
-        return 2 * cdf(-abs(spread.total) / sqrt(spread.variance + self._widened(spread)), spread.freedom)
+        return 2 * student_cdf(-abs(spread.total) / sqrt(spread.variance + self._widened(spread)), spread.freedom)
 
     def _worth(self, one: str, other: str, spread: PairedSpread) -> float | None:
         if not spread.variance:

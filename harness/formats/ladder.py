@@ -13,7 +13,7 @@ from harness.core.records import GameRecord, Option
 from harness.core.rng import Chance
 from harness.formats.gauntlet import sides
 from harness.formats.round_robin import MOST_TABLES_ASKED
-from harness.ratings.anytime import AnytimeClaims, Claim, EvenRounds, JointBeliefs
+from harness.ratings.anytime import AnytimeClaims, Claim, JointPosterior, RandomRoundClaims
 from harness.ratings.evidence import LEVEL
 
 # What a ladder shows: for each bot whom it is told apart from, and against whom that is still open.
@@ -68,7 +68,7 @@ Table = list[int]
 
 
 def contenders(
-    beliefs: JointBeliefs, seats: int, tables: int, luck: Random, left: Sequence[int], met: Sequence[Sequence[int]]
+    beliefs: JointPosterior, seats: int, tables: int, luck: Random, left: Sequence[int], met: Sequence[Sequence[int]]
 ) -> list[Table]:
     """For the best bot, who is one of those `left`: who is the best of strengths that may be true, and of others.
 
@@ -80,7 +80,7 @@ def contenders(
     while len(found) < tables:
         table: Table = []
         for _ in range(MOST_DRAWS):
-            drawn = beliefs.drawn(luck)
+            drawn = beliefs.sample(luck)
             best = max(left, key=drawn.__getitem__)
             if best not in table:
                 table.append(best)
@@ -110,7 +110,7 @@ def by_lot(groups: Sequence[Sequence[int]], seats: int, tables: int, luck: Rando
 
 
 def around(
-    beliefs: JointBeliefs,
+    beliefs: JointPosterior,
     seats: int,
     tables: int,
     luck: Random,
@@ -123,7 +123,7 @@ def around(
     """
     found: list[Table] = []
     for number in range(tables):
-        newcomer, first, second = about[number % len(about)], beliefs.drawn(luck), beliefs.drawn(luck)
+        newcomer, first, second = about[number % len(about)], beliefs.sample(luck), beliefs.sample(luck)
 
         def telling(bot: int, me: int = newcomer, first: list[float] = first, second: list[float] = second) -> float:
             if frozenset((me, bot)) in known:
@@ -191,12 +191,12 @@ class Knowledge:
     """What a ladder knows of its bots: beliefs, by which it seats them, and claims, by which it ends."""
 
     def __init__(self, game: GamePlan, plan: Plan) -> None:
-        self.claims = AnytimeClaims.of(game, plan)
+        self.claims = AnytimeClaims.for_plan(game, plan)
         self.level = plan.number("until-separated") or LEVEL
         self.goal, self.candidates = str(plan.settings["goal"]), sides(game, plan)[1]
         self._names, self._seats = game.entrants, game.players
         self._numbers = {name: number for number, name in enumerate(self._names)}
-        self._beliefs = JointBeliefs(len(self._names))
+        self._beliefs = JointPosterior(len(self._names))
         self._told: set[Claim] = set()
         self._looked = self._learned = True
 
@@ -206,7 +206,7 @@ class Knowledge:
 
     def see(self, seats: Sequence[str], ranks: tuple[int, ...], set_: str, seed: int, round_: int) -> None:
         """Learns from a match of these bots."""
-        self.claims.see(seats, ranks, set_, seed, round_)
+        self.claims.add_match(seats, ranks, set_, seed, round_)
         self._looked = False
 
     def _look(self) -> None:
@@ -215,13 +215,13 @@ class Knowledge:
             self._looked, self._learned = True, False
             self._told = self.claims.claims(self.level)
 
-    def beliefs(self) -> JointBeliefs:
+    def beliefs(self) -> JointPosterior:
         """What is believed of the bots now."""
         self._look()
         if not self._learned:
             numbers = self._numbers
             met = {(numbers[one], numbers[other]): sets for (one, other), sets in self.claims.meetings.items()}
-            self._beliefs.learn(met, self._seats)
+            self._beliefs.fit(met, self._seats)
             self._learned = True
         return self._beliefs
 
@@ -229,7 +229,7 @@ class Knowledge:
         """The tables of a round."""
         self._look()
         numbers, claims = self._numbers, self.claims
-        if isinstance(claims, EvenRounds):
+        if isinstance(claims, RandomRoundClaims):
             groups = [[numbers[name] for name in group] for group in claims.groups]
             found = by_lot(groups, self._seats, count, luck)
         elif self.goal == "best":
@@ -242,7 +242,7 @@ class Knowledge:
 
     def _tables_of_contenders(self, count: int, luck: Random) -> list[list[int]]:
         left = [self._numbers[name] for name in self.claims.contenders(self.level)]
-        met = [[self.claims.sets(one, other) for other in self._names] for one in self._names]
+        met = [[self.claims.sets_met(one, other) for other in self._names] for one in self._names]
         return contenders(self.beliefs(), self._seats, count, luck, left or range(len(self._names)), met)
 
     @property
@@ -250,7 +250,7 @@ class Knowledge:
         """Whether there is nothing more to find out."""
         self._look()
         if self.goal == "best" and len(self._names) > 2:
-            return not self.claims.contenders(self.level) or self.claims.best(self.level) is not None
+            return not self.claims.contenders(self.level) or self.claims.best_bot(self.level) is not None
         return not self.open_pairs()
 
     def open_pairs(self) -> list[tuple[str, str]]:
@@ -261,7 +261,7 @@ class Knowledge:
 
     def order(self) -> list[str]:
         """The bots, the probably strongest first."""
-        return [self._names[bot] for bot in self.beliefs().order()]
+        return [self._names[bot] for bot in self.beliefs().ranked()]
 
     def outcome(self, played: int) -> Outcome:
         """What is known after so many matches, and what is open, in a sentence and in a table."""
@@ -285,7 +285,7 @@ class Knowledge:
         return f"The order is known {sure} {after}: each bot is told apart from the next."
 
     def _about_best(self, sure: str, after: str) -> str:
-        if best := self.claims.best(self.level):
+        if best := self.claims.best_bot(self.level):
             return f"{best} is the best {sure}, told apart from all others {after}."
         left = [name for name in self.order() if name in self.claims.contenders(self.level)]
         if not left:

@@ -10,7 +10,7 @@ from math import erf, exp, log, sqrt
 from operator import itemgetter, mul
 from typing import Any, NamedTuple
 
-from harness.ratings.beat_rate import Matrix, inverted, sandwiched, times
+from harness.ratings.beat_rate import Matrix, inverse_of, matvec, sandwich
 
 # Bradley-Terry strengths of up to some thousand bots: the maximum of the likelihood of all pairs that met.
 #
@@ -185,8 +185,8 @@ def _exact_errors(at: Optimum, parts: Vector, field: Sequence[int], slopes: list
             variances[bot][bot] += shared
         bend[bot][bot] = at.sums[bot] + at.prior_curvature
         variances[bot][bot] += at.prior_curvature
-    answer = inverted(bend)
-    spread = sandwiched(answer, variances)
+    answer = inverse_of(bend)
+    spread = sandwich(answer, variances)
     inner = [[spread[one][other] for other in field] for one in field]
     count = len(field)
     whole = sum([sum(row) for row in inner]) / count**2
@@ -195,7 +195,7 @@ def _exact_errors(at: Optimum, parts: Vector, field: Sequence[int], slopes: list
         value.append(row[place] - 2 * sum(row) / count + whole)
         away = [-one for one in slope]
         away[place] = sum(slope)
-        ahead.append(sum(map(mul, away, times(inner, away))))
+        ahead.append(sum(map(mul, away, matvec(inner, away))))
     own = _quasi_variances(at, met, spread)
     return StandardErrors(value, ahead, [own[bot] for bot in field])
 
@@ -244,8 +244,8 @@ def _block_errors(at: Optimum, parts: Vector, field: Sequence[int], slopes: list
             whole[:] = [a - b for a, b in zip(whole, single, strict=True)]
         bend[mine][mine] += total + at.prior_curvature
         common[mine][mine] += variances[-1] + at.prior_curvature
-    answer = inverted(bend)
-    spread = sandwiched(answer, common)
+    answer = inverse_of(bend)
+    spread = sandwich(answer, common)
     whole_bend = [total + at.prior_curvature for total in at.sums]
     alone = [(one + at.prior_curvature) / by**2 for one, by in zip(variances, whole_bend, strict=True)]
     value, ahead, own = [], [], []
@@ -262,7 +262,7 @@ def _block_errors(at: Optimum, parts: Vector, field: Sequence[int], slopes: list
         # The covariance of this bot's deviations with those of the blocks, and so with the blocks' strengths.
         gone = [-one for one in shared[bot]]
         gone[block[bot]] += variances[bot]
-        tied = times(answer, gone)
+        tied = matvec(answer, gone)
         follow = [one / by for one in reach[bot]]
         away = [one - other for one, other in zip(follow, mean, strict=True)]
         value.append(_with_blocks(local, away, spread, tied, 1 / by))
@@ -277,7 +277,7 @@ def _block_errors(at: Optimum, parts: Vector, field: Sequence[int], slopes: list
 def _with_blocks(local: float, away: Vector, spread: Matrix, tied: Vector, scale: float) -> float:
     """Return a bot's own variance plus that of the distances to the blocks and twice their covariance."""
     # The blocks are an approximation, and their covariance may be too negative: never fall below half.
-    blocks: float = sum(map(mul, away, times(spread, away)))
+    blocks: float = sum(map(mul, away, matvec(spread, away)))
     common: float = sum(map(mul, away, tied))
     return max(0.5 * local, local + blocks + 2 * scale * common)
 

@@ -1,4 +1,4 @@
-"""Take out of each result what luck contributed."""
+"""Luck-adjusted results: subtract from each result what the luck of the match contributed, as a control variate."""
 
 from __future__ import annotations
 
@@ -15,35 +15,36 @@ from harness.core.records import GameRecord, shares_ahead
 from harness.core.rng import Chance, Part
 from harness.core.value_function import ValueFunction, Valuer
 from harness.match.replay import Replay
-from harness.ratings.evidence import pairs
+from harness.ratings.evidence import pair_outcomes
 from harness.ratings.leaderboard import Leaderboard
 
-# Luck taken out of results: what a match gave to each seat, less what its luck gave.
+# The control variate: what each seat got from the luck of a match.
 #
-# Wherever luck was drawn, the match is taken back to the moment before, and the same action is carried out with other
-# luck, several times. What a value function makes of the actual outcome, less what it makes of the others on average,
-# is the luck of that moment. Actual and other outcomes are drawn alike, so this difference is nought on average,
-# whatever the value function: taking it out moves no mean. A good value function makes results vary less, and that is
-# all it does. (Burch, Schmid, Moravcik, Morrill, Bowling: AIVAT, 2018, without its part for known strategies.)
+# At each chance event the match is taken back to the moment before, and the same action is applied with other luck,
+# several times. The value function's estimate of the actual outcome, minus the mean of its estimates of the
+# alternatives, is the luck of that event. Actual and alternative outcomes have the same distribution, so this
+# difference has expectation zero for any value function: subtracting it does not bias a result. A good value function
+# makes results vary less, and a bad one makes them vary more; neither changes what is estimated.
+#
+# This is AIVAT without its terms for known strategies (Burch, Schmid, Moravcik, Morrill, Bowling, 2018), also known
+# as an advantage sum.
 
 
-ALTERNATIVES = 12
-"""How often each piece of luck is drawn anew: the mean of so many stands for all that could have been."""
-
-
+ALTERNATIVE_DRAWS = 12
+"""Number of times that each chance event is drawn again; their mean stands for all possible outcomes."""
 DEAL = "deal"
 """The phase before the first choice."""
 
 
-class Judge(Protocol):
-    """Who guesses how a match will end, from a state of the game alone: never from the luck behind it."""
+class StateEvaluator(Protocol):
+    """Estimates how a match will end, from a state of the game alone: never from the luck behind it."""
 
     def shares(self, state: State[Any], expected: Sequence[float]) -> Sequence[float]:
-        """For each seat the share of the others that it will finish ahead of, if so much was expected beforehand."""
+        """Return the share of the others that each seat will finish ahead of; `expected` is that before the match."""
 
 
-class PlayedLuck(Chance):
-    """The luck of a match as it was; it notes the names that it is drawn by."""
+class RecordedChance(Chance):
+    """The random numbers of a match as they were, with a list of the names that were drawn."""
 
     __slots__ = ("fresh", "past")
 
@@ -51,329 +52,335 @@ class PlayedLuck(Chance):
         super().__init__(seed)
         self.past: set[tuple[Part, ...]] = set()
         self.fresh: list[tuple[Part, ...]] = []
-        """What was drawn since `settle`."""
+        """Names that were drawn since the last call of `mark_past`."""
 
     def number_for(self, where: tuple[Part, ...]) -> int:
-        """As of any luck."""
+        """Return the number with this name, and note that it was drawn."""
         self.fresh.append(where)
         return super().number_for(where)
 
-    def settle(self) -> None:
-        """What was drawn so far is the past from now on."""
+    def mark_past(self) -> None:
+        """Move what was drawn so far to the past."""
         self.past.update(self.fresh)
         self.fresh.clear()
 
 
-class OtherLuck(Chance):
-    """Luck that might have come instead: other numbers, but for names that were drawn in the past."""
+class AlternativeChance(Chance):
+    """Other random numbers, except for names that were drawn in the past of the match."""
 
-    __slots__ = ("_name", "_played")
+    __slots__ = ("_name", "_recorded")
 
-    def __init__(self, seed: int, played: PlayedLuck, *name: Part) -> None:
+    def __init__(self, seed: int, recorded: RecordedChance, *name: Part) -> None:
         super().__init__(seed)
-        self._played, self._name = played, name
+        self._recorded, self._name = recorded, name
 
     def number_for(self, where: tuple[Part, ...]) -> int:
-        """A number of its own, or that of the past."""
-        if where in self._played.past:
-            return Chance.number_for(self._played, where)
+        """Return the recorded number if it was drawn in the past, otherwise another one."""
+        if where in self._recorded.past:
+            return Chance.number_for(self._recorded, where)
         return super().number_for(self._name + where)
 
 
-class LuckyMoment:
-    """A moment of a match at which luck was drawn: the state that came of it, and states that might have come."""
+class ChanceEvent:
+    """A point of a match at which luck was drawn: the actual state after it, and alternatives."""
 
-    __slots__ = ("actual", "others", "phase")
+    __slots__ = ("actual", "alternatives", "phase")
 
-    def __init__(self, phase: str, actual: State[Any], others: Sequence[State[Any]]) -> None:
+    def __init__(self, phase: str, actual: State[Any], alternatives: Sequence[State[Any]]) -> None:
         self.phase = phase
-        """What had been chosen; DEAL at the beginning."""
-        self.actual, self.others = actual, others
+        """The kind of choice before the event; DEAL at the start."""
+        self.actual, self.alternatives = actual, alternatives
 
-    def worth(self, judge: Judge, expected: Sequence[float]) -> list[float]:
-        """What the luck was worth to each seat: nought on average."""
-        guesses = [judge.shares(other, expected) for other in self.others]
-        actual = judge.shares(self.actual, expected)
-        return [here - sum(there) / len(there) for here, *there in zip(actual, *guesses, strict=True)]
+    def luck(self, evaluator: StateEvaluator, expected: Sequence[float]) -> list[float]:
+        """Return what the event gave to each seat, in shares of the table; the expectation is zero."""
+        estimates = [evaluator.shares(other, expected) for other in self.alternatives]
+        actual = evaluator.shares(self.actual, expected)
+        return [here - sum(there) / len(there) for here, *there in zip(actual, *estimates, strict=True)]
 
 
-def moments(
-    game: Game[Any], record: GameRecord, alternatives: int = ALTERNATIVES, phases: Container[str] | None = None
-) -> Iterator[LuckyMoment]:
-    """The moments of a recorded match at which luck was drawn, the deal first; look at each before the next.
+def chance_events(
+    game: Game[Any], record: GameRecord, alternatives: int = ALTERNATIVE_DRAWS, phases: Container[str] | None = None
+) -> Iterator[ChanceEvent]:
+    """Return the chance events of a recorded match, the deal first. Use each one before asking for the next.
 
-    With `phases`, only those after such choices. Whether a moment is one is settled before its luck: a step is the same
-    up to its first draw, whatever is drawn.
+    With `phases`, return only those after such choices. Whether an event belongs to them is known before its luck is
+    drawn (a step is the same up to its first draw), so the selection does not bias the adjustment.
     """
-    luck = PlayedLuck(record.seed)
+    recorded = RecordedChance(record.seed)
     seed = Chance(record.seed).derive("luck taken out", record.id)
-    replay = Replay(game, record, luck)
+    replay = Replay(game, record, recorded)
     state, players = replay.state, len(record.seats)
     state.log = None
     if phases is None or DEAL in phases:
-        yield LuckyMoment(DEAL, state, [game.new(players, OtherLuck(seed, luck, 0, n)) for n in range(alternatives)])
-    luck.settle()
+        deals = [game.new(players, AlternativeChance(seed, recorded, 0, n)) for n in range(alternatives)]
+        yield ChanceEvent(DEAL, state, deals)
+    recorded.mark_past()
     number = 0
     while not replay.over:
         if phases is not None and state.phase not in phases:
             replay.step()
-            luck.settle()
+            recorded.mark_past()
             continue
         before, unseen, action = state.clone(), state.unseen(), replay.next_action()
         replay.step()
-        if luck.fresh or state.unseen() != unseen:
+        # Either numbers were drawn, or a card was turned over whose place had been drawn earlier.
+        if recorded.fresh or state.unseen() != unseen:
             number += 1
-            others = [before.redealt(OtherLuck(seed, luck, number, n)) for n in range(alternatives)]
+            others = [before.redealt(AlternativeChance(seed, recorded, number, n)) for n in range(alternatives)]
             for other in others:
                 other.step(action)
-            yield LuckyMoment(before.phase, state, others)
-            luck.settle()
+            yield ChanceEvent(before.phase, state, others)
+            recorded.mark_past()
     replay.check_end()
 
 
-def luck_of(
+def luck_by_phase(
     game: Game[Any],
     record: GameRecord,
-    judge: Judge,
+    evaluator: StateEvaluator,
     expected: Sequence[float],
-    alternatives: int = ALTERNATIVES,
+    alternatives: int = ALTERNATIVE_DRAWS,
     phases: Container[str] | None = None,
 ) -> dict[str, list[float]]:
-    """What luck gave to each seat of a match, in shares of the table, by what had been chosen before it: all of it is
-    nought on average. With `phases`, only that after such choices."""
+    """Return what luck gave to each seat of a match, in shares of the table, by the kind of choice before it.
+
+    Each figure has expectation zero. With `phases`, return only these.
+    """
     total: dict[str, list[float]] = {}
-    for moment in moments(game, record, alternatives, phases):
-        worth = moment.worth(judge, expected)
-        so_far = total.get(moment.phase)
-        total[moment.phase] = [a + b for a, b in zip(so_far, worth, strict=True)] if so_far else worth
+    for event in chance_events(game, record, alternatives, phases):
+        luck = event.luck(evaluator, expected)
+        so_far = total.get(event.phase)
+        total[event.phase] = [a + b for a, b in zip(so_far, luck, strict=True)] if so_far else luck
     return total
 
 
-# What each seat of a match could be expected to do before it began, from how its bots fared in earlier deals.
+# What each seat of a match was expected to do before it started, from the results of its bots in other deals.
 #
-# A value function that takes all bots for equal would call it luck that the better one wins. What is expected comes
-# from earlier deals alone, never from the deal in question: so it is fixed before the luck that it helps to judge is
-# drawn.
+# A value function that takes all bots for equal would count it as luck that the better bot wins. The expectation comes
+# from earlier deals only, never from the deal in question, so it is fixed before the luck is drawn that it helps to
+# measure: otherwise the adjustment would be biased.
 
 
-DOUBT = 4.0
-"""A pair starts as if it had met so often already, with the result that their other matches suggest."""
-PULL = 0.75
-"""How far a difference of two bots against everybody carries over to the two of them."""
+PRIOR_MEETINGS = 4.0
+"""Each pair starts with this many imaginary matches, with the result that their other matches suggest (shrinkage)."""
+TRANSFER = 0.75
+"""The part of the difference between two bots' results against all others that carries over to the two of them."""
 
 Sums = dict[tuple[str, str], list[float]]
-"""Two bots -> how often they met, and how often the first one finished ahead."""
-EVERYBODY = ""
+"""Two bots -> number of matches, and in how many of them the first finished ahead."""
+ALL_BOTS = ""
 
 
-class Expectations:
-    """Feed it matches in the order of the schedule, and ask before each."""
+class ExpectedShares:
+    """Expected results, from matches added in schedule order."""
 
     def __init__(self) -> None:
         self._sums: Sums = {}
         self._deals: dict[int, Sums] = {}
 
     def shares(self, seed: int, seats: Sequence[str]) -> list[float]:
-        """For each seat the share of the others that it should finish ahead of, as far as other deals tell."""
+        """Return the share of the others that each seat is expected to finish ahead of, by other deals than this."""
         deal = self._deals.get(seed, {})
-        levels = [self._share(deal, bot, EVERYBODY, 0.5) for bot in seats]
+        levels = [self._shrunk_share(deal, bot, ALL_BOTS, 0.5) for bot in seats]
         totals = [0.0] * len(seats)
         for one, other in combinations(range(len(seats)), 2):
-            suggested = min(1.0, max(0.0, 0.5 + PULL * (levels[one] - levels[other])))
-            share = self._share(deal, seats[one], seats[other], suggested)
+            suggested = min(1.0, max(0.0, 0.5 + TRANSFER * (levels[one] - levels[other])))
+            share = self._shrunk_share(deal, seats[one], seats[other], suggested)
             totals[one] += share
             totals[other] += 1 - share
         return [total / max(1, len(seats) - 1) for total in totals]
 
-    def _share(self, deal: Sums, one: str, other: str, suggested: float) -> float:
+    def _shrunk_share(self, deal: Sums, one: str, other: str, prior: float) -> float:
         if one == other:
             return 0.5
         met, ahead = self._sums.get((one, other), (0.0, 0.0))
         met_here, ahead_here = deal.get((one, other), (0.0, 0.0))
-        return (ahead - ahead_here + DOUBT * suggested) / (met - met_here + DOUBT)
+        return (ahead - ahead_here + PRIOR_MEETINGS * prior) / (met - met_here + PRIOR_MEETINGS)
 
-    def add(self, seed: int, seats: Sequence[str], ranks: tuple[int, ...]) -> None:
-        """Takes in a match of this deal."""
+    def add_match(self, seed: int, seats: Sequence[str], ranks: tuple[int, ...]) -> None:
+        """Add the result of a match of this deal."""
         deal = self._deals.setdefault(seed, {})
-        for left, right, share in pairs(ranks):
+        for left, right, share in pair_outcomes(ranks):
             one, other = seats[left], seats[right]
             if one != other:
                 for key, ahead in (
                     ((one, other), share),
                     ((other, one), 1 - share),
-                    ((one, EVERYBODY), share),
-                    ((other, EVERYBODY), 1 - share),
+                    ((one, ALL_BOTS), share),
+                    ((other, ALL_BOTS), 1 - share),
                 ):
-                    for sums in (self._sums, deal):
-                        both = sums.setdefault(key, [0.0, 0.0])
-                        both[0] += 1
-                        both[1] += ahead
+                    _add_pair(self._sums, deal, key, 1, ahead)
 
-    def before(self, record: GameRecord) -> list[float]:
-        """What could be expected of the seats of this match, which is then taken in."""
+    def expect_then_add(self, record: GameRecord) -> list[float]:
+        """Return the expected shares of the seats of a match, then add its result."""
         shares = self.shares(record.seed, record.seats)
-        self.add(record.seed, record.seats, record.ranks)
+        self.add_match(record.seed, record.seats, record.ranks)
         return shares
 
 
-# Luck taken out of all matches of a run, and the leaderboards that come of it.
+def _add_pair(total: Sums, deal: Sums, key: tuple[str, str], first: float, second: float) -> None:
+    """Add two numbers to the sums of all deals and of one deal."""
+    for sums in (total, deal):
+        both = sums.setdefault(key, [0.0, 0.0])
+        both[0] += first
+        both[1] += second
 
 
-FIRST_TRUST = 0.8
-"""How much of the luck that a value function sees is taken out before there is anything to go by."""
-TRUST_WEIGHT = 2.0
-"""How firmly: as if so much of it had been seen, in squares of shares."""
-BOT_WEIGHT = 1.0
-"""The same for one bot, before it is thought to be unlike the others."""
-MOST_TRUST = 1.5
-"""A value function that sees too little luck is not taken at more than this."""
-FEW = 64
-"""So many matches are done in this process: others take a moment to start."""
-A_TASK = 8
-"""Matches that a worker is given at a time."""
+# The adjustment of all matches of a run, and the leaderboards that result from it.
+
+
+PRIOR_COEFFICIENT = 0.8
+"""The coefficient of the control variate before any data."""
+PRIOR_WEIGHT = 2.0
+"""Weight of that prior, as a sum of squared luck in shares of the table."""
+BOT_PRIOR_WEIGHT = 1.0
+"""The same for a single bot, whose prior is the coefficient of all bots."""
+MAX_COEFFICIENT = 1.5
+"""Limits what a noisy estimate can do if the value function sees too little luck."""
+MIN_POOL_MATCHES = 64
+"""Fewer matches are adjusted in this process, because starting workers takes longer."""
+CHUNK_MATCHES = 8
+"""Matches that are sent to a worker at a time."""
 
 
 Luck = Mapping[str, Sequence[float]]
 """Phase -> what luck gave to each seat after such choices."""
-Kind = tuple[str, str]
-"""A phase, and a bot or EVERYBODY."""
 
 
-class Trust:
-    """How much of the luck that a value function sees should be taken out, as far as other, earlier deals tell.
+class ControlCoefficients:
+    """The coefficient of the control variate: which part of the luck that a value function sees to subtract.
 
-    If it sees more luck than there was, taking out a part is better, and nothing is best if it is no good at all. What
-    it sees may be better after one kind of choice than after another, and for one bot than for another: who always wins
-    has no luck. Since the parts are fixed before the deal in question, taking them out moves no mean either.
+    The variance is smallest for the coefficient of the regression of results on luck. A value function that exaggerates
+    has one below 1, a useless one has 0. It may differ between kinds of choices, and between bots: a bot that always
+    wins has no luck. The estimates are shrunk (from all bots, then from one bot) and come from other deals than the one
+    that is adjusted, so they do not bias its result either.
     """
 
     def __init__(self) -> None:
-        self._sums: dict[Kind, list[float]] = {}
-        self._deals: dict[int, dict[Kind, list[float]]] = {}
+        self._sums: Sums = {}
+        """Phase, and a bot or ALL_BOTS -> sum of luck times result, and sum of squared luck."""
+        self._deals: dict[int, Sums] = {}
 
-    def part(self, seed: int, phase: str, bot: str) -> float:
-        """How much of what this bot's luck seems to be after such a choice: 0 is nothing, 1 all of it."""
-        usual = self._part(seed, (phase, EVERYBODY), FIRST_TRUST, TRUST_WEIGHT)
-        return self._part(seed, (phase, bot), usual, BOT_WEIGHT)
+    def coefficient(self, seed: int, phase: str, bot: str) -> float:
+        """Return the coefficient for a bot's luck after such a choice: 0 subtracts nothing, 1 all of it."""
+        common = self._slope(seed, (phase, ALL_BOTS), PRIOR_COEFFICIENT, PRIOR_WEIGHT)
+        return self._slope(seed, (phase, bot), common, BOT_PRIOR_WEIGHT)
 
-    def _part(self, seed: int, kind: Kind, otherwise: float, weight: float) -> float:
-        with_result, squares = self._sums.get(kind, (0.0, 0.0))
-        here = self._deals.get(seed, {}).get(kind, (0.0, 0.0))
-        part = (with_result - here[0] + weight * otherwise) / (squares - here[1] + weight)
-        return min(MOST_TRUST, max(0.0, part))
+    def _slope(self, seed: int, key: tuple[str, str], prior: float, weight: float) -> float:
+        products, squares = self._sums.get(key, (0.0, 0.0))
+        here = self._deals.get(seed, {}).get(key, (0.0, 0.0))
+        slope = (products - here[0] + weight * prior) / (squares - here[1] + weight)
+        return min(MAX_COEFFICIENT, max(0.0, slope))
 
-    def luck(self, record: GameRecord, luck: Luck) -> list[float]:
-        """What should be taken out of each seat's result of a match."""
+    def adjustment(self, record: GameRecord, luck: Luck) -> list[float]:
+        """Return what to subtract from each seat's result of a match."""
         return [
-            sum([self.part(record.seed, phase, bot) * given[seat] for phase, given in luck.items()])
+            sum([self.coefficient(record.seed, phase, bot) * given[seat] for phase, given in luck.items()])
             for seat, bot in enumerate(record.seats)
         ]
 
-    def add(self, record: GameRecord, luck: Luck, surprise: Sequence[float]) -> None:
-        """Takes in a match: the luck that was seen, and each seat's result less what was expected."""
+    def add_match(self, record: GameRecord, luck: Luck, surprise: Sequence[float]) -> None:
+        """Add a match: its luck, and each seat's result minus what was expected."""
         deal = self._deals.setdefault(record.seed, {})
         for phase, given in luck.items():
             for seat, bot in enumerate(record.seats):
-                with_result, squares = given[seat] * surprise[seat], given[seat] ** 2
-                for sums in (self._sums, deal):
-                    for kind in ((phase, EVERYBODY), (phase, bot)):
-                        both = sums.setdefault(kind, [0.0, 0.0])
-                        both[0] += with_result
-                        both[1] += squares
+                product, square = given[seat] * surprise[seat], given[seat] ** 2
+                for key in ((phase, ALL_BOTS), (phase, bot)):
+                    _add_pair(self._sums, deal, key, product, square)
 
 
 @dataclass(frozen=True, slots=True)
 class LuckAdjustment:
-    """The results of matches without their luck."""
+    """Luck-adjusted results of matches."""
 
     shares: Mapping[str, Sequence[float]]
-    """Match -> for each seat the share of the others that it finished ahead of, less its luck."""
+    """Match -> for each seat the share of the others that it finished ahead of, minus its luck."""
     functions: Mapping[str, ValueFunction]
-    """Game -> by what its luck was judged."""
-    doubts: Mapping[str, str] = field(default_factory=dict)
-    """Game -> why its value function may take out less than it could."""
+    """Game -> its value function."""
+    caveats: Mapping[str, str] = field(default_factory=dict)
+    """Game -> why its value function may remove less luck than it could."""
 
 
-def take_luck_out(
+def adjust_results(
     records: Iterable[GameRecord],
     games: Mapping[str, Game[Any]],
     functions: Mapping[str, ValueFunction],
     workers: int = 1,
     step: Callable[[], None] = lambda: None,
 ) -> LuckAdjustment:
-    """The results of these matches without their luck, whatever the number of workers; `step` is called for each."""
+    """Return the luck-adjusted results of matches, the same for any number of workers; call `step` for each match."""
     ordered = sorted(records, key=lambda record: record.index)
-    expectations = {name: Expectations() for name in games}
-    expected = [expectations[record.game].before(record) for record in ordered]
-    trust = {name: Trust() for name in games}
+    expected_shares = {name: ExpectedShares() for name in games}
+    expected = [expected_shares[record.game].expect_then_add(record) for record in ordered]
+    coefficients = {name: ControlCoefficients() for name in games}
     shares = {}
     for record, before, luck in zip(
-        ordered, expected, _all_luck(ordered, expected, games, functions, workers), strict=True
+        ordered, expected, _luck_of_all(ordered, expected, games, functions, workers), strict=True
     ):
-        played, judge = shares_ahead(record.ranks), trust[record.game]
-        taken = judge.luck(record, luck)
-        shares[record.id] = tuple([share - mine for share, mine in zip(played, taken, strict=True)])
-        judge.add(record, luck, [share - was for share, was in zip(played, before, strict=True)])
+        played, control = shares_ahead(record.ranks), coefficients[record.game]
+        adjustment = control.adjustment(record, luck)
+        shares[record.id] = tuple([share - mine for share, mine in zip(played, adjustment, strict=True)])
+        control.add_match(record, luck, [share - was for share, was in zip(played, before, strict=True)])
         step()
-    doubts = {name: function.mismatch(games[name]) for name, function in functions.items()}
-    return LuckAdjustment(shares, functions, {name: doubt for name, doubt in doubts.items() if doubt})
+    caveats = {name: function.mismatch(games[name]) for name, function in functions.items()}
+    return LuckAdjustment(shares, functions, {name: caveat for name, caveat in caveats.items() if caveat})
 
 
-def _all_luck(
+def _luck_of_all(
     records: Sequence[GameRecord],
     expected: Sequence[Sequence[float]],
     games: Mapping[str, Game[Any]],
     functions: Mapping[str, ValueFunction],
     workers: int,
 ) -> Iterator[Luck]:
-    """What luck gave to the seats of each match, in the order of the records."""
-    if workers < 2 or len(records) < FEW:
-        yield from map(_luck, records, expected, repeat(_Judges(games, functions)))
+    """Return the luck of each match, in the order of the records."""
+    if workers < 2 or len(records) < MIN_POOL_MATCHES:
+        yield from map(_luck_of, records, expected, repeat(_Evaluators(games, functions)))
         return
     pool = ProcessPoolExecutor(workers, get_context("fork"), _start_worker, (games, functions))
     try:
-        yield from pool.map(_luck_in_worker, records, expected, chunksize=A_TASK)
+        yield from pool.map(_luck_in_worker, records, expected, chunksize=CHUNK_MATCHES)
     finally:
         pool.shutdown(cancel_futures=True)
 
 
-class _Judges:
-    """The games and who judges their luck, made ready once for each process."""
+class _Evaluators:
+    """The games and the evaluators of their states, built once in each process."""
 
     def __init__(self, games: Mapping[str, Game[Any]], functions: Mapping[str, ValueFunction]) -> None:
         self.games = games
         self.valuers = {name: Valuer(function) for name, function in functions.items()}
 
 
-_here: list[_Judges] = []
+_in_worker: list[_Evaluators] = []
 
 
 def _start_worker(games: Mapping[str, Game[Any]], functions: Mapping[str, ValueFunction]) -> None:
-    _here[:] = [_Judges(games, functions)]
+    _in_worker[:] = [_Evaluators(games, functions)]
 
 
 def _luck_in_worker(record: GameRecord, expected: Sequence[float]) -> Luck:
-    return _luck(record, expected, _here[0])
+    return _luck_of(record, expected, _in_worker[0])
 
 
-def _luck(record: GameRecord, expected: Sequence[float], judges: _Judges) -> Luck:
-    valuer = judges.valuers[record.game]
-    return luck_of(judges.games[record.game], record, valuer, expected, phases=valuer.function.phases)
+def _luck_of(record: GameRecord, expected: Sequence[float], evaluators: _Evaluators) -> Luck:
+    valuer = evaluators.valuers[record.game]
+    return luck_by_phase(evaluators.games[record.game], record, valuer, expected, phases=valuer.function.phases)
 
 
-def noted(
+def with_notes(
     plain: Sequence[Leaderboard], adjusted: Sequence[Leaderboard], adjustment: LuckAdjustment, games: Mapping[str, str]
 ) -> list[Leaderboard]:
-    """The adjusted leaderboards with a note that says so and what it was worth; `games` are theirs, by title."""
+    """Return the adjusted leaderboards with a note on what the adjustment did; `games` are theirs, by title."""
     return [
-        replace(board, notes=[*board.notes, _note(saving(before, board), adjustment, games[board.title])])
+        replace(board, notes=[*board.notes, _note(sample_size_factor(before, board), adjustment, games[board.title])])
         for before, board in zip(plain, adjusted, strict=True)
     ]
 
 
-def saving(plain: Leaderboard, adjusted: Leaderboard) -> float | None:
-    """How many times as many matches would have given the adjusted intervals of `ahead` without adjustment."""
-    reaches = [
+def sample_size_factor(plain: Leaderboard, adjusted: Leaderboard) -> float | None:
+    """Return how many times as many matches would give equally narrow intervals without adjustment."""
+    widths = [
         (before.ahead.reach, after.ahead.reach)
         for before, after in zip(
             sorted(plain.standings, key=lambda one: one.line.bot),
@@ -382,11 +389,11 @@ def saving(plain: Leaderboard, adjusted: Leaderboard) -> float | None:
         )
         if before.ahead and after.ahead and isfinite(before.ahead.reach) and after.ahead.reach
     ]
-    squares = sum([after**2 for _, after in reaches])
-    return sum([before**2 for before, _ in reaches]) / squares if squares else None
+    squares = sum([after**2 for _, after in widths])
+    return sum([before**2 for before, _ in widths]) / squares if squares else None
 
 
-def _note(times: float | None, adjustment: LuckAdjustment, game: str) -> str:
+def _note(factor: float | None, adjustment: LuckAdjustment, game: str) -> str:
     functions = adjustment.functions
     judged = [
         f"{function.digest} for {name}, learned from {function.lesson.matches:,} other matches"
@@ -397,10 +404,10 @@ def _note(times: float | None, adjustment: LuckAdjustment, game: str) -> str:
         "Luck-adjusted: `ahead`, its interval and who is told apart by it are without what luck gave; everything else "
         f"is as played. Value function {'; '.join(judged)}."
     )
-    if times is not None:
+    if factor is not None:
         note += (
-            f" The intervals are as narrow as those of {times:.2f} times as many matches."
-            if times > 1
-            else f" It did not pay here: the intervals are those of {times:.2f} times as many matches."
+            f" The intervals are as narrow as those of {factor:.2f} times as many matches."
+            if factor > 1
+            else f" It did not pay here: the intervals are those of {factor:.2f} times as many matches."
         )
-    return " ".join([note, *[doubt for name, doubt in adjustment.doubts.items() if game in ("", name)]])
+    return " ".join([note, *[caveat for name, caveat in adjustment.caveats.items() if game in ("", name)]])

@@ -28,7 +28,7 @@ from harness.core.value_function import (
     value_function_of,
 )
 from harness.executors.base import default_workers
-from harness.luck.adjustment import Expectations, PlayedLuck, luck_of, noted, take_luck_out
+from harness.luck.adjustment import ExpectedShares, RecordedChance, adjust_results, luck_by_phase, with_notes
 from harness.plugins.entrants import Entrant
 from harness.plugins.registry import Registry
 from harness.ratings.leaderboard import Leaderboard
@@ -68,10 +68,10 @@ def luck_adjusted_leaderboards(
     games = {name: game for name, game in configure_run(run, registry).items() if name in played}
     given = read_values(values)
     functions = {name: value_function_of(game, given) for name, game in games.items()}
-    adjustment = take_luck_out(records, games, functions, default_workers(), step)
+    adjustment = adjust_results(records, games, functions, default_workers(), step)
     plain = boards_of(run, records, by, whole=whole)
     adjusted = boards_of(run, records, by, adjustment.shares, whole=whole)
-    return noted(plain, adjusted, adjustment, {by(record): record.game for record in records})
+    return with_notes(plain, adjusted, adjustment, {by(record): record.game for record in records})
 
 
 # Learns a value function: plays matches of many kinds, notes how the seats stand after a piece of luck, fits trees.
@@ -134,13 +134,13 @@ def learn(
         import numpy as np
     except ModuleNotFoundError as error:
         raise UsageError("To learn a value function needs numpy: pip install 'arena-harness[learn]'.") from error
-    luck, expectations = Chance(seed), Expectations()
+    luck, expectations = Chance(seed), ExpectedShares()
     learned, apart, last = _Rows(), _Rows(), deque[tuple[GameRecord, list[float]]](maxlen=TRIED)
     for number in range(matches):
         rng = luck.rng("lesson", game.name, number)
         table = [(rng.choice(entrants), rng.choice(SLIPS)) for _ in range(players[number % len(players)])]
         positions, record = _play(game, table, luck.derive("match", game.name, number), rng)
-        expected = expectations.before(record)
+        expected = expectations.expect_then_add(record)
         last.append((record, expected))
         if number >= WARM_UP * matches:
             rows = apart if number >= (1 - KEPT_APART) * matches else learned
@@ -160,7 +160,7 @@ def _play(
     game: Game[Any], table: Sequence[tuple[Entrant, float]], seed: int, rng: Random
 ) -> tuple[list[list[list[float]]], GameRecord]:
     """A match of these bots with their slips: how its seats stood after some pieces of luck, and its record."""
-    luck = PlayedLuck(seed)
+    luck = RecordedChance(seed)
     bots = [_seated(entrant, game, seat, len(table), Chance(seed)) for seat, (entrant, _) in enumerate(table)]
     state = game.new(len(table), luck)
     noted: list[State[Any]] = []
@@ -168,7 +168,7 @@ def _play(
     while state.legal:
         if luck.fresh or state.unseen() != unseen:
             noted.append(state.clone())
-            luck.settle()
+            luck.mark_past()
         unseen, seat, legal = state.unseen(), state.seat, state.legal
         if len(legal) == 1:
             action = legal[0]
@@ -212,7 +212,7 @@ def _phases_that_matter(
     """The choices after which it sees so much luck in these matches that looking there pays."""
     squares: dict[str, float] = {}
     for record, expected in matches:
-        for phase, luck in luck_of(game, record, valuer, expected, alternatives=2).items():
+        for phase, luck in luck_by_phase(game, record, valuer, expected, alternatives=2).items():
             squares[phase] = squares.get(phase, 0.0) + sum([mine * mine for mine in luck])
     return sorted(phase for phase, seen in squares.items() if seen > PAYS * sum(squares.values()))
 

@@ -1,8 +1,8 @@
-"""How often a bot finishes ahead, with errors over deals and significant differences."""
+"""Beat rates (how often a bot finishes ahead) with errors over deals, and significant differences."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
@@ -10,21 +10,21 @@ from math import erf, exp, fsum, inf, log, sqrt
 from operator import mul
 from statistics import NormalDist
 
-from harness.ratings.evidence import LEVEL, DealKind, Evidence, Interval, cdf, mean_of, share_of
+from harness.ratings.evidence import LEVEL, DealKind, Evidence, Interval, mean_interval, student_cdf, wilson_interval
 
-# The little linear algebra that fits need: symmetric positive definite matrices of up to some hundred rows.
+# Linear algebra for fits: symmetric positive definite matrices of up to some hundred rows.
 
 
 Matrix = list[list[float]]
 
 
-def times(matrix: Matrix, vector: Sequence[float]) -> list[float]:
-    """The product of a matrix and a vector."""
+def matvec(matrix: Matrix, vector: Sequence[float]) -> list[float]:
+    """Return the product of a matrix and a vector."""
     return [sum(map(mul, row, vector)) for row in matrix]
 
 
-def inverted(matrix: Matrix) -> Matrix:
-    """The inverse of a symmetric positive definite matrix, through its Cholesky factor."""
+def inverse_of(matrix: Matrix) -> Matrix:
+    """Return the inverse of a symmetric positive definite matrix, by its Cholesky factor."""
     size = len(matrix)
     factor: Matrix = []
     for i, given in enumerate(matrix):
@@ -48,100 +48,99 @@ def inverted(matrix: Matrix) -> Matrix:
     return inverse
 
 
-def sandwiched(outer: Matrix, inner: Matrix) -> Matrix:
-    """outer * inner * outer, for symmetric matrices."""
-    half = [times(inner, row) for row in outer]
-    return [times(outer, row) for row in half]
+def sandwich(outer: Matrix, inner: Matrix) -> Matrix:
+    """Return outer * inner * outer for symmetric matrices: the form of a sandwich covariance."""
+    half = [matvec(inner, row) for row in outer]
+    return [matvec(outer, row) for row in half]
 
 
-# `ahead`: the share of the others that a bot finishes ahead of, corrected for whom it met, with its errors.
+# The beat rate (column `ahead`): the share of the others that a bot finishes ahead of, corrected for its opponents.
 #
-# Whoever meets strong opponents finishes ahead of fewer. So each bot gets a worth, and the worths are such that the
-# differences between them come as near as can be to what was seen: a result of a pair at a table (1 ahead, 0 behind,
-# 1/2 level) is expected to be 1/2 plus the difference of the two worths (least squares; in sport it is known as
-# Massey's method). `ahead` is 1/2 plus how much the worth is above that of the others on average. Where everybody met
-# everybody equally often it is exactly the share that was counted.
+# A bot with strong opponents finishes ahead of fewer. So each bot gets a worth, by least squares: the result of a pair
+# at a table (1 ahead, 0 behind, 1/2 for a tie) is expected to be 1/2 plus the difference of the two worths (Massey's
+# method in sports). The beat rate is 1/2 plus the worth relative to the mean of the others. If all bots met equally
+# often it is exactly the share that was counted.
 #
-# The fit needs, for each bot, only the sum of its shares above one half. So the errors are those of such sums: deals
-# that were played by the same tables are alike but for luck, and their spread about their own mean is the error. That
-# some tables have stronger opponents than others is no luck and does not count. Deals that are alone of their kind
-# have nothing to be compared with but the fit.
+# The fit depends only on the sum of each bot's margins (share of the table finished ahead of, minus one half), so its
+# errors are those of such sums. The sampling unit is the deal. Deals of a stratum (played by the same tables) differ
+# by luck only, so their variance about their mean is the error. That some tables have stronger opponents than others
+# is no luck and does not count. Deals that are the only ones of their kind are compared with the fit instead.
 
 
-SEATED = 1.15**2
-"""By how much the variances of runs are larger in which results decide who meets whom: winners meet winners, so what
-goes through others agrees with what was seen directly. By simulation; see docs/ratings.md."""
-_NOUGHT = 1e-9
-_FREE = 0.05
-"""A deal that explains more than all but this share of its own margin says nothing about errors."""
+ADAPTIVE_SEATING_INFLATION = 1.15**2
+"""Factor on variances if results decide which bots meet: winners meet winners there, so indirect results agree with
+direct ones too well. By simulation; see docs/ratings.md."""
+_ZERO_TOLERANCE = 1e-9
+_MIN_RESIDUAL_SHARE = 0.05
+"""Deals that determine more than all but this share of their fitted values (by leverage) are left out of errors."""
 
 
 @dataclass(slots=True)
-class Spread:
-    """A variance that is a sum of variances, each from so many deals, and the degrees of freedom that this comes to."""
+class PooledVariance:
+    """A sum of estimated variances, with its approximate degrees of freedom (Satterthwaite)."""
 
     variance: float = 0.0
-    most: float = 0.0
-    """The degrees of freedom of all parts together: no sum has more."""
+    max_freedom: float = 0.0
+    """The degrees of freedom of all parts together; the sum cannot have more."""
     _squares: float = 0.0
 
     def add(self, variance: float, freedom: float, parts: float = 0.0) -> None:
-        """Takes in a part with so many degrees of freedom, of which it may cost others some (`parts` of its own)."""
+        """Add a variance with its degrees of freedom; `parts`, if given, is what it adds to the maximum."""
         self.variance += variance
-        self.most += parts or freedom
-        # Satterthwaite's rule, with + 2 here and - 2 below: a variance of few deals is not known itself, and without
-        # them the squares of such variances would seem too large on average.
+        self.max_freedom += parts or freedom
+        # With + 2 here and - 2 below, because the square of an estimated variance is too large on average: for a
+        # normal sample its expectation is (1 + 2 / freedom) times the square of the true variance.
         self._squares += variance**2 / (freedom + 2)
 
     @property
     def freedom(self) -> float:
-        """The degrees of freedom of the sum; 0 if nothing can be said."""
-        if self.most < 1 - 1e-9:
+        """The degrees of freedom of the sum; 0 if there are too few deals."""
+        if self.max_freedom < 1 - 1e-9:
             return 0.0
         if not self._squares:
-            return self.most
-        return max(1.0, min(self.most, self.variance**2 / self._squares - 2))
+            return self.max_freedom
+        return max(1.0, min(self.max_freedom, self.variance**2 / self._squares - 2))
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """How far one bot is ahead of another, with the standard error and its degrees of freedom."""
+    """The difference of two beat rates, with its standard error and degrees of freedom."""
 
     value: float
     error: float
     freedom: float
 
     @property
-    def chance(self) -> float:
-        """Student's one-sided chance of a value below this one, if there were no difference."""
+    def cdf(self) -> float:
+        """Student's probability of a smaller difference if there were none in truth."""
         if not self.error:
             return 0.5
-        return cdf(self.value / self.error, self.freedom)
+        return student_cdf(self.value / self.error, self.freedom)
 
 
 @dataclass(frozen=True, slots=True)
-class AheadFit:
-    """What the fit found for each bot by number."""
+class BeatRateFit:
+    """The fitted beat rates, by number of bot."""
 
     values: list[float]
     covariance: Matrix
     freedom: list[float]
-    """Degrees of freedom of each bot's error; 0 where there is none to be had."""
+    """Degrees of freedom of each bot's error; 0 if no error can be estimated."""
     deals: list[int]
     matches: list[int]
     scores: list[Interval | None]
     part: list[int]
-    """The number of the part of the field that a bot belongs to. Parts never met, not even through others."""
+    """For each bot the number of its connected component. Components never met, not even indirectly."""
 
     def interval(self, bot: int) -> Interval | None:
-        """The share of the others that it finishes ahead of; None for a bot that met nobody."""
+        """Return the beat rate of a bot with its interval; None for a bot without opponents."""
         if not self.matches[bot]:
             return None
         variance = self.covariance[bot][bot] if self.freedom[bot] else inf
-        return share_of(self.values[bot], variance, self.freedom[bot], self.matches[bot])
+        return wilson_interval(self.values[bot], variance, self.freedom[bot], self.matches[bot])
 
     def difference(self, one: int, other: int) -> Difference | None:
-        """How far one is ahead of another; None if they never met, not even through others, or no error is known."""
+        """Return the difference of two bots; None if they never met, not even indirectly, or if no error is known."""
         freedom = min(self.freedom[one], self.freedom[other])
         if self.part[one] != self.part[other] or not freedom:
             return None
@@ -152,13 +151,13 @@ class AheadFit:
 
 
 def _difference(value: float, variance: float, freedom: float, deals: int) -> Difference:
-    value = value if abs(value) > _NOUGHT else 0.0
-    # If a few deals all say the same, their spread says too little: n deals are never more than n / 2 errors.
+    value = value if abs(value) > _ZERO_TOLERANCE else 0.0
+    # If a few deals all agree, their variance is too small: n deals never count for more than n / 2 standard errors.
     return Difference(value, max(sqrt(max(0.0, variance)), 2 * abs(value) / deals), freedom)
 
 
 class _Stratum:
-    """Deals of one kind: their number, and sums of what they differ from the first of them."""
+    """The deals of one kind: their number, and sums of differences from the first of them (for exact variances)."""
 
     __slots__ = ("first", "kind", "n", "products", "squares", "sums")
 
@@ -182,25 +181,25 @@ class _Stratum:
         self.squares = [total + value * value for total, value in zip(self.squares, moved[::2], strict=True)]
 
 
-def worths(evidence: Evidence, bots: int) -> list[float]:
-    """The `ahead` of each bot without errors: the order of the table, cheaply."""
+def beat_rates(evidence: Evidence, bots: int) -> list[float]:
+    """Return the beat rate of each bot without errors, which is fast: for the order of the table."""
     margins = [0.0] * bots
     for _, kind, values in evidence.deals():
         for bot, margin in zip(kind.bots, values[1::2], strict=True):
             margins[bot] += margin
-    return solved(evidence, margins)
+    return beat_rates_of(evidence, margins)
 
 
-def solved(evidence: Evidence, margins: Sequence[float]) -> list[float]:
-    """The `ahead` that such sums of shares above one half mean, for those who met as they did here."""
+def beat_rates_of(evidence: Evidence, margins: Sequence[float]) -> list[float]:
+    """Return the beat rates for these sums of margins, if bots met as they did here."""
     part = _parts(evidence, len(margins))
-    inverse = inverted(_laplacian(evidence, part))
-    return _shares(times(inverse, margins), part)
+    inverse = inverse_of(_laplacian(evidence, part))
+    return _shares(matvec(inverse, margins), part)
 
 
 def _strata(evidence: Evidence) -> Iterator[_Stratum]:
-    """The deals of each kind together: first the kinds of which there are several deals, then all others."""
-    kinds = evidence.kinds()
+    """Return the deals of each kind together: first kinds with several deals, then single deals."""
+    kinds = evidence.kind_counts()
     strata: dict[int, _Stratum] = {}
     for number, kind, values in evidence.deals():
         if kinds[number] > 1:
@@ -216,10 +215,10 @@ def _strata(evidence: Evidence) -> Iterator[_Stratum]:
 
 
 def head_to_head(evidence: Evidence) -> dict[tuple[int, int], Difference]:
-    """For each pair by how much the one's shares are above the other's at tables where both sit, and nowhere else.
+    """Return for each pair the difference of their shares of the table, at tables where both sit only.
 
-    Where results decide who meets whom this is what can be tested: a table that has been seated is a fair trial of
-    those who sit there, whatever seated it; what goes through others is not.
+    If results decide which bots meet, this is what can be tested: a table is a fair test of the bots that sit there,
+    however it was seated; indirect comparisons are not.
     """
     found: dict[tuple[int, int], list[tuple[_Stratum, int, int]]] = {}
     for stratum in _strata(evidence):
@@ -232,7 +231,7 @@ def head_to_head(evidence: Evidence) -> dict[tuple[int, int], Difference]:
 
 def _direct(meetings: Sequence[tuple[_Stratum, int, int]]) -> Difference | None:
     deals = matches = 0
-    total, spread = 0.0, Spread()
+    total, spread = 0.0, PooledVariance()
     for stratum, one, other in meetings:
         deals += stratum.n
         matches += stratum.n * stratum.kind.tables[0][1]
@@ -255,8 +254,8 @@ def _direct(meetings: Sequence[tuple[_Stratum, int, int]]) -> Difference | None:
     return _difference(total / matches, spread.variance / matches**2, spread.freedom, deals)
 
 
-def fit_ahead(evidence: Evidence, bots: int, seated: bool = False) -> AheadFit:
-    """`ahead` and the mean score of bots 0 .. bots - 1, with their errors; `seated`: by results."""
+def fit_beat_rates(evidence: Evidence, bots: int, seated: bool = False) -> BeatRateFit:
+    """Return beat rates and mean scores of all bots, with errors; `seated`: results decide which bots meet."""
     margins, scores, matches, deals = [0.0] * bots, [0.0] * bots, [0] * bots, [0] * bots
     for stratum in _strata(evidence):
         n = stratum.n
@@ -268,8 +267,8 @@ def fit_ahead(evidence: Evidence, bots: int, seated: bool = False) -> AheadFit:
             for bot in table:
                 matches[bot] += n * count
     part = _parts(evidence, bots)
-    inverse = inverted(_laplacian(evidence, part))
-    worth = times(inverse, margins)
+    inverse = inverse_of(_laplacian(evidence, part))
+    worth = matvec(inverse, margins)
     errors, means = _Errors(bots), _MeanScores(scores, matches, deals)
     for stratum in _strata(evidence):
         if stratum.n > 1:
@@ -277,20 +276,20 @@ def fit_ahead(evidence: Evidence, bots: int, seated: bool = False) -> AheadFit:
         else:
             errors.add_single(stratum, worth, inverse)
         means.add(stratum)
-    covariance = sandwiched(inverse, errors.of_margins)
-    scale = [sqrt(SEATED) * one if seated else one for one in _scales(part)]
+    covariance = sandwich(inverse, errors.of_margins)
+    scale = [sqrt(ADAPTIVE_SEATING_INFLATION) * one if seated else one for one in _scales(part)]
     for bot, row in enumerate(covariance):
         covariance[bot] = [scale[bot] * scale[other] * value for other, value in enumerate(row)]
     freedom = [spread.freedom for spread in errors.spreads]
-    return AheadFit(_shares(worth, part), covariance, freedom, deals, matches, means.intervals(), part)
+    return BeatRateFit(_shares(worth, part), covariance, freedom, deals, matches, means.intervals(), part)
 
 
 class _Errors:
-    """The covariance of the sums of margins, put together kind by kind."""
+    """The covariance of the sums of margins, added kind by kind."""
 
     def __init__(self, bots: int) -> None:
         self.of_margins: Matrix = [[0.0] * bots for _ in range(bots)]
-        self.spreads = [Spread() for _ in range(bots)]
+        self.spreads = [PooledVariance() for _ in range(bots)]
 
     def add_alike(self, stratum: _Stratum) -> None:
         n, bots = stratum.n, stratum.kind.bots
@@ -315,9 +314,9 @@ class _Errors:
                 sum([inverse[bot][bot] for bot in table])
                 - sum([inverse[bot][other] for bot in table for other in table]) / size
             )
-        # How much of its own margin a deal explains, having had its say in the fit: what is left is too small by that.
+        # One minus the leverage: residuals are too small by this factor, because the deal took part in the fit.
         free = 1 - pull / (len(bots) - 1)
-        if free < _FREE:
+        if free < _MIN_RESIDUAL_SHARE:
             return
         residuals = [left[bot] / free for bot in bots]
         for bot, mine in zip(bots, residuals, strict=True):
@@ -328,12 +327,12 @@ class _Errors:
 
 
 class _MeanScores:
-    """The mean scores with their errors, put together kind by kind."""
+    """The mean scores with their errors, added kind by kind."""
 
     def __init__(self, scores: Sequence[float], matches: Sequence[int], deals: Sequence[int]) -> None:
         self.matches, self.deals = matches, deals
         self.means = [total / count if count else 0.0 for total, count in zip(scores, matches, strict=True)]
-        self.spreads = [Spread() for _ in scores]
+        self.spreads = [PooledVariance() for _ in scores]
 
     def add(self, stratum: _Stratum) -> None:
         n, bots = stratum.n, stratum.kind.bots
@@ -354,13 +353,13 @@ class _MeanScores:
 
     def intervals(self) -> list[Interval | None]:
         return [
-            mean_of(value, spread.variance / count**2, spread.freedom) if count else None
+            mean_interval(value, spread.variance / count**2, spread.freedom) if count else None
             for value, spread, count in zip(self.means, self.spreads, self.matches, strict=True)
         ]
 
 
 def _laplacian(evidence: Evidence, part: Sequence[int]) -> Matrix:
-    """Who met whom, how often, with what weight; and what makes it invertible without changing any difference."""
+    """Return the weighted Laplacian of the graph of meetings, made invertible without changing any difference."""
     bots = len(part)
     matrix = [[0.0] * bots for _ in range(bots)]
     for (one, other), (_, _, weight) in evidence.meetings.items():
@@ -378,7 +377,7 @@ def _laplacian(evidence: Evidence, part: Sequence[int]) -> Matrix:
 
 
 def _parts(evidence: Evidence, bots: int) -> list[int]:
-    """For each bot the lowest number among those that it is connected with."""
+    """Return for each bot the lowest number in its connected component (union-find)."""
     part = list(range(bots))
 
     def root(bot: int) -> int:
@@ -394,7 +393,7 @@ def _parts(evidence: Evidence, bots: int) -> list[int]:
 
 
 def _scales(part: Sequence[int]) -> list[float]:
-    """Worths are counted from the mean of all, `ahead` from the mean of the others."""
+    """Return factors for beat rates: worths are relative to the mean of all bots, beat rates to that of the others."""
     sizes = {number: part.count(number) for number in set(part)}
     return [sizes[number] / (sizes[number] - 1) if sizes[number] > 1 else 0.0 for number in part]
 
@@ -403,28 +402,27 @@ def _shares(worth: Sequence[float], part: Sequence[int]) -> list[float]:
     return [0.5 + scale * value for scale, value in zip(_scales(part), worth, strict=True)]
 
 
-# How sure it is that a bot is better than the one below it in the table, so that 90% is right in 90 of 100 cases.
+# The probability that a bot is better than the next one of the table, calibrated: 90% is right in 90 of 100 cases.
 #
-# The two are neighbours because they were sorted by what they did, luck included. So a test that looks at these two
-# alone would be too sure. What helps is to know how much the bots of the field differ in truth: if they hardly do,
-# the one above was mostly lucky. That is estimated from the field itself (empirical Bayes): true values are taken to
-# be spread normally about one half, with a spread that is weighed by how well it explains all values that were seen.
+# The two are neighbours because they were sorted by their results, including luck, so a test of these two alone would
+# be too confident. It helps to know how much the bots of the field really differ: if they hardly do, the upper one was
+# mostly lucky. That is estimated from the field itself (empirical Bayes): true beat rates have a normal prior about one
+# half, and its standard deviation is weighed by the likelihood of all observed beat rates.
 
 
-SPREADS = tuple(0.005 * 1.3**step for step in range(18))
-"""The true spreads of a field that are thought of: from half a point to as far apart as bots can be, all in the same
-proportion."""
-_SLICES = 8
+CANDIDATE_SPREADS = tuple(0.005 * 1.3**step for step in range(18))
+"""Standard deviations that the true beat rates of a field may have, in a geometric series."""
+_VARIANCE_QUANTILES = 8
 
 
-def sureness(fit: AheadFit) -> Callable[[Difference], float]:
-    """A function that says how likely a difference is to be above 0 in truth, in the light of the whole field."""
-    likely = _spreads(fit)
+def prob_better(fit: BeatRateFit) -> Callable[[Difference], float]:
+    """Return a function that gives the posterior probability that a difference is positive."""
+    spreads = _weighted_spreads(fit)
 
     def better(seen: Difference) -> float:
         above = total = 0.0
         variances = [seen.error**2 * scale for scale in _t_scales(round(seen.freedom, 1))]
-        for spread, weight in likely:
+        for spread, weight in spreads:
             true = 2 * spread * spread
             for variance in variances:
                 both = true + variance
@@ -436,30 +434,31 @@ def sureness(fit: AheadFit) -> Callable[[Difference], float]:
     return better
 
 
-def _spreads(fit: AheadFit) -> list[tuple[float, float]]:
-    """Each spread of SPREADS with its weight, given what all bots did."""
+def _weighted_spreads(fit: BeatRateFit) -> list[tuple[float, float]]:
+    """Return each candidate spread with its likelihood, given the beat rates of all bots."""
     known = [
         ((value - 0.5) ** 2, fit.covariance[bot][bot])
         for bot, value in enumerate(fit.values)
         if fit.freedom[bot] and fit.matches[bot]
     ]
-    # The values are measured from their common mean, so there is one fewer of them than there are bots.
+    # Beat rates are relative to their common mean, so each component has one fewer degree of freedom than bots.
     parts = len(set(fit.part))
     share = max(0, len(known) - parts) / len(known) if known else 0.0
     logs = []
-    for spread in SPREADS:
+    for spread in CANDIDATE_SPREADS:
         variances = [spread * spread + variance for _, variance in known]
         fits = sum([-0.5 * (seen / both + log(both)) for (seen, _), both in zip(known, variances, strict=True)])
         logs.append(share * fits)
     best = max(logs)
-    return [(spread, exp(one - best)) for spread, one in zip(SPREADS, logs, strict=True)]
+    return [(spread, exp(one - best)) for spread, one in zip(CANDIDATE_SPREADS, logs, strict=True)]
 
 
 @lru_cache(maxsize=1024)
 def _t_scales(freedom: float) -> tuple[float, ...]:
-    """How many times its estimate a variance may be, each as likely as another (Wilson and Hilferty's quantiles)."""
+    """Return quantiles of true variance / estimated variance, equally likely (Wilson and Hilferty's approximation)."""
     spread = 2 / (9 * freedom)
-    cubes = [1 - spread + NormalDist().inv_cdf((step + 0.5) / _SLICES) * sqrt(spread) for step in range(_SLICES)]
+    normal, count = NormalDist(), _VARIANCE_QUANTILES
+    cubes = [1 - spread + normal.inv_cdf((step + 0.5) / count) * sqrt(spread) for step in range(count)]
     return tuple(1 / max(0.2, cube) ** 3 for cube in cubes)
 
 
@@ -467,41 +466,37 @@ def _below(z: float) -> float:
     return 0.5 * (1 + erf(z * sqrt(0.5)))
 
 
-# Which bots of a table are told apart: claims about all pairs together that are wrong in at most 5 of 100 runs.
+# Significant differences: claims about all pairs of a table together, wrong in at most 5 of 100 runs.
 
 
 Pair = tuple[int, int]
 
 
-def told_apart(differences: Mapping[Pair, Difference]) -> set[Pair]:
-    """The pairs (better, worse) that may all be claimed at once."""
-    doubts: list[tuple[float, Pair]] = []
-    for (one, other), seen in differences.items():
-        chance = seen.chance
-        doubts.append((2 * min(chance, 1 - chance), (one, other) if chance > 0.5 else (other, one)))
-    return holm(doubts)
+def significant_pairs(differences: Mapping[Pair, Difference]) -> set[Pair]:
+    """Return the pairs (better, worse) that may all be claimed together, by Holm's procedure.
 
-
-def holm(doubts: Iterable[tuple[float, Pair]]) -> set[Pair]:
-    """Of claims, each with the chance that luck alone would look as convincing, those that may be made together.
-
-    Holm's procedure: the surest claim is tested against all pairs, the next against the pairs left, until one fails.
-    With equal bots the chance that any is claimed to be better is then at most 1 - LEVEL, however many there are.
+    The smallest p-value is tested against all pairs, the next against the pairs left, until one fails. The probability
+    of any false claim is then at most 1 - LEVEL, whatever the dependence between pairs, and there is dependence: pairs
+    share bots and deals. Pass only pairs that met: others cannot be claimed, and would make the thresholds stricter.
     """
-    ordered = sorted(doubts)
+    p_values: list[tuple[float, Pair]] = []
+    for (one, other), difference in differences.items():
+        cdf = difference.cdf
+        p_values.append((2 * min(cdf, 1 - cdf), (one, other) if cdf > 0.5 else (other, one)))
+    p_values.sort()
     claims = set()
-    for place, (doubt, pair) in enumerate(ordered):
-        if doubt > (1 - LEVEL) / (len(ordered) - place):
+    for place, (p_value, pair) in enumerate(p_values):
+        if p_value > (1 - LEVEL) / (len(p_values) - place):
             break
         claims.add(pair)
     return claims
 
 
 def compact_letters(table: Sequence[int], better: set[Pair]) -> dict[int, tuple[str, ...]]:
-    """For each bot of a table (by number, first to last) its letters: who is not told apart shares at least one.
+    """Return the letters of each bot of a table: two bots share one if they do not differ significantly.
 
-    A compact letter display as statisticians print it, by a greedy cover: each pair that is not told apart and shares
-    no letter yet gets one, together with all that fit in. That takes a power of the number of bots at most.
+    A compact letter display, by a greedy cover: each such pair that shares no letter yet gets one, together with all
+    other bots that fit. This takes polynomial time; the smallest cover would take exponential time.
     """
     apart = better | {(worse, best) for best, worse in better}
     groups: list[list[int]] = []
@@ -521,11 +516,11 @@ def compact_letters(table: Sequence[int], better: set[Pair]) -> dict[int, tuple[
             groups.append([one])
     rank = {bot: place for place, bot in enumerate(table)}
     groups.sort(key=lambda group: sorted(rank[bot] for bot in group))
-    return {bot: tuple(letters_of(n) for n, group in enumerate(groups) if bot in group) for bot in table}
+    return {bot: tuple(group_letter(n) for n, group in enumerate(groups) if bot in group) for bot in table}
 
 
-def letters_of(number: int) -> str:
-    """`a` ... `z`, `aa`, `ab`, ...: the name of a group."""
+def group_letter(number: int) -> str:
+    """Return the name of a group: `a` ... `z`, `aa`, `ab`, ..."""
     name = ""
     while number >= 0:
         number, letter = divmod(number, 26)
@@ -534,8 +529,8 @@ def letters_of(number: int) -> str:
     return name
 
 
-def reaches(bots: int, better: set[Pair]) -> list[tuple[int, int]]:
-    """The best and the worst place that each bot may truly have, given what is told apart."""
+def place_ranges(bots: int, better: set[Pair]) -> list[tuple[int, int]]:
+    """Return the best and the worst place that each bot may have in truth, given the significant differences."""
     above, below = [0] * bots, [0] * bots
     for best, worst in better:
         above[worst] += 1

@@ -1,4 +1,4 @@
-"""What each deal says about the bots, gathered match by match, and intervals over deals."""
+"""Sufficient statistics of the deals of a game, added match by match, and confidence intervals over deals."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from harness.core.records import order, shares_ahead
 
 
 LEVEL = 0.95
-"""How sure every published interval and every claim of a better bot is."""
+"""Confidence level of every published interval and every claim."""
 
 
 class Interval(NamedTuple):
-    """An estimate with the limits between which the truth lies, at LEVEL."""
+    """An estimate with its confidence limits at LEVEL."""
 
     value: float
     low: float
@@ -28,61 +28,62 @@ class Interval(NamedTuple):
 
     @property
     def reach(self) -> float:
-        """How far the truth may be from the estimate."""
+        """The larger distance from the estimate to a limit."""
         return max(self.high - self.value, self.value - self.low)
 
 
-def cdf(t: float, freedom: float) -> float:
-    """The chance that a t variable of so many degrees of freedom is below t."""
-    tail = 0.5 * _beta(freedom / 2, 0.5, freedom / (freedom + t * t))
+def student_cdf(t: float, freedom: float) -> float:
+    """Return the probability that a Student variable with `freedom` degrees of freedom is below t."""
+    tail = 0.5 * _incomplete_beta(freedom / 2, 0.5, freedom / (freedom + t * t))
     return 1 - tail if t > 0 else tail
 
 
 @lru_cache(maxsize=4096)
-def quantile(chance: float, freedom: float) -> float:
-    """The t below which a t variable lies with this chance (above one half)."""
+def student_quantile(probability: float, freedom: float) -> float:
+    """Return the quantile of Student's distribution for a probability above one half."""
     low, high = 0.0, 2.0
-    while cdf(high, freedom) < chance:
+    while student_cdf(high, freedom) < probability:
         high *= 2
     for _ in range(60):
         middle = (low + high) / 2
-        low, high = (middle, high) if cdf(middle, freedom) < chance else (low, middle)
+        low, high = (middle, high) if student_cdf(middle, freedom) < probability else (low, middle)
     return (low + high) / 2
 
 
-def mean_of(value: float, variance: float, freedom: float) -> Interval:
-    """The interval of a mean whose variance is known with so many degrees of freedom; boundless with none."""
+def mean_interval(value: float, variance: float, freedom: float) -> Interval:
+    """Return Student's interval of a mean; infinite if the variance has no degrees of freedom."""
     if not freedom:
         return Interval(value, -inf, inf)
-    reach = quantile((1 + LEVEL) / 2, freedom) * sqrt(variance)
+    reach = student_quantile((1 + LEVEL) / 2, freedom) * sqrt(variance)
     return Interval(value, value - reach, value + reach)
 
 
-def share_of(value: float, variance: float, freedom: float, matches: float) -> Interval:
-    """The same for a share: a mean, over so many matches, of values from 0 to 1.
+def wilson_interval(value: float, variance: float, freedom: float, matches: float) -> Interval:
+    """Return Wilson's interval of a share: a mean of values from 0 to 1 over `matches` matches.
 
-    Near 0 and 1 a share's spread depends on the share itself, and few deals show too little of it. So the variance is
-    turned into a number of independent matches that would have it, and the interval is Wilson's for so many: all shares
-    that are not ruled out by the spread that they would have themselves. One imaginary match won and one lost are
-    added to the variance: a bot that won every match so far may lose the next.
+    Near 0 and 1 the variance of a share depends on the share itself, and few deals show too little of it. So the
+    variance is converted to an effective number of independent matches, and the interval contains all shares that the
+    estimate does not rule out, given the variance that they would have themselves (Wilson, 1927). One imaginary match
+    won and one lost are added to the variance, because a bot that has won every match so far may lose the next.
     """
     value = min(1.0, max(0.0, value))
     if not freedom:
         return Interval(value, -inf, inf)
-    doubt = (value**2 + (1 - value) ** 2) / matches**2
-    likely = (matches * value + 1) / (matches + 2)
-    squared = quantile((1 + LEVEL) / 2, freedom) ** 2 * (variance + doubt) / (likely * (1 - likely))
+    imaginary = (value**2 + (1 - value) ** 2) / matches**2
+    smoothed = (matches * value + 1) / (matches + 2)
+    # Student's quantile squared, divided by the effective number of matches.
+    squared = student_quantile((1 + LEVEL) / 2, freedom) ** 2 * (variance + imaginary) / (smoothed * (1 - smoothed))
     middle = (value + squared / 2) / (1 + squared)
     reach = sqrt(squared * value * (1 - value) + squared**2 / 4) / (1 + squared)
     return Interval(value, min(value, max(0.0, middle - reach)), max(value, min(1.0, middle + reach)))
 
 
-def _beta(a: float, b: float, x: float) -> float:
-    """The regularised incomplete beta function, by its continued fraction."""
+def _incomplete_beta(a: float, b: float, x: float) -> float:
+    """Return the regularised incomplete beta function, by its continued fraction (modified Lentz's method)."""
     if x <= 0 or x >= 1:
         return float(x >= 1)
     if x > (a + 1) / (a + b + 2):  # the fraction converges fast on the other side only
-        return 1 - _beta(b, a, 1 - x)
+        return 1 - _incomplete_beta(b, a, 1 - x)
     front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log(1 - x)) / a
     tiny = 1e-300
     d = 1 / ((1 - (a + b) * x / (a + 1)) or tiny)
@@ -101,19 +102,19 @@ def _beta(a: float, b: float, x: float) -> float:
     return front * fraction
 
 
-# Matches as Plackett and Luce read them: who is the best of the table, who is the best of the rest, and so on.
+# Rankings as stages of the Plackett-Luce model: which bot is the best of the table, which is the best of the rest, ...
 
 
-MOST_SPELT = 8
-"""Up to so many tied bots every order of them is spelt out: no bundled game seats more. Their number doubles with each
-bot; beyond it a stage among tied bots is a `WideStage`."""
+MAX_ENUMERATED_TIES = 8
+"""Up to this many tied bots, all orders of them are counted. The number of stages doubles with each bot, and no bundled
+game seats more; beyond it a stage among tied bots is a `WideStage`."""
 
-MOST_STAGES = 20_000
-"""Different stages that are kept. A large field at sampled tables has more; the matches after that are left out."""
+MAX_STAGES = 20_000
+"""Distinct stages that are kept. A large field at sampled tables has more; later matches are left out."""
 
 
 class WideStage(NamedTuple):
-    """ "Who is the best?" among `others` and any `left` of those `tied`: bits for bots, as in the key of a stage."""
+    """A choice among `others` and any `left` of the `tied` bots; both are bit sets of bots."""
 
     others: int
     tied: int
@@ -121,11 +122,11 @@ class WideStage(NamedTuple):
 
 
 Stage = int | WideStage
-"""A stage is "who is the best of these?"; a number has a bit for each bot left."""
+"""A choice of the best among some bots, as a bit set of these bots."""
 
 
 class Stages:
-    """How often each group of bots was a stage, and how often each bot was chosen at one."""
+    """How often each group of bots was a stage, and how often each bot was chosen at a stage."""
 
     __slots__ = ("chosen", "counts")
 
@@ -133,10 +134,10 @@ class Stages:
         self.counts: dict[Stage, float] = {}
         self.chosen: dict[int, float] = {}
 
-    def add(self, bots: Sequence[int], ranks: tuple[int, ...]) -> None:
-        """Best of all, best of the rest, ...; tied bots count as every order of them, with equal weights."""
+    def add_match(self, bots: Sequence[int], ranks: tuple[int, ...]) -> None:
+        """Add the stages of a match; tied bots count as all orders of them, with equal weights."""
         counts, chosen = self.counts, self.chosen
-        if len(counts) >= MOST_STAGES:
+        if len(counts) >= MAX_STAGES:
             return
         seats, ties = order(ranks)
         left = 0
@@ -151,7 +152,7 @@ class Stages:
             return
         for rank in sorted(set(ranks)):
             tied = [bot for bot, its in zip(bots, ranks, strict=True) if its == rank]
-            if len(tied) > MOST_SPELT:
+            if len(tied) > MAX_ENUMERATED_TIES:
                 left = self._add_wide(left, tied)
                 continue
             for gone in range(len(tied)):
@@ -161,14 +162,14 @@ class Stages:
             left ^= _bits(tied)
 
     def _add_way(self, stage: int, tied: set[int], weight: float) -> None:
-        """A stage at which each of those tied is as likely as another to be chosen."""
-        if stage & (stage - 1):  # the last bot alone is no choice
+        """Add a stage at which each of the tied bots is equally likely to be chosen."""
+        if stage & (stage - 1):  # a single bot is no choice
             self.counts[stage] = self.counts.get(stage, 0.0) + weight
             for bot in tied:
                 self.chosen[bot] = self.chosen.get(bot, 0.0) + weight / len(tied)
 
     def _add_wide(self, left: int, tied: Sequence[int]) -> int:
-        """The stages of many tied bots: each of them is as likely as another to be chosen; returns who is left."""
+        """Add the stages of many tied bots, each equally likely to be chosen; return the bots that are left."""
         bits = _bits(tied)
         others = left ^ bits
         for remaining in range(len(tied), 0 if others else 1, -1):
@@ -183,33 +184,35 @@ def _bits(bots: Sequence[int]) -> int:
     return sum(1 << bot for bot in bots)
 
 
-# What the matches of a game say, deal by deal: kept so that any claim can be made from it.
+# The results of a game, deal by deal.
 #
-# A deal is one piece of luck, so claims compare deals with deals. Deals of which the same tables played the same
-# number of matches are alike: their spread is luck and nothing else. What a deal said is a few numbers for each of
-# its bots, in arrays: a run of a million matches takes some tens of megabytes.
+# The deal is the sampling unit, not the match: the matches of a deal share its cards, so a deal that suits a bot suits
+# it in every seating, and errors computed from single matches would be too small. Deals played by the same tables with
+# the same number of matches form a stratum: they differ by luck only, so their variance about their mean is the
+# variance of luck. A deal is a few numbers for each of its bots, kept in arrays, so that a run of a million matches
+# takes some tens of megabytes.
 
 
-OPEN_DEALS = 64
-"""Deals that may still get matches. In schedule order a deal is complete when the next begins; matches that are rated
-as they end come a little out of order."""
+MAX_OPEN_DEALS = 64
+"""Deals that may still get matches. In schedule order a deal is complete when the next one begins; matches that are
+rated as they end are slightly out of order."""
 
 
 class DealKind(NamedTuple):
-    """Which tables played how many matches of a deal."""
+    """The stratum of a deal: which tables played how many matches of it."""
 
     bots: tuple[int, ...]
     tables: tuple[tuple[tuple[int, ...], int], ...]
 
     @property
     def packed(self) -> bytes:
-        """The same in few bytes: there may be as many kinds as deals."""
+        """The kind as bytes, because there may be as many kinds as deals."""
         return array("I", [part for table, count in self.tables for part in (len(table), count, *table)]).tobytes()
 
 
 @lru_cache(maxsize=10_000)
-def unpacked(packed: bytes) -> DealKind:
-    """The kind of deal that was packed into these bytes."""
+def unpack_kind(packed: bytes) -> DealKind:
+    """Return the kind of deal that was packed into these bytes."""
     numbers = array("I")
     numbers.frombytes(packed)
     tables, at = [], 0
@@ -222,20 +225,20 @@ def unpacked(packed: bytes) -> DealKind:
 
 
 class SeatSums:
-    """What one seat at tables of one size did, over deals."""
+    """The results of one seat at tables of one size, over deals."""
 
     __slots__ = ("ahead", "counts", "deals", "matches", "score", "wins")
 
     def __init__(self) -> None:
         self.deals = 0
         self.matches = self.wins = self.counts = 0.0
-        """`counts` is the sum of the squares of the matches of each deal."""
+        """`counts` is the sum over deals of the squared number of matches."""
         self.score = [0.0, 0.0, 0.0]
-        """The sum, its products with the matches of each deal, and its squares."""
+        """Sums over deals: of the total, of the total times the number of matches, and of the squared total."""
         self.ahead = [0.0, 0.0, 0.0]
 
-    def add(self, matches: float, score: float, ahead: float, wins: float) -> None:
-        """Takes in what the seat did in one deal."""
+    def add_deal(self, matches: float, score: float, ahead: float, wins: float) -> None:
+        """Add the totals of the seat in one deal."""
         self.deals += 1
         self.matches += matches
         self.wins += wins
@@ -245,15 +248,16 @@ class SeatSums:
 
     @property
     def mean_score(self) -> Interval:
-        """Its mean score; the deals are what differs by luck."""
-        return mean_of(self.score[0] / self.matches, self._variance(self.score), self.deals - 1)
+        """The mean score, with its interval over deals."""
+        return mean_interval(self.score[0] / self.matches, self._variance(self.score), self.deals - 1)
 
     @property
     def share_ahead(self) -> Interval:
-        """The share of the table that it finishes ahead of."""
-        return share_of(self.ahead[0] / self.matches, self._variance(self.ahead), self.deals - 1, self.matches)
+        """The share of the table that the seat finishes ahead of, with its interval over deals."""
+        return wilson_interval(self.ahead[0] / self.matches, self._variance(self.ahead), self.deals - 1, self.matches)
 
     def _variance(self, sums: Sequence[float]) -> float:
+        """Return the variance of a ratio estimate (total divided by matches), with deals as clusters."""
         if self.deals < 2:
             return 0.0
         value = sums[0] / self.matches
@@ -268,33 +272,33 @@ class OpenDeal:
 
     def __init__(self) -> None:
         self.bots: dict[int, list[float]] = {}
-        """Bot -> scores, and by how much its shares ahead are above one half."""
+        """Bot -> sum of its scores, and of its margins (share of the table finished ahead of, minus one half)."""
         self.seats: dict[int, list[list[float]]] = {}
-        """Players -> for each seat matches, scores, shares ahead, wins."""
+        """Number of players -> for each seat the sums of matches, scores, shares ahead and wins."""
         self.tables: dict[tuple[int, ...], int] = {}
 
     @property
     def kind(self) -> DealKind:
-        """Which tables have played it."""
+        """Which tables have played it so far."""
         if len(self.tables) == 1:
             ((table, count),) = self.tables.items()
             return DealKind(table, ((table, count),))
         return DealKind(tuple(sorted(self.bots)), tuple(sorted(self.tables.items())))
 
     def values(self, bots: Iterable[int]) -> list[float]:
-        """Scores and margins of these bots, one after the other."""
+        """Return score and margin of each of these bots, in one list."""
         return [value for bot in bots for value in self.bots[bot]]
 
 
 class Evidence:
-    """What all deals say, how often each bot finished ahead of each other, and who was best of whom."""
+    """The results of all deals, of all pairs of bots, and of all stages of the Plackett-Luce model."""
 
     __slots__ = ("_kinds", "_names", "_open", "_seats", "_values", "_which", "meetings", "stages")
 
     def __init__(self) -> None:
         self.meetings: dict[tuple[int, int], list[float]] = {}
-        """(one, other) -> matches, in how many of them the one finished ahead, and their weight: at a table of K each
-        of a bot's opponents has a weight of 1 / (K - 1)."""
+        """Pair -> number of matches, in how many of them the first finished ahead, and their weight: at a table of K
+        each opponent of a bot has a weight of 1 / (K - 1)."""
         self.stages = Stages()
         self._open: dict[int, OpenDeal] = {}
         self._kinds: list[bytes] = []
@@ -303,7 +307,7 @@ class Evidence:
         self._values = array("d")
         self._seats: dict[tuple[int, int], SeatSums] = {}
 
-    def add(
+    def add_match(
         self,
         seed: int,
         bots: Sequence[int],
@@ -311,17 +315,19 @@ class Evidence:
         scores: Sequence[int],
         shares: Sequence[float] | None = None,
     ) -> None:
-        """Takes in a match of different bots, given by number; `shares` stand in for the shares ahead of the ranks."""
+        """Add a match of distinct bots, given by number; `shares` replace the shares of the table that ranks imply."""
         deal = self._open.get(seed)
         if deal is None:
-            if len(self._open) >= OPEN_DEALS:
+            if len(self._open) >= MAX_OPEN_DEALS:
                 self._close(self._open.pop(next(iter(self._open))))
             deal = self._open[seed] = OpenDeal()
         players = len(bots)
         its, places = deal.bots, deal.seats.get(players)
         if places is None:
             places = deal.seats[players] = [[0.0] * 4 for _ in bots]
-        results = seat_results(ranks) if shares is None else _adjusted(seat_results(ranks), shares)
+        results: Iterable[SeatResult] = seat_results(ranks)
+        if shares is not None:
+            results = [(share - 0.5, ahead, win) for (_, ahead, win), share in zip(results, shares, strict=True)]
         for bot, place, score, (margin, ahead, win) in zip(bots, places, scores, results, strict=True):
             sums = its.get(bot)
             if sums is None:
@@ -336,9 +342,9 @@ class Evidence:
                 place[3] += win
         table = tuple(sorted(bots))
         deal.tables[table] = deal.tables.get(table, 0) + 1
-        self.stages.add(bots, ranks)
+        self.stages.add_match(bots, ranks)
         meetings, weight = self.meetings, 1 / (players - 1)
-        for left, right, share in pairs(ranks):
+        for left, right, share in pair_outcomes(ranks):
             key = bots[left], bots[right]
             met = meetings.get(key)
             if met is None:
@@ -363,11 +369,10 @@ class Evidence:
         return number
 
     def deals(self) -> Iterator[tuple[int, DealKind, Sequence[float]]]:
-        """Each deal: the number of its kind, the kind, and for each of its bots the sum of the scores and that of the
-        shares above one half."""
+        """Return for each deal the number of its kind, the kind, and score and margin of each of its bots."""
         at, values, kinds = 0, self._values, self._kinds
         for number in self._which:
-            kind = unpacked(kinds[number])
+            kind = unpack_kind(kinds[number])
             end = at + 2 * len(kind.bots)
             yield number, kind, values[at:end]
             at = end
@@ -375,18 +380,18 @@ class Evidence:
             kind = deal.kind
             yield self._number(kind), kind, deal.values(kind.bots)
 
-    def kinds(self) -> Counter[int]:
-        """How many deals there are of each kind, by its number."""
+    def kind_counts(self) -> Counter[int]:
+        """Return the number of deals of each kind, by the number of the kind."""
         found = Counter(self._which)
         found.update(self._number(deal.kind) for deal in self._open.values())
         return found
 
     def deal_count(self) -> int:
-        """How many deals there are."""
+        """Return the number of deals."""
         return len(self._which) + len(self._open)
 
-    def seats(self) -> dict[tuple[int, int], SeatSums]:
-        """What each seat did: (players, seat) -> its sums."""
+    def seat_sums(self) -> dict[tuple[int, int], SeatSums]:
+        """Return the results of each seat, by number of players and seat."""
         found: dict[tuple[int, int], SeatSums] = {}
         for key, sums in self._seats.items():
             found[key] = copy = SeatSums()
@@ -398,11 +403,11 @@ class Evidence:
         return dict(sorted(found.items()))
 
     def have_met(self, one: int, other: int) -> bool:
-        """Whether these two have ever sat at one table."""
+        """Return whether two bots have sat at one table."""
         return (one, other) in self.meetings or (other, one) in self.meetings
 
     def finished_ahead(self, one: int, other: int) -> tuple[float, int]:
-        """How often one bot finished ahead of another (a tie is half of one), and how often they met."""
+        """Return how often one bot finished ahead of another (a tie is one half), and how often they met."""
         met, ahead, _ = self.meetings.get((one, other), (0, 0.0, 0.0))
         against, behind, _ = self.meetings.get((other, one), (0, 0.0, 0.0))
         return ahead + against - behind, int(met + against)
@@ -414,30 +419,25 @@ def _add_seats(into: dict[tuple[int, int], SeatSums], deal: OpenDeal) -> None:
             sums = into.get((players, seat))
             if sums is None:
                 sums = into[players, seat] = SeatSums()
-            sums.add(matches, score, ahead, wins)
+            sums.add_deal(matches, score, ahead, wins)
 
 
 SeatResult = tuple[float, float, float]
-"""Of a seat in a match: its share ahead above one half, that share itself, and its part of the win."""
+"""Of a seat in a match: its margin, its share of the table finished ahead of, and its part of the win."""
 
 
 @lru_cache(maxsize=100_000)
 def seat_results(ranks: tuple[int, ...]) -> tuple[SeatResult, ...]:
-    """What each seat got."""
+    """Return the result of each seat."""
     win = 1 / max(1, ranks.count(1))
     return tuple(
         (share - 0.5, share, win if rank == 1 else 0.0) for share, rank in zip(shares_ahead(ranks), ranks, strict=True)
     )
 
 
-def _adjusted(results: Iterable[SeatResult], shares: Sequence[float]) -> list[SeatResult]:
-    """The same with other shares for what is said about `ahead`."""
-    return [(share - 0.5, ahead, win) for (_, ahead, win), share in zip(results, shares, strict=True)]
-
-
 @lru_cache(maxsize=100_000)
-def pairs(ranks: tuple[int, ...]) -> tuple[tuple[int, int, float], ...]:
-    """Each pair of seats, with 1 if the first of them finished ahead, 0 if behind, 1/2 for a tie."""
+def pair_outcomes(ranks: tuple[int, ...]) -> tuple[tuple[int, int, float], ...]:
+    """Return each pair of seats with 1 if the first finished ahead, 0 if behind, 1/2 for a tie."""
     return tuple(
         (one, other, 0.5 + 0.5 * ((ranks[one] < ranks[other]) - (ranks[one] > ranks[other])))
         for one, other in combinations(range(len(ranks)), 2)

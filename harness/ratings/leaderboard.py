@@ -9,31 +9,31 @@ from math import inf, log
 from harness.core.plan import RunningClaims
 from harness.core.records import GameRecord
 from harness.ratings.beat_rate import (
-    AheadFit,
+    BeatRateFit,
     Difference,
+    beat_rates,
     compact_letters,
-    fit_ahead,
+    fit_beat_rates,
     head_to_head,
-    reaches,
-    sureness,
-    told_apart,
-    worths,
+    place_ranges,
+    prob_better,
+    significant_pairs,
 )
 from harness.ratings.evidence import LEVEL, Evidence, Interval, OpenDeal, SeatSums, Stages, WideStage
 from harness.ratings.plackett_luce import AlphaShare, alpha_rank, fit
 from harness.ratings.trueskill import BotRating, Ratings, by_game, in_schedule_order
 
-# The claims of a leaderboard: each bot's line with its place, its intervals and how sure all that is.
+# The leaderboard of a game: for each bot its place, its intervals, and the significant differences.
 
 
 ELO = 400 / log(10)
-"""Elo points in one unit of a logarithm of strengths."""
-SEATED = (
+"""Elo points per unit of log-odds."""
+SEATED_BY_RESULTS = (
     "Results decided who met whom, so the format's own result is what counts: a bot that met few others, or only far "
     "stronger ones, has a place here that says little."
 )
-MOST_NAMED = 4
-"""Bots of a part of the field that a note names."""
+MAX_NAMED_BOTS = 4
+"""Bots of a group that a note names."""
 
 Claims = Collection[tuple[str, str]]
 """Pairs of bots, the better one first."""
@@ -45,17 +45,17 @@ class Standing:
 
     line: BotRating
     place: int
-    """1, 2, 3, ... in the order of the table: what an organiser announces."""
+    """1, 2, 3, ... in the order of the table."""
     best: int
-    """The best and the worst place that is not ruled out."""
+    """The best and the worst place that is not ruled out by a significant difference."""
     worst: int
     groups: tuple[str, ...]
-    """Letters: two bots that share one are not told apart, two that share none are."""
+    """Letters of a compact letter display: two bots that share one do not differ significantly."""
     sure: float | None
-    """How sure we are that it is better than the next line; None where nothing can be said."""
+    """The probability that it is better than the next bot of the table; None if unknown."""
     score: Interval | None
     ahead: Interval | None
-    """The share of the others that it finishes ahead of, corrected for whom it met: what the table is sorted by."""
+    """Its beat rate, by which the table is sorted."""
     strength: float
     """Plackett-Luce, in Elo points around the field's average."""
     strength_place: int
@@ -63,25 +63,25 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class Leaderboard:
-    """The bots of one game, best first, with all that is claimed about them."""
+    """The bots of one game, best first, with all claims about them."""
 
     title: str
     ratings: Ratings = field(compare=False)
     standings: list[Standing]
     notes: list[str]
-    """What a reader should know about them, in sentences."""
-    told_apart: frozenset[tuple[str, str]] = frozenset()
-    """All pairs (better, worse) that are claimed, together."""
+    """Remarks for the reader, in sentences."""
+    significant_pairs: frozenset[tuple[str, str]] = frozenset()
+    """All pairs (better, worse) with a significant difference."""
     anytime: bool = False
-    """Whether results decided who played next or when to stop: then claims are few, and intervals are not given."""
-    fit: AheadFit | None = field(default=None, compare=False, repr=False)
-    """What the claims were made from."""
+    """Whether results decided which bots played next or when to stop: then there are no intervals, because optional
+    stopping biases them, and claims come from tests by betting."""
+    fit: BeatRateFit | None = field(default=None, compare=False, repr=False)
+    """The fit that the claims were made from."""
     seated: bool = False
-    """Whether results decided who met whom: then claims are about common tables."""
+    """Whether results decided which bots met: then claims are about common tables only."""
 
     def alpha_rank(self) -> list[AlphaShare] | None:
-        """How much of the time each bot would be played if bots that finish ahead took over, the most first: for fields
-        where everybody loses to somebody. None unless everybody has met everybody."""
+        """Return the bots by alpha-rank, for fields in which every bot loses to another; None unless all pairs met."""
         evidence, lines = self.ratings.evidence, [one.line for one in self.standings]
         payoffs = []
         for line in lines:
@@ -97,10 +97,10 @@ class Leaderboard:
 def leaderboards(
     rated: Mapping[str, Ratings], anytime: Mapping[str, Claims] | None = None, *, seated: bool = False
 ) -> list[Leaderboard]:
-    """A leaderboard for each of these ratings, fitted once: everything that is printed is made from it.
+    """Return a leaderboard for each of these ratings.
 
     `anytime` has the claims by title, if results decided when to stop or which pairs to play; `seated`: they decided
-    who met whom in a run of fixed length. `boards_of` knows that of a run.
+    which bots met in a run of fixed length. `runs.standings.boards_of` finds out for a run.
     """
     return [
         leaderboard(ratings, title, None if anytime is None else anytime.get(title, ()), seated=seated)
@@ -109,27 +109,27 @@ def leaderboards(
 
 
 def in_order(ratings: Ratings) -> list[BotRating]:
-    """The lines in the order of the table, without its claims: `ahead`, then the rating, then the name."""
-    return _sorted(ratings, worths(ratings.evidence, len(ratings.lines)))
+    """Return the lines in the order of the table, without claims: by beat rate, then rating, then name."""
+    return _sorted(ratings, beat_rates(ratings.evidence, len(ratings.lines)))
 
 
 def leaderboard(
     ratings: Ratings, title: str = "", anytime: Claims | None = None, *, seated: bool = False
 ) -> Leaderboard:
-    """What these ratings say, and how sure that is; `anytime` and `seated` as in `leaderboards`."""
+    """Return the leaderboard for these ratings; `anytime` and `seated` as in `leaderboards`."""
     evidence, bots = ratings.evidence, len(ratings.lines)
-    found = fit_ahead(evidence, bots, seated)
+    found = fit_beat_rates(evidence, bots, seated)
     lines = _sorted(ratings, found.values)
     names = {line.number: line.bot for line in lines}
     if anytime is None:
-        better = told_apart(head_to_head(evidence) if seated else _differences(evidence, found))
+        better = significant_pairs(head_to_head(evidence) if seated else _differences(evidence, found))
     else:
         better = {(ratings.lines[one].number, ratings.lines[other].number) for one, other in anytime}
     table = [line.number for line in lines]
-    letters, reach = compact_letters(table, better), reaches(bots, better)
+    letters, reach = compact_letters(table, better), place_ranges(bots, better)
     strengths = fit(evidence.stages, bots)
     by_strength = sorted(table, key=lambda number: -strengths[number])
-    sure = sureness(found)
+    sure = prob_better(found)
     standings = []
     for place, line in enumerate(lines):
         number = line.number
@@ -146,8 +146,8 @@ def leaderboard(
                 worst=worst,
                 groups=letters[number],
                 sure=sure(seen) if seen else None,
-                score=score if anytime is None else _bare(score),
-                ahead=ahead if anytime is None else _bare(ahead),
+                score=score if anytime is None else _without_interval(score),
+                ahead=ahead if anytime is None else _without_interval(ahead),
                 strength=ELO * strengths[number],
                 strength_place=by_strength.index(number) + 1,
             )
@@ -157,7 +157,7 @@ def leaderboard(
         ratings,
         standings,
         [
-            *([SEATED] if seated and lines else []),
+            *([SEATED_BY_RESULTS] if seated and lines else []),
             *_notes(lines, found, by_strength, evidence.deal_count(), anytime is not None),
         ],
         frozenset((names[one], names[other]) for one, other in better),
@@ -167,23 +167,23 @@ def leaderboard(
     )
 
 
-def _differences(evidence: Evidence, found: AheadFit) -> dict[tuple[int, int], Difference]:
-    """Of all pairs that have met."""
+def _differences(evidence: Evidence, found: BeatRateFit) -> dict[tuple[int, int], Difference]:
+    """Return the differences of all pairs that have met. Others are not claimed, so they are not tested either."""
     met = {(min(pair), max(pair)) for pair in evidence.meetings}
     return {pair: seen for pair in sorted(met) if (seen := found.difference(*pair))}
 
 
 def _sorted(ratings: Ratings, values: Sequence[float]) -> list[BotRating]:
-    # Rounded, so that bots which did equally well are level whatever the last bits say.
+    # Rounded, so that rounding errors do not decide between bots with equal results.
     return sorted(ratings.lines.values(), key=lambda line: (-round(values[line.number], 9), -line.rating, line.bot))
 
 
-def _bare(interval: Interval | None) -> Interval | None:
+def _without_interval(interval: Interval | None) -> Interval | None:
     return None if interval is None else Interval(interval.value, -inf, inf)
 
 
 def _notes(
-    lines: Sequence[BotRating], found: AheadFit, by_strength: Sequence[int], deals: int, anytime: bool
+    lines: Sequence[BotRating], found: BeatRateFit, by_strength: Sequence[int], deals: int, anytime: bool
 ) -> list[str]:
     notes = []
     if deals == 1 and len(lines) > 1:
@@ -218,14 +218,14 @@ def _notes(
 
 
 def _named(part: Sequence[str]) -> str:
-    more = len(part) - MOST_NAMED
-    return ", ".join(part) if more <= 0 else f"{', '.join(part[:MOST_NAMED])} and {more} more"
+    more = len(part) - MAX_NAMED_BOTS
+    return ", ".join(part) if more <= 0 else f"{', '.join(part[:MAX_NAMED_BOTS])} and {more} more"
 
 
-# The ratings of a run: of each game, or of what else one wants to tell apart, and the leaderboards they give.
+# The ratings of a run by game, or by another key, and their leaderboards.
 
 
-STATE: Mapping[type, Sequence[str]] = {
+CACHED_FIELDS: Mapping[type, Sequence[str]] = {
     Ratings: ("lines", "evidence", "matches", "pairs", "ties"),
     BotRating: tuple(each.name for each in fields(BotRating)),
     Evidence: Evidence.__slots__,
@@ -234,11 +234,11 @@ STATE: Mapping[type, Sequence[str]] = {
     Stages: Stages.__slots__,
     WideStage: WideStage._fields,
 }
-"""The classes that ratings are made of, and what of each has to be kept to go on from there."""
+"""The classes that ratings consist of, and the fields of each that a cache must store."""
 
 
 class RatingSet:
-    """Ratings for each game (or what else `by` tells apart). Feed it matches as they end, or all at once."""
+    """Ratings for each game, or for each value of the key `by`. Add matches as they end, or all at once."""
 
     def __init__(
         self,
@@ -247,13 +247,15 @@ class RatingSet:
         seated: bool = False,
         anytime: Mapping[str, RunningClaims] | None = None,
     ) -> None:
-        """`seated`: results decide who meets whom; `anytime`: also when to stop, and this is what tests that, game by
-        game. `rating_set_of` knows it of a run."""
+        """`seated`: results decide which bots meet; `anytime`: the tests by game, if results also decide when to stop.
+
+        `runs.standings.rating_set_of` makes one for a run.
+        """
         self._by, self._seated, self._anytime = by, seated, anytime
         self._ratings: dict[str, Ratings] = {}
 
     def add(self, record: GameRecord, shares: Sequence[float] | None = None) -> None:
-        """Takes in one match; `shares` as in `Ratings.add`."""
+        """Add a match; `shares` as in `Ratings.add`."""
         name = self._by(record)
         ratings = self._ratings.get(name)
         if ratings is None:
@@ -263,36 +265,36 @@ class RatingSet:
             self._anytime[name].add(record)
 
     @property
-    def kept(self) -> bool:
-        """Whether `state` has all of it: tests that go on with the run are not in it."""
+    def cacheable(self) -> bool:
+        """Whether `state` is complete, so that it can be cached: running tests are not part of it."""
         return not self._anytime
 
     def state(self) -> dict[str, Ratings]:
-        """What was taken in so far; objects of the classes in `STATE`."""
+        """Return what was added so far; objects of the classes in `CACHED_FIELDS`."""
         return self._ratings
 
     def restore(self, state: dict[str, Ratings]) -> None:
-        """Goes on from what `state` gave."""
+        """Continue from what `state` returned."""
         self._ratings = state
         for ratings in state.values():
-            ratings.forget_tables()
+            ratings.clear_table_cache()
 
     def of(self, name: str) -> Ratings | None:
-        """The ratings of one game, if it was played."""
+        """Return the ratings of one game, if it was played."""
         return self._ratings.get(name)
 
     def rated(self) -> dict[str, Ratings]:
-        """The ratings in the order of their names."""
+        """Return the ratings, sorted by name."""
         return dict(sorted(self._ratings.items()))
 
     def boards(self) -> list[Leaderboard]:
-        """Their leaderboards."""
-        told = None if self._anytime is None else {name: tests.claims(LEVEL) for name, tests in self._anytime.items()}
-        return leaderboards(self.rated(), told, seated=self._seated)
+        """Return their leaderboards."""
+        claims = None if self._anytime is None else {name: tests.claims(LEVEL) for name, tests in self._anytime.items()}
+        return leaderboards(self.rated(), claims, seated=self._seated)
 
 
 def rate_records(records: Iterable[GameRecord], by: Callable[[GameRecord], str] = by_game) -> dict[str, Ratings]:
-    """Ratings for each game, or what else `by` tells apart."""
+    """Return ratings for each game, or for each value of the key `by`."""
     rating_set = RatingSet(by)
     for record in in_schedule_order(records):
         rating_set.add(record)

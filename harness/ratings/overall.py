@@ -8,25 +8,25 @@ from itertools import combinations
 from math import inf, sqrt
 from typing import NamedTuple
 
-from harness.ratings.beat_rate import AheadFit, Difference, Spread, reaches, told_apart
-from harness.ratings.evidence import Interval, share_of
-from harness.ratings.leaderboard import MOST_NAMED, Leaderboard
+from harness.ratings.beat_rate import BeatRateFit, Difference, PooledVariance, place_ranges, significant_pairs
+from harness.ratings.evidence import Interval, wilson_interval
+from harness.ratings.leaderboard import MAX_NAMED_BOTS, Leaderboard
 
-# Games as voters: one order from several, which asks only who is above whom in each, not by how much.
+# Games as voters: one order from several, which depends only on the order within each game, not on distances.
 
 
 class VotedPlace(NamedTuple):
-    """A bot's place by the votes of all games: one more than there are bots above it."""
+    """The place of a bot by the votes of all games: one more than the number of bots above it."""
 
     place: int
     bot: str
 
 
 def schulze(ballots: Sequence[Mapping[str, float]]) -> list[VotedPlace]:
-    """The order by Schulze's method; a ballot has a number for each bot, lower is better, and equal ones are level.
+    """Return the order by Schulze's method; a ballot has a number for each bot, lower is better, equal ones are ties.
 
-    One bot is above another if more voters say so along the strongest chain of majorities from it to the other than
-    along any chain back. That puts a bot which beats every other by majority first, and knows circles.
+    One bot is above another if the strongest chain of majorities from it to the other is stronger than any chain back.
+    A bot that beats every other by majority comes first (Condorcet), and cycles are resolved.
     """
     bots = sorted(set().union(*ballots)) if ballots else []
     prefer = {
@@ -47,11 +47,10 @@ def schulze(ballots: Sequence[Mapping[str, float]]) -> list[VotedPlace]:
     return sorted(places)
 
 
-# Several games together: the places of each bot in each game, and an order of those who play them all.
+# Several games together: the places of each bot in each game, and an order of the bots that play all games.
 #
-# Points and ratings of different games cannot be added; shares of the table can. So the measure is the mean of a
-# bot's `ahead`, every game with the same weight however many matches it had, and only bots that play every game have
-# one.
+# Points and ratings of different games cannot be added; shares of the table can. So the measure is the mean of a bot's
+# beat rates, every game with the same weight however many matches it had. Only bots that play every game have one.
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,32 +59,34 @@ class OverallLine:
 
     bot: str
     places: dict[str, int]
-    """Game -> its place there; games that it does not play are left out."""
+    """Game -> its place; without the games that it does not play."""
     place: int | None
-    """Among the bots that play every game; None for the others, about whom nothing is said."""
+    """Among the bots that play every game; None for the others."""
     best: int | None
-    """The best and the worst of these places that is not ruled out."""
+    """The best and the worst of these places that is not ruled out by a significant difference."""
     worst: int | None
     ahead: Interval | None
-    """The mean of its shares ahead, every game with the same weight; None unless it plays every game."""
+    """The mean of its beat rates, every game with the same weight; None unless it plays every game."""
     faults: int
     matches: int
 
 
 @dataclass(frozen=True, slots=True)
 class Overall:
-    """The bots of a run with several games: those who play them all first, in order, then the others by name."""
+    """The bots of a run with several games: first those that play all games, in order, then the others by name."""
 
     games: list[str]
     lines: list[OverallLine]
     notes: list[str]
-    told_apart: frozenset[tuple[str, str]] = frozenset()
+    significant_pairs: frozenset[tuple[str, str]] = frozenset()
     ballots: list[dict[str, float]] = field(default_factory=list, repr=False)
-    """Game by game, for the bots that play all: 1 - `ahead`."""
+    """For each game and each bot that plays all games: 1 - beat rate."""
 
     def voted(self) -> list[VotedPlace]:
-        """The order of the bots that play every game by Schulze's method, each game with one vote: nobody gains by
-        how far ahead it is where it is ahead."""
+        """Return the bots that play every game by Schulze's method, each game with one vote.
+
+        So a large lead in one game counts as much as a small one.
+        """
         return schulze(self.ballots)
 
 
@@ -94,7 +95,7 @@ class _InGame:
     """The bots of one game, by name."""
 
     board: Leaderboard
-    fit: AheadFit
+    fit: BeatRateFit
     number: Mapping[str, int]
 
     def met(self, one: str, other: str) -> bool:
@@ -108,7 +109,7 @@ class _InGame:
 
 
 def overall(boards: Sequence[Leaderboard]) -> Overall | None:
-    """What the leaderboards of several games say together; None if there is but one."""
+    """Return one order from the leaderboards of several games; None if there is only one."""
     if len(boards) < 2:
         return None
     games = [
@@ -127,7 +128,7 @@ def overall(boards: Sequence[Leaderboard]) -> Overall | None:
     ranked.sort(key=lambda bot: (-round(values[bot], 9), bot))
     sound = not any(board.anytime for board in boards)
     better = _better(games, ranked) if sound else set()
-    reach = reaches(len(ranked), better)
+    reach = place_ranges(len(ranked), better)
     lines = []
     for place, bot in enumerate([*ranked, *(bot for bot in places if bot not in values)]):
         here = bot in values
@@ -155,32 +156,32 @@ def overall(boards: Sequence[Leaderboard]) -> Overall | None:
 
 
 def _mean_ahead(games: Sequence[_InGame], bot: str, value: float, sound: bool) -> Interval:
-    """Games are independent of each other, so their variances add up."""
-    spread, matches = Spread(), 0
+    """Return the mean over games with its interval; games are independent, so their variances add up."""
+    pooled, matches = PooledVariance(), 0
     for game in games:
         number = game.number[bot]
         freedom = game.fit.freedom[number]
         if not freedom or not sound:
             return Interval(value, -inf, inf)
-        spread.add(game.fit.covariance[number][number] / len(games) ** 2, freedom)
+        pooled.add(game.fit.covariance[number][number] / len(games) ** 2, freedom)
         matches += game.fit.matches[number]
-    return share_of(value, spread.variance, spread.freedom, matches)
+    return wilson_interval(value, pooled.variance, pooled.freedom, matches)
 
 
 def _better(games: Sequence[_InGame], ranked: Sequence[str]) -> set[tuple[int, int]]:
-    """The pairs (better, worse), by their places, that are told apart: of those that met in every game."""
+    """Return the significantly different pairs (better, worse), by place, of those that met in every game."""
     differences: dict[tuple[int, int], Difference] = {}
     for (one, left), (other, right) in combinations(enumerate(ranked), 2):
         seen = [game.difference(left, right) for game in games if game.met(left, right)]
         known = [each for each in seen if each is not None]
         if len(known) < len(games):
             continue
-        spread = Spread()
+        pooled = PooledVariance()
         for each in known:
-            spread.add((each.error / len(games)) ** 2, each.freedom)
+            pooled.add((each.error / len(games)) ** 2, each.freedom)
         mean = sum(each.value for each in known) / len(games)
-        differences[one, other] = Difference(mean, sqrt(spread.variance), spread.freedom)
-    return told_apart(differences)
+        differences[one, other] = Difference(mean, sqrt(pooled.variance), pooled.freedom)
+    return significant_pairs(differences)
 
 
 def _notes(
@@ -191,8 +192,8 @@ def _notes(
         who = f"Only {everywhere[0]} plays" if everywhere else "No bot plays"
         notes.append(f"{who} all {games} games, so there is no order over all of them.")
     elif others:
-        some = ", ".join(others[:MOST_NAMED]) + (
-            f" and {len(others) - MOST_NAMED} more" if len(others) > MOST_NAMED else ""
+        some = ", ".join(others[:MAX_NAMED_BOTS]) + (
+            f" and {len(others) - MAX_NAMED_BOTS} more" if len(others) > MAX_NAMED_BOTS else ""
         )
         does = "does" if len(others) == 1 else "do"
         notes.append(f"Only bots that play all {games} games have a place; {some} {does} not.")

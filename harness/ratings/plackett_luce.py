@@ -7,51 +7,51 @@ from functools import lru_cache
 from math import exp, expm1, inf
 from typing import NamedTuple
 
-from harness.ratings.beat_rate import Matrix, inverted, times
+from harness.ratings.beat_rate import Matrix, inverse_of, matvec
 from harness.ratings.evidence import Stage, Stages
 
-# Plackett-Luce: one strength for each bot from all matches at once, whatever their order: the cross-check.
+# Plackett-Luce: one strength for each bot from all matches at once, whatever their order. A cross-check.
 #
-# A match is read as a row of stages: who is the best of the table, who is the best of the rest, and so on; a bot is
-# chosen at a stage with the chance that its strength has among those left. The likelihood needs only how often each
-# group of bots was a stage and how often each bot was chosen. It is concave in the logarithms, so Newton finds its
-# top.
+# A match is read as a sequence of stages: which bot is the best of the table, which is the best of the rest, and so on.
+# At each stage a bot is chosen with a probability proportional to its strength. The likelihood depends only on how
+# often each group of bots was a stage and how often each bot was chosen. It is concave in the logarithms of the
+# strengths, so Newton's method finds the maximum.
 #
-# Tied bots count as every order of them, with equal weights. That is exact for ties of up to MOST_SPELT bots. For
-# more, the strength of those left at a stage is taken as what it is on average over the orders: exact where the tied
-# bots are equally strong, and near it otherwise, in time that grows with a power of their number, not as a power.
+# Tied bots count as all orders of them, with equal weights. This is exact for ties of up to MAX_ENUMERATED_TIES bots.
+# For more, the total strength of the bots left at a stage is replaced by its mean over the orders. That is exact if the
+# tied bots are equally strong and close to it otherwise, and takes polynomial instead of exponential time.
 #
-# No claims are made from it: it weighs places otherwise than `ahead` does, so a bot that is first or last by turns
+# No claims are made from it, because it weighs places differently from `ahead`: a bot that is first and last by turns
 # differs here from one that is always in the middle, although both finish ahead of half of the table.
 
 
-PRIOR = 1.0
-"""Each bot wins and loses this many imaginary matches against a bot of average strength: nobody is infinitely good."""
+PRIOR_MATCHES = 1.0
+"""Imaginary matches that each bot wins and loses against a bot of average strength, so that strengths are finite."""
 
-_STEPS = 200
-_LONGEST_STEP = 2.0
-_CLOSE = 1e-9
-_SLOW = 0.1
-"""The curvature is reckoned anew when a step is not at least this much shorter than the one before."""
+_MAX_NEWTON_STEPS = 200
+_MAX_STEP = 2.0
+_CONVERGED_STEP = 1e-9
+_REUSE_RATIO = 0.1
+"""The inverse Hessian is kept as long as each step is at most this part of the one before."""
 
 
-def fit(stages: Stages, bots: int, prior: float = PRIOR) -> list[float]:
-    """The logarithms of the strengths of bots 0 .. bots - 1, centred on 0."""
+def fit(stages: Stages, bots: int, prior: float = PRIOR_MATCHES) -> list[float]:
+    """Return the logarithms of the strengths of bots 0 .. bots - 1, centred on 0."""
     chosen = [prior + stages.chosen.get(bot, 0.0) for bot in range(bots)]
     values = [0.0] * bots
     inverse: Matrix | None = None
     before = inf
-    for _ in range(_STEPS):
+    for _ in range(_MAX_NEWTON_STEPS):
         if inverse is None:
-            inverse = inverted(_curvature(values, stages.counts.items(), bots, prior))
+            inverse = inverse_of(_curvature(values, stages.counts.items(), bots, prior))
         expected = _expected(values, stages.counts.items(), prior)
-        step = times(inverse, [have - want for have, want in zip(chosen, expected, strict=True)])
+        step = matvec(inverse, [have - want for have, want in zip(chosen, expected, strict=True)])
         longest = max(map(abs, step), default=0.0)
-        shorten = min(1.0, _LONGEST_STEP / longest) if longest else 1.0
+        shorten = min(1.0, _MAX_STEP / longest) if longest else 1.0
         values = [value + shorten * change for value, change in zip(values, step, strict=True)]
-        if longest < _CLOSE:
+        if longest < _CONVERGED_STEP:
             break
-        if longest > _SLOW * before:
+        if longest > _REUSE_RATIO * before:
             inverse = None
         before = longest
     middle = sum(values) / bots if bots else 0.0
@@ -59,7 +59,7 @@ def fit(stages: Stages, bots: int, prior: float = PRIOR) -> list[float]:
 
 
 def _expected(values: Sequence[float], stages: Iterable[tuple[Stage, float]], prior: float) -> list[float]:
-    """How often each bot should have been chosen."""
+    """Return how often each bot is expected to be chosen."""
     weights = [exp(value) for value in values]
     expected = [2 * prior * weight / (weight + 1) for weight in weights]
     for group, count in stages:
@@ -75,7 +75,7 @@ def _expected(values: Sequence[float], stages: Iterable[tuple[Stage, float]], pr
 
 
 def _curvature(values: Sequence[float], stages: Iterable[tuple[Stage, float]], bots: int, prior: float) -> Matrix:
-    """How fast that changes with the strengths."""
+    """Return the negative Hessian of the log-likelihood."""
     weights = [exp(value) for value in values]
     curvature = [[0.0] * bots for _ in range(bots)]
     for bot, weight in enumerate(weights):
@@ -92,12 +92,12 @@ def _curvature(values: Sequence[float], stages: Iterable[tuple[Stage, float]], b
 
 
 def _shares(stage: Stage, weights: Sequence[float]) -> list[tuple[int, float]]:
-    """Each bot of a stage with its chance to be chosen there."""
+    """Return each bot of a stage with its probability of being chosen."""
     if isinstance(stage, int):
         members = _members(stage)
         total = sum([weights[bot] for bot in members])
         return [(bot, weights[bot] / total) for bot in members]
-    # Whoever is left meets the others and, on average, this share of the strength of the rest of those tied.
+    # A tied bot that is left meets the others and, on average, this share of the strength of the other tied bots.
     tied, others = _members(stage.tied), _members(stage.others)
     worse, level = sum([weights[bot] for bot in others]), sum([weights[bot] for bot in tied])
     left = stage.left / len(tied)
@@ -113,50 +113,53 @@ def _members(group: int) -> tuple[int, ...]:
     return tuple(bot for bot in range(group.bit_length()) if group >> bot & 1)
 
 
-# Alpha-rank: which bots hold their own where everybody loses to somebody.
+# Alpha-rank: a ranking for fields in which every bot loses to some other bot.
 #
-# A population plays one bot until somebody tries another; the other takes over more often the more often it finishes
-# ahead of the first. How much of the time each bot is the one that is played, in the long run, is its rank
-# (Omidshafiei and others, 2019, for one population with local selection). In a circle all have their part; a bot that
-# is ahead of everybody has all. It describes the table of pairs as it was measured, luck included, and is no claim.
+# All members of a population play the same bot until one tries another, which takes over more often the more often it
+# finishes ahead of the first. The rank of a bot is the share of time for which it is played in the long run
+# (Omidshafiei and others, 2019, for one population with local selection). In a cycle all bots have a share; a bot that
+# is ahead of all others has all of it. It describes the pairs as measured, including luck, and is no claim.
 
 
 ALPHA = 10.0
-"""How much a lead counts: finishing ahead of another in 51 of 100 is hardly felt, in 55 it decides."""
+"""Selection strength: finishing ahead in 51 of 100 matters little, in 55 of 100 it decides."""
 POPULATION = 50
 
 
 class AlphaShare(NamedTuple):
-    """How much of the time a bot is the one that is played."""
+    """The share of time for which a bot is played."""
 
     bot: str
     share: float
 
 
 def alpha_rank(payoffs: Sequence[Sequence[float]], alpha: float = ALPHA, population: int = POPULATION) -> list[float]:
-    """The share of time of each bot, from what each row's bot gets against each column's."""
+    """Return the share of time of each bot; `payoffs[i][j]` is what bot i gets against bot j."""
     size = len(payoffs)
     if size == 1:
         return [1.0]
     moves = [
-        [_takes_over(alpha * (payoffs[new][old] - payoffs[old][new]), population) / (size - 1) for new in range(size)]
+        [
+            _fixation_probability(alpha * (payoffs[new][old] - payoffs[old][new]), population) / (size - 1)
+            for new in range(size)
+        ]
         for old in range(size)
     ]
-    return _in_the_long_run(moves)
+    return _stationary_distribution(moves)
 
 
-def _takes_over(lead: float, population: int) -> float:
-    """The chance that a single newcomer with this lead ends up as everybody."""
+def _fixation_probability(lead: float, population: int) -> float:
+    """Return the probability that a single newcomer with this lead takes over the population."""
     if abs(lead) < 1e-14:
         return 1 / population
     if lead > 0:
         return expm1(-lead) / expm1(-population * lead)
-    # The same with both parts multiplied by exp(population * lead), which does not overflow.
+    # Numerator and denominator multiplied by exp(population * lead), which does not overflow.
     return max(exp((population - 1) * lead) * expm1(lead) / expm1(population * lead), 1e-300)
 
 
-def _in_the_long_run(moves: Matrix) -> list[float]:
-    """The stationary shares of a chain, by the method of Grassmann, Taksar and Heyman: nothing is subtracted."""
+def _stationary_distribution(moves: Matrix) -> list[float]:
+    """Return the stationary distribution of a Markov chain (Grassmann, Taksar, Heyman: without subtractions)."""
     size = len(moves)
     chain = [list(row) for row in moves]
     out = [0.0] * size

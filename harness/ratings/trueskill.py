@@ -15,60 +15,67 @@ from harness.core.errors import StoreError
 from harness.core.records import GameRecord, order
 from harness.ratings.evidence import Evidence
 
-# TrueSkill's update for tables of single players, written out for speed: the library's messages on a chain.
+# TrueSkill's update after one match of single players: expectation propagation on a chain, written out for speed.
 #
-# Players stand in order of rank; each neighbouring pair has a difference of performances that is known to be positive
-# (a win) or within the draw margin (a tie). For one-player teams the factor graph of the `trueskill` library is this
-# chain, so the same messages in the same order give the same numbers, many times as fast.
+# Players are in order of rank; each pair of neighbours has a difference of performances that is known to be positive (a
+# win) or within the draw margin (a tie). For teams of one player the factor graph of the `trueskill` package is this
+# chain, so the same messages in the same order give the same numbers, twenty times as fast: rating must not cost more
+# than playing. Normal distributions are kept as precision (1 / variance) and `tau` (precision times mean), in which
+# multiplying densities is addition.
 
 
-# The library's constants, with the types that it does not publish.
+# The constants of the package, with the types that it does not publish.
 MU: Final[float] = trueskill.MU
 SIGMA: Final[float] = trueskill.SIGMA
 BETA: Final[float] = trueskill.BETA
 DELTA: Final[float] = trueskill.DELTA
 DRAW_PROBABILITY: Final[float] = trueskill.DRAW_PROBABILITY
-MOST_SWEEPS: Final = 10
-"""As in the library: messages go up and down the chain until they settle, ten times at most."""
+MAX_SWEEPS: Final = 10
+"""As in the package: messages are passed down and up the chain until they converge, at most ten times."""
 
-_NOISE: Final = BETA * BETA
+_PERFORMANCE_VARIANCE: Final = BETA * BETA
 _ROOT_HALF: Final = sqrt(0.5)
-_PEAK: Final = 1 / sqrt(2 * pi)
-_TWICE_PEAK: Final = 2 * _PEAK
-_FAR: Final = -30.0  # beyond this the density and the tail are so small that their ratio needs its asymptote
-_NEARLY_ONE: Final = 1 - 1e-9
-_SETTLED: Final = DELTA**2
+_DENSITY_AT_0: Final = 1 / sqrt(2 * pi)
+_TWICE_DENSITY_AT_0: Final = 2 * _DENSITY_AT_0
+_FAR_TAIL: Final = -30.0  # beyond this density and tail underflow, and their ratio needs its asymptote
+_MAX_W: Final = 1 - 1e-9  # at 1 the variance would become 0
+_CONVERGED_PRECISION: Final = DELTA**2
 _normal = NormalDist()
 
 
 def draw_margin(probability: float) -> float:
-    """How near two performances must be to count as a draw, for draws of this probability."""
+    """Return how close two performances must be to count as a draw, for a given probability of draws."""
     return _normal.inv_cdf((probability + 1) / 2) * sqrt(2) * BETA
 
 
 def rate(beliefs: Sequence[tuple[float, float]], ranks: tuple[int, ...], margin: float) -> list[tuple[float, float]]:
-    """The (mu, sigma) of each seat after a match that ended with these ranks."""
+    """Return (mu, sigma) of each seat after a match with these ranks."""
     seats, ties = order(ranks)
-    # Performances, best first: precision, and precision times mean, without what the neighbours say.
-    own = [1.0 / (beliefs[seat][1] ** 2 + _NOISE) for seat in seats]
+    # The performances, best first, without messages from neighbours.
+    own = [1.0 / (beliefs[seat][1] ** 2 + _PERFORMANCE_VARIANCE) for seat in seats]
     own_tau = [weight * beliefs[seat][0] for weight, seat in zip(own, seats, strict=True)]
-    heard, heard_tau = _settle(own, own_tau, ties, margin) if len(ties) > 1 else _told(own, own_tau, ties[0], margin)
+    if len(ties) > 1:
+        message, message_tau = _chain_messages(own, own_tau, ties, margin)
+    else:
+        message, message_tau = _pair_messages(own, own_tau, ties[0], margin)
     rated = list(beliefs)
     for place, seat in enumerate(seats):
         mu, sigma = beliefs[seat]
-        weight, share = 1.0 / (sigma * sigma), 1.0 + _NOISE * heard[place]
-        new = weight + heard[place] / share
-        rated[seat] = ((weight * mu + heard_tau[place] / share) / new, sqrt(1.0 / new))
+        weight, share = 1.0 / (sigma * sigma), 1.0 + _PERFORMANCE_VARIANCE * message[place]
+        new = weight + message[place] / share
+        rated[seat] = ((weight * mu + message_tau[place] / share) / new, sqrt(1.0 / new))
     return rated
 
 
-def _told(own: list[float], own_tau: list[float], tied: bool, margin: float) -> tuple[list[float], list[float]]:
-    """What two players hear from their result: a chain of one pair, which settles at once."""
+def _pair_messages(
+    own: list[float], own_tau: list[float], tied: bool, margin: float
+) -> tuple[list[float], list[float]]:
+    """Return precision and tau of the messages to two players: a chain of one pair, which needs no iteration."""
     left, right = own
     left_mean, right_mean = own_tau[0] / left, own_tau[1] / right
     mean, variance = left_mean - right_mean, 1.0 / left + 1.0 / right
     spread = sqrt(variance)
-    shift, gain = _cut(mean / spread, margin / spread, (mean - margin) / spread, tied)
+    shift, gain = _truncation(mean / spread, margin / spread, (mean - margin) / spread, tied)
     rest = 1.0 - gain
     weight = gain / (rest * variance)
     tau = weight * mean + shift / (rest * spread)
@@ -76,30 +83,32 @@ def _told(own: list[float], own_tau: list[float], tied: bool, margin: float) -> 
     return [weight / above, weight / below], [(right_mean * weight + tau) / above, (left_mean * weight - tau) / below]
 
 
-def _cut(difference: float, edge: float, beyond: float, tied: bool) -> tuple[float, float]:
-    """The result cuts off a part of a difference of performances, which stands `beyond` the edge of a draw, all in
-    units of its spread: TrueSkill's v and w."""
+def _truncation(difference: float, edge: float, beyond: float, tied: bool) -> tuple[float, float]:
+    """Return TrueSkill's v and w: how a result shifts and narrows a normal difference of performances by truncation.
+
+    All arguments are in standard deviations; `beyond` is the distance from the edge of a draw.
+    """
     if tied:
         shift, gain = _tie(difference, edge)
-    elif beyond > _FAR:
-        shift = _TWICE_PEAK * exp(-0.5 * beyond * beyond) / erfc(-beyond * _ROOT_HALF)
+    elif beyond > _FAR_TAIL:
+        shift = _TWICE_DENSITY_AT_0 * exp(-0.5 * beyond * beyond) / erfc(-beyond * _ROOT_HALF)
         gain = shift * (shift + beyond)
     else:
         shift, gain = -beyond - 1.0 / beyond, 1.0 - 1.0 / (beyond * beyond)
-    return shift, min(gain, _NEARLY_ONE)
+    return shift, min(gain, _MAX_W)
 
 
-def _settle(
+def _chain_messages(
     own: list[float], own_tau: list[float], ties: tuple[bool, ...], margin: float
 ) -> tuple[list[float], list[float]]:
-    """What each player hears from its neighbours' results: precision, and precision times mean."""
+    """Return precision and tau of the messages to each player from the results against its neighbours."""
     pairs = len(ties)
     last = pairs - 1
     above, above_tau = [0.0] * (pairs + 1), [0.0] * (pairs + 1)  # from the pair with the player above
     below, below_tau = [0.0] * (pairs + 1), [0.0] * (pairs + 1)  # from the pair with the player below
-    known, known_tau = [0.0] * pairs, [0.0] * pairs  # what the result says about each difference
+    known, known_tau = [0.0] * pairs, [0.0] * pairs  # messages from the results to the differences
     steps = [*range(last), *range(last, 0, -1)]  # down the chain and up again
-    for _ in range(MOST_SWEEPS):
+    for _ in range(MAX_SWEEPS):
         moved = False
         down = True
         for pair in steps:
@@ -110,24 +119,25 @@ def _settle(
             mean, variance = left_mean - right_mean, 1.0 / left + 1.0 / right
             spread = sqrt(variance)
             x = (mean - margin) / spread
-            if x > _FAR and not ties[pair]:  # `_cut` without a call: there are some twenty of them in a match of four
-                shift = _TWICE_PEAK * exp(-0.5 * x * x) / erfc(-x * _ROOT_HALF)
+            # `_truncation` without a call, because a match of four has about twenty of them.
+            if x > _FAR_TAIL and not ties[pair]:
+                shift = _TWICE_DENSITY_AT_0 * exp(-0.5 * x * x) / erfc(-x * _ROOT_HALF)
                 gain = shift * (shift + x)
-                if gain > _NEARLY_ONE:
-                    gain = _NEARLY_ONE
+                if gain > _MAX_W:
+                    gain = _MAX_W
             else:
-                shift, gain = _cut(mean / spread, margin / spread, x, ties[pair])
+                shift, gain = _truncation(mean / spread, margin / spread, x, ties[pair])
             rest = 1.0 - gain
             weight, push = gain / (rest * variance), shift / (rest * spread)
             tau = weight * mean + push
-            # As in the library: settled is a tau, and the root of a precision, that moves by no more than DELTA.
-            if not moved and (abs(tau - known_tau[pair]) > DELTA or abs(weight - known[pair]) > _SETTLED):
+            # As in the package: converged if tau and the root of the precision change by at most DELTA.
+            if not moved and (abs(tau - known_tau[pair]) > DELTA or abs(weight - known[pair]) > _CONVERGED_PRECISION):
                 moved = True
             known[pair] = weight
             known_tau[pair] = tau
             if pair == last:
                 down = False
-            if down:  # on the way down the player below is told, on the way up the one above
+            if down:  # messages go to the player below on the way down, to the one above on the way up
                 share = 1.0 + weight / left
                 above[under] = weight / share
                 above_tau[under] = (right_mean * weight - push) / share
@@ -137,7 +147,7 @@ def _settle(
                 below_tau[pair] = (left_mean * weight + push) / share
         if not moved:
             break
-    # The two ends of the chain are told at the last.
+    # The messages to the two ends of the chain come last.
     right = own[1] + below[1]
     share = 1.0 + known[0] / right
     below[0] = known[0] / share
@@ -155,23 +165,23 @@ def _tie(x: float, edge: float) -> tuple[float, float]:
     size = abs(x)
     high, low = edge - size, -edge - size
     within = 0.5 * (erfc(-high * _ROOT_HALF) - erfc(-low * _ROOT_HALF))
-    if within < 1e-300:  # a draw that nobody could expect: all of it at the edge
-        return (high if x >= 0 else -high), _NEARLY_ONE
-    at_high, at_low = _PEAK * exp(-0.5 * high * high), _PEAK * exp(-0.5 * low * low)
+    if within < 1e-300:  # a very unlikely draw: all probability is at the edge
+        return (high if x >= 0 else -high), _MAX_W
+    at_high, at_low = _DENSITY_AT_0 * exp(-0.5 * high * high), _DENSITY_AT_0 * exp(-0.5 * low * low)
     v = (at_low - at_high) / within
     w = v * v + (high * at_high - low * at_low) / within
     return (v if x >= 0 else -v), w
 
 
-# The ratings of a game: TrueSkill, and the evidence for all claims, taken in match by match.
+# The ratings of a game: TrueSkill, and the statistics for all claims, updated match by match.
 
 
-DRAW_PAIRS = 10
-"""The draw probability starts as if it had been seen in this many pairs; from there the records say what it is."""
+DRAW_PRIOR_PAIRS = 10
+"""Weight, in pairs of neighbours, of the package's draw probability; the records determine the rest."""
 
 
-MOST_TABLES = 10_000
-"""Tables that are remembered; where there are more, they are found again."""
+MAX_CACHED_TABLES = 10_000
+"""The cache of tables is emptied when it has this many."""
 
 
 @dataclass(slots=True)
@@ -192,49 +202,48 @@ class BotRating:
     faults: int = 0
     """Matches in which it failed."""
     disqualified: int = 0
-    """Matches that it lost without playing, because it had failed too often before."""
+    """Matches that it lost without playing, because it had failed too often."""
 
     @property
     def rating(self) -> float:
-        """A rating that the bot is very probably worth: mu - 3 sigma."""
+        """TrueSkill's conservative rating: mu - 3 sigma."""
         return self.mu - 3 * self.sigma
 
 
 class Table(NamedTuple):
-    """Those who sit at a table."""
+    """The bots at a table, in order of seats."""
 
     lines: list[BotRating]
     numbers: tuple[int, ...]
     rated: bool
-    """Whether a match of theirs says who is better."""
+    """Whether matches are rated: not if a bot meets itself, or has no opponent."""
 
 
 @dataclass(slots=True)
 class Ratings:
     """Ratings of one game. The same records in the same order give the same ratings.
 
-    A bot does not learn between the matches of a run, so skills do not drift: TrueSkill's tau is 0. A match in which a
-    bot meets itself, or nobody, is counted but says nothing about who is better: it is not rated.
+    A bot does not learn between the matches of a run, so skills do not drift: TrueSkill's dynamics factor is 0. A match
+    in which a bot meets itself, or has no opponent, is counted but not rated.
     """
 
     lines: dict[str, BotRating] = field(default_factory=dict)
     evidence: Evidence = field(default_factory=Evidence)
     matches: int = 0
     pairs: int = 0
-    """Neighbours in the final order of a match, for the draw probability."""
+    """Pairs of neighbours in the final orders of matches, for the draw probability."""
     ties: int = 0
     _tables: dict[tuple[str, ...], Table] = field(default_factory=dict, repr=False, compare=False)
 
     def add(self, record: GameRecord, shares: Sequence[float] | None = None) -> None:
-        """Takes in one match; `shares`, one for each seat and one half on average, stand in for those of the ranks in
-        everything that is said about `ahead`."""
+        """Add a match; `shares`, one for each seat with mean one half, replace those of the ranks in beat rates."""
         seats, ranks, scores, decisions = record.seats, record.ranks, record.scores, record.decisions
         if not len(seats) == len(ranks) == len(scores) == len(decisions):
             raise StoreError(
                 f"The record {record.id} does not have a rank, a score and decisions for each of its seats."
             )
         self.matches += 1
-        table = self._tables.get(seats) or self._seated(seats)
+        table = self._tables.get(seats) or self._make_table(seats)
         lines = table.lines
         for line, rank, score, made in zip(lines, ranks, scores, decisions, strict=True):
             line.matches += 1
@@ -269,20 +278,20 @@ class Ratings:
         ties = order(ranks)[1]
         self.pairs += len(ties)
         self.ties += sum(ties)
-        self.evidence.add(record.seed, table.numbers, ranks, record.scores, shares)
+        self.evidence.add_match(record.seed, table.numbers, ranks, record.scores, shares)
 
-    def _seated(self, seats: tuple[str, ...]) -> Table:
-        """The lines of those who sit there, in that order; remembered, for the same come again."""
+    def _make_table(self, seats: tuple[str, ...]) -> Table:
+        """Return the table with these seats, and cache it, because the same bots meet many times."""
         lines = [self.lines.get(name) or self._new(name) for name in seats]
-        if len(self._tables) >= MOST_TABLES:
+        if len(self._tables) >= MAX_CACHED_TABLES:
             self._tables.clear()
         table = self._tables[seats] = Table(
             lines, tuple([line.number for line in lines]), len(set(seats)) == len(seats) > 1
         )
         return table
 
-    def forget_tables(self) -> None:
-        """Lets go of what is only there for speed."""
+    def clear_table_cache(self) -> None:
+        """Empty the cache, which is needed when `lines` were replaced."""
         self._tables = {}
 
     def _new(self, name: str) -> BotRating:
@@ -291,36 +300,36 @@ class Ratings:
 
     @property
     def draw_probability(self) -> float:
-        """How often neighbours tied so far."""
-        return (self.ties + DRAW_PAIRS * DRAW_PROBABILITY) / (self.pairs + DRAW_PAIRS)
+        """The estimated probability that neighbours tie."""
+        return (self.ties + DRAW_PRIOR_PAIRS * DRAW_PROBABILITY) / (self.pairs + DRAW_PRIOR_PAIRS)
 
 
 def by_game(record: GameRecord) -> str:
-    """Ratings for each game: what a match counts for, as a rule."""
+    """Return the game: the default key of ratings."""
     return record.game
 
 
 def by_players(record: GameRecord) -> str:
-    """Ratings for each number of players."""
+    """Return game and number of players, for separate ratings."""
     return f"{record.game}, {len(record.seats)} players"
 
 
 def by_option(record: GameRecord) -> str:
-    """Ratings for each setting of a game's options."""
+    """Return game and options, for separate ratings."""
     settings = ", ".join(f"{name}={value}" for name, value in sorted(record.options.items()) if value != "")
     return f"{record.game}, {settings}" if settings else record.game
 
 
 def in_schedule_order(records: Iterable[GameRecord]) -> Generator[GameRecord, None, None]:
-    """The records in the order in which they are rated: that of the schedule, whatever the order they ended in.
+    """Return records in schedule order, in which they are rated, whatever the order in which they ended.
 
-    They come nearly in order, so only those that are early wait in memory, and without their actions.
+    They are nearly in order already, so only the early ones wait in memory, without their actions.
     """
     waiting: dict[int, GameRecord] = {}
     due = 0
     for record in records:
         if record.index < due or record.index in waiting:
-            raise placed_twice(record)
+            raise duplicate_index(record)
         if record.index > due:
             waiting[record.index] = replace(record, actions=()) if record.actions else record
             continue
@@ -333,8 +342,8 @@ def in_schedule_order(records: Iterable[GameRecord]) -> Generator[GameRecord, No
         yield waiting[index]
 
 
-def placed_twice(record: GameRecord) -> StoreError:
-    """What to say of a record that has the place of another one."""
+def duplicate_index(record: GameRecord) -> StoreError:
+    """Return the error for a record with the same index as another one."""
     return StoreError(
         f"The record {record.id} has place {record.index} of the schedule, and so has another one: a match is "
         f"rated once, and only together with its own run. 'arena verify' says which records are not the run's."

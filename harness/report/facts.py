@@ -276,7 +276,7 @@ def facts_of(run: RunFolder, without: Sequence[str] = ()) -> Facts:
     if without:
         return _some_facts(run, without)
     facts = Facts(rating_set_of(run.info.plan))
-    if not facts.rating_set.kept:
+    if not facts.rating_set.cacheable:
         return gather(ordered_results(run), run.info.plan)
     feed(run, RatedRun(facts.rating_set, rate=False), GatheredRun(facts))
     return facts

@@ -22,7 +22,7 @@ import msgspec
 from harness.core.errors import StoreError
 from harness.core.plan import Plan
 from harness.core.records import GameRecord
-from harness.ratings.trueskill import in_schedule_order, placed_twice
+from harness.ratings.trueskill import duplicate_index, in_schedule_order
 from harness.runs.store import GAMES, PART, UNREADABLE, MatchResult, RunFolder
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def ordered_results(
                 due += 1
             continue
         if index < due or index in waiting:
-            raise placed_twice(result)
+            raise duplicate_index(result)
         waiting[index] = result
         if len(waiting) > MOST_WAITING:
             waiting.clear()
@@ -109,7 +109,7 @@ def _by_place(run: RunFolder, due: int) -> Iterator[MatchResult]:
             file.seek(starts[number])
             result = run.read_result(number + 1, file.readline()[:-1])
             if twice:
-                raise placed_twice(result)
+                raise duplicate_index(result)
             yield result
 
 
@@ -176,7 +176,7 @@ def lines_by_deal(runs: Sequence[RunFolder]) -> Iterator[tuple[RunFolder, int, b
             files[whose[at]].seek(starts[at])
             run, line = runs[whose[at]], files[whose[at]].readline()[:-1]
             if last == (last := (whose[at], places[at])):
-                raise placed_twice(run.read_result(numbers[at], line))
+                raise duplicate_index(run.read_result(numbers[at], line))
             yield run, numbers[at], line
 
 

@@ -8,7 +8,7 @@ from harness.core.plan import LEAGUE, SEVERAL, Plan, RunningClaims
 from harness.core.records import GameRecord
 from harness.plugins.features import FORMATS
 from harness.ratings.anytime import AnytimeClaims
-from harness.ratings.leaderboard import STATE, Leaderboard, RatingSet
+from harness.ratings.leaderboard import CACHED_FIELDS, Leaderboard, RatingSet
 from harness.ratings.trueskill import by_game, in_schedule_order
 from harness.runs.index import feed, ordered_results
 from harness.runs.store import RunFolder
@@ -27,7 +27,7 @@ def boards_of(
     if given, or of those that are `chosen`. `shares` has what counts in each match, by its id, in place of the shares
     finished ahead of. `whole`: the records given are all of those games."""
     rating_set = rating_set_of(run.info.plan, by, whole=records is None if whole is None else whole)
-    if by is by_game and rating_set.kept and records is None and shares is None and chosen is None:
+    if by is by_game and rating_set.cacheable and records is None and shares is None and chosen is None:
         feed(run, RatedRun(rating_set))
         return rating_set.boards()
     ordered = ordered_results(run) if records is None else _in_order(run.info.plan, records)
@@ -47,7 +47,7 @@ def _in_order(plan: Plan, records: Iterable[GameRecord]) -> Iterable[GameRecord]
 class RatedRun:
     """The ratings of a whole run by its games, to be remembered."""
 
-    name, known = "ratings", STATE
+    name, known = "ratings", CACHED_FIELDS
 
     def __init__(self, rating_set: RatingSet, rate: bool = True) -> None:
         """Without `rate` somebody else sees to it that matches are rated."""
@@ -68,5 +68,5 @@ def _anytime(plan: Plan) -> Mapping[str, RunningClaims]:
     if plan.format == LEAGUE.name:
         return {}
     form = FORMATS.get(plan.format)
-    test = AnytimeClaims.of if form is None or form.claims is None else form.claims
+    test = AnytimeClaims.for_plan if form is None or form.claims is None else form.claims
     return {game.name: test(game, plan) for game in plan.games}

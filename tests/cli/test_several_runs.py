@@ -129,12 +129,12 @@ def test_no_more_is_claimed_than_the_weakest_run_allows(week):
 
     assert not board(*week).anytime
     assert not board(*week).seated
-    assert board(*week).told_apart
+    assert board(*week).significant_pairs
     play("swiss", 5, "--deals", 2, "--format", "swiss", "--players", 2)
     assert board("monday", "swiss").seated
     play("ladder", 5, "--deals", 4, "--format", "ladder", "--players", 2)
     assert board("ladder", "monday").anytime
-    assert not board("ladder", "monday").told_apart
+    assert not board("ladder", "monday").significant_pairs
 
 
 def test_matches_of_one_deal_are_one_deal_in_whatever_folder_they_lie():

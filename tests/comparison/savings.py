@@ -16,7 +16,8 @@ import click
 
 from harness.comparison.format import verdicts
 from harness.comparison.run import prepare_comparison, question_settings
-from harness.comparison.sequential_test import Question, Verdict
+from harness.comparison.sampling_units import ComparisonSpec
+from harness.comparison.sequential_test import Verdict
 from harness.core.records import GameRecord, MatchSpec
 from harness.match.referee import play
 from harness.plugins.registry import Registry
@@ -136,7 +137,7 @@ def _gain(registry: Registry, game: str, seeds: range, most: int) -> None:
 def _simulate(runs: int) -> None:
     for share in SHARES:
         for asked in ({"margin": 0.03}, {"indifference": 0.03}):
-            found = list(tossed(Question("a", "b", "sim", {}, **asked), share, runs))
+            found = list(tossed(ComparisonSpec("a", "b", "sim", {}, **asked), share, runs))
             said = dict(Counter(one.answer for one in found))
             click.echo(f"{share:.1%}, {asked}: {said}, {mean(one.matches for one in found):,.0f} matches")
 

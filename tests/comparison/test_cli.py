@@ -9,7 +9,7 @@ from time import process_time
 import msgspec
 import pytest
 
-from harness.comparison.sequential_test import MARGIN, MOST_MATCHES, WAYS
+from harness.comparison.sampling_units import MARGIN, MAX_MATCHES, WAYS
 from harness.core.records import MatchSpec
 from harness.match.referee import play
 from harness.plugins.registry import load
@@ -92,7 +92,7 @@ def test_compare_gives_a_verdict():
 
 def test_the_help_of_compare_names_the_defaults_that_there_are():
     said = " ".join(arena("compare", "--help").stdout.split())
-    assert f"so many matches. Default: {MOST_MATCHES}." in said
+    assert f"so many matches. Default: {MAX_MATCHES}." in said
     assert f"no difference. Default: {MARGIN}." in said
     assert f"--way [{'|'.join(WAYS)}]" in said
 

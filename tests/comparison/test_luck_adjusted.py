@@ -9,14 +9,15 @@ import pytest
 
 import harness
 from harness.comparison import format as comparison_format
-from harness.comparison import sequential_test
+from harness.comparison import sampling_units
 from harness.comparison.format import judges_of, verdicts
 from harness.comparison.run import prepare_comparison, question_settings
-from harness.comparison.sequential_test import REACH, STRETCH, SequentialTest
+from harness.comparison.sampling_units import ADJUSTED_RANGE, MAX_LUCK
+from harness.comparison.sequential_test import SequentialTest
 from harness.core.errors import UsageError
 from harness.core.records import GameRecord
 from harness.match.referee import play
-from harness.ratings.anytime import CAREFUL_PURSES, WIDE_PURSES, Bets, enough
+from harness.ratings.anytime import MIXTURE_WEIGHTS, WIDE_MIXTURE_WEIGHTS, ConfidenceSequence, log_threshold
 from harness.runs.request import RunRequest
 from harness.runs.setup import installed
 from harness.runs.standings import boards_of
@@ -90,11 +91,13 @@ def test_shares_and_intervals_are_those_of_finishing_ahead():
 
 def test_who_always_wins_finishes_ahead_always_and_equals_half_of_the_time():
     def judged(share):
-        test = SequentialTest(asked(luck="x", way="own-deals", most=4000), lambda *_: 0.5 + (share - 0.5) / STRETCH)
-        for spec in units(test.question, "match", 4000):
+        test = SequentialTest(
+            asked(luck="x", way="own-deals", most=4000), lambda *_: 0.5 + (share - 0.5) / ADJUSTED_RANGE
+        )
+        for spec in units(test.spec, "match", 4000):
             if test.over:
                 break
-            test.add([played_as(spec, (1, 1))])
+            test.add_unit([played_as(spec, (1, 1))])
         return test.verdict()
 
     won, equal, nearly = judged(1.0), judged(0.5), judged(0.54)
@@ -106,18 +109,18 @@ def test_who_always_wins_finishes_ahead_always_and_equals_half_of_the_time():
 
 
 def test_stakes_are_those_on_results_as_played():
-    assert sum(WIDE_PURSES) == pytest.approx(sum(CAREFUL_PURSES)) == pytest.approx(1)
-    assert STRETCH == 1 + 2 * REACH
+    assert sum(WIDE_MIXTURE_WEIGHTS) == pytest.approx(sum(MIXTURE_WEIGHTS)) == pytest.approx(1)
+    assert ADJUSTED_RANGE == 1 + 2 * MAX_LUCK
 
 
 @pytest.mark.parametrize("indifference", [0.0, 0.05])
 @pytest.mark.parametrize("value", [0.0, 0.3, 0.5, 0.52, 1.0])
 def test_no_answer_is_known_before_it_was_thought_possible(value, indifference):
     test = SequentialTest(asked(luck="x", way="own-deals", indifference=indifference, most=3000), lambda *_: value)
-    specs = iter(units(test.question, "match", 3000))
+    specs = iter(units(test.spec, "match", 3000))
     while not test.over:
-        for left in reversed(range(test.least(500))):
-            test.add([played_as(next(specs), (1, 1))])
+        for left in reversed(range(test.next_batch(500))):
+            test.add_unit([played_as(next(specs), (1, 1))])
             assert test.answer == "unknown" or not left
     assert test.answer != "unknown"
 
@@ -129,7 +132,7 @@ def test_expectations_come_from_earlier_deals_alone(monkeypatch):
         seen.append((record.set, tuple(expected)))
         return 0.5
 
-    monkeypatch.setattr(sequential_test, "bounded_value", spied)
+    monkeypatch.setattr(sampling_units, "bounded_score", spied)
     setup = prepared("el-paso", ("outlaw", "random"), most=8, way="pairs")
     played(setup)
     first, second, third = seen[:2], seen[2:4], seen[4:6]
@@ -176,16 +179,16 @@ def test_what_it_cannot_do_is_refused_in_a_sentence(monkeypatch):
 def wealth(game, seed, matches):
     """What bets on either of two equal bots have grown to at most, each counting half."""
     setup = prepared(game, EQUAL[game], seed=seed, most=matches, thorough=True)
-    judge = judges_of(setup.plan, setup.games)[game].duel()
-    bets, most = Bets(WIDE_PURSES), float("-inf")
+    judge = judges_of(setup.plan, setup.games)[game].pair_score()
+    bets, most = ConfidenceSequence(WIDE_MIXTURE_WEIGHTS), float("-inf")
     for record in played(setup):
-        bets.add(judge(record, "one", "other"))
-        most = max(most, bets.above(0.5), bets.below(0.5))
+        bets.add_value(judge(record, "one", "other"))
+        most = max(most, bets.log_wealth_above(0.5), bets.log_wealth_below(0.5))
     return most
 
 
 def test_equal_bots_are_not_told_apart_in_a_few_short_runs():
-    assert sum(wealth("el-paso", seed, 16) >= enough(0.95) for seed in range(6)) <= 1
+    assert sum(wealth("el-paso", seed, 16) >= log_threshold(0.95) for seed in range(6)) <= 1
 
 
 @pytest.mark.slow

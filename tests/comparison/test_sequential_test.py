@@ -10,38 +10,48 @@ from random import Random
 import pytest
 
 from harness.comparison.format import verdicts
-from harness.comparison.sequential_test import (
+from harness.comparison.sampling_units import (
     MARGIN,
     PILOT_MATCHES,
     PILOT_PAIRS,
     WAYS,
+    ComparisonSpec,
     Pilot,
     PilotResult,
-    Question,
+    table_share,
+    unit_matches,
+    unit_size,
+    unit_values,
+)
+from harness.comparison.sequential_test import (
     SequentialTest,
-    SetSpread,
-    matches_if_ahead,
+    SetVariance,
+    matches_if_different,
     matches_if_equal,
-    matches_of,
-    results_of,
-    rounded,
-    share,
+    two_digits,
 )
 from harness.core.errors import UsageError
 from harness.core.plan import GamePlan, Outcome, Plan
 from harness.core.records import Fault, GameRecord, ranks_of
 from harness.plugins.features import FORMATS
-from harness.ratings.anytime import CAREFUL_PURSES, FRACTIONS, WIDE_PURSES, Bets, enough, enough_on_one_side
+from harness.ratings.anytime import (
+    BET_FRACTIONS,
+    MIXTURE_WEIGHTS,
+    WIDE_MIXTURE_WEIGHTS,
+    ConfidenceSequence,
+    log_threshold,
+    one_sided_log_threshold,
+)
 from harness.runs.scheduler import Schedule
 
-DUEL = Question("a", "b", "sim", {})
-TABLE = Question("a", "b", "sim", {}, ("c", "d"))
+DUEL = ComparisonSpec("a", "b", "sim", {})
+TABLE = ComparisonSpec("a", "b", "sim", {}, ("c", "d"))
 EVERY_WAY = pytest.mark.parametrize("way", WAYS)
 
 
 def asked(question=DUEL, **changes):
     fields = {name: getattr(question, name) for name in question.__struct_fields__}
-    return Question(**(fields | changes))
+    return ComparisonSpec(**(fields | changes))
 
 
 def plan_of(question):
@@ -71,13 +81,13 @@ def unit_by_unit(question, play):
     """The same with a look after every unit."""
     test = SequentialTest(question)
     while not test.over:
-        test.add(list(play(matches_of(question, test.unit, test.played + 1, test.matches))))
+        test.add_unit(list(play(unit_matches(question, test.unit, test.units_played + 1, test.matches))))
     return test.verdict()
 
 
 def units(question, unit, count):
-    size = question.size(unit)
-    return [spec for number in range(count) for spec in matches_of(question, unit, number + 1, number * size)]
+    size = unit_size(unit)
+    return [spec for number in range(count) for spec in unit_matches(question, unit, number + 1, number * size)]
 
 
 def played_as(spec, scores, faults=()):
@@ -135,41 +145,41 @@ EQUALS = {
 
 @pytest.mark.parametrize("gambler", [0, 9])
 def test_wealth_of_one_gambler_multiplies_by_what_was_staked(gambler):
-    bets = Bets(tuple(float(each == gambler) for each in range(10)))
+    bets = ConfidenceSequence(tuple(float(each == gambler) for each in range(10)))
     for value in (1.0, 1.0, 0.0):
-        bets.add(value)
+        bets.add_value(value)
     # At m = 1/2 a stake of one half would win a half with a 1 and lose a half with a 0.
-    won, lost = 1 + FRACTIONS[gambler], 1 - FRACTIONS[gambler]
-    assert bets.above(0.5) == pytest.approx(log(won * won * lost))
-    assert bets.below(0.5) == pytest.approx(log(lost * lost * won))
+    won, lost = 1 + BET_FRACTIONS[gambler], 1 - BET_FRACTIONS[gambler]
+    assert bets.log_wealth_above(0.5) == pytest.approx(log(won * won * lost))
+    assert bets.log_wealth_below(0.5) == pytest.approx(log(lost * lost * won))
 
 
-@pytest.mark.parametrize("purses", [CAREFUL_PURSES, WIDE_PURSES])
+@pytest.mark.parametrize("purses", [MIXTURE_WEIGHTS, WIDE_MIXTURE_WEIGHTS])
 def test_the_gamblers_begin_with_all_wealth_and_not_more(purses):
-    assert len(purses) == len(FRACTIONS)
+    assert len(purses) == len(BET_FRACTIONS)
     assert sum(purses) == pytest.approx(1)
-    assert Bets(purses).above(0.3) == pytest.approx(0)
+    assert ConfidenceSequence(purses).log_wealth_above(0.3) == pytest.approx(0)
 
 
 def test_wealth_of_twenty_refutes_on_one_side_and_of_forty_on_both():
-    assert enough(0.95) == pytest.approx(log(40))
-    assert enough_on_one_side(0.95) == pytest.approx(log(20))
+    assert log_threshold(0.95) == pytest.approx(log(40))
+    assert one_sided_log_threshold(0.95) == pytest.approx(log(20))
 
 
 def test_the_interval_holds_just_the_means_that_are_not_refuted():
-    bets, rng = Bets(), Random(2)
+    bets, rng = ConfidenceSequence(), Random(2)
     for _ in range(300):
-        bets.add(rng.choice((0.0, 0.5, 1.0, 1.0)))
+        bets.add_value(rng.choice((0.0, 0.5, 1.0, 1.0)))
     low, high = bets.interval(0.95)
     assert low < 0.625 < high
-    assert bets.above(low + 1e-6) < enough(0.95) <= bets.above(low - 1e-6)
-    assert bets.below(high - 1e-6) < enough(0.95) <= bets.below(high + 1e-6)
+    assert bets.log_wealth_above(low + 1e-6) < log_threshold(0.95) <= bets.log_wealth_above(low - 1e-6)
+    assert bets.log_wealth_below(high - 1e-6) < log_threshold(0.95) <= bets.log_wealth_below(high + 1e-6)
 
 
 def test_values_that_are_all_the_same_give_an_interval():
-    bets = Bets()
+    bets = ConfidenceSequence()
     for _ in range(20):
-        bets.add(1.0)
+        bets.add_value(1.0)
     low, high = bets.interval(0.95)
     assert 0.7 < low < 1
     assert high == 1
@@ -179,10 +189,10 @@ def test_values_that_are_all_the_same_give_an_interval():
 def test_the_interval_covers_the_truth_at_all_times_together(sequences, slack):
     missed = 0
     for seed in range(sequences):
-        bets, rng = Bets(), Random(seed)
+        bets, rng = ConfidenceSequence(), Random(seed)
         for _ in range(150):
-            bets.add((rng.random() < 0.7) / 2 + (rng.random() < 0.7) / 2)
-            if bets.above(0.7) >= enough(0.95) or bets.below(0.7) >= enough(0.95):
+            bets.add_value((rng.random() < 0.7) / 2 + (rng.random() < 0.7) / 2)
+            if bets.log_wealth_above(0.7) >= log_threshold(0.95) or bets.log_wealth_below(0.7) >= log_threshold(0.95):
                 missed += 1
                 break
     assert missed / sequences <= 0.05 + slack * sqrt(0.05 * 0.95 / sequences)
@@ -225,12 +235,12 @@ def test_the_value_of_a_match_is_who_finished_ahead_and_of_turns_how_much_of_the
     first, second = units(asked(TABLE, seed=4), "turns", 1)
     scores = {"a": 5, "b": 1, "c": 3, "d": 1}
     records = [played_as(spec, [scores[name] for name in spec.seats]) for spec in (first, second)]
-    assert share(records[0], "a") == 1
-    assert share(records[1], "b") == 0.25
-    assert results_of(TABLE, "turns", records) == [1, 0.75]
+    assert table_share(records[0], "a") == 1
+    assert table_share(records[1], "b") == 0.25
+    assert unit_values(TABLE, "turns", records) == [1, 0.75]
     [spec] = units(TABLE, "match", 1)
-    assert results_of(TABLE, "match", [played_as(spec, [scores[name] for name in spec.seats])]) == [1]
-    assert results_of(TABLE, "match", [played_as(spec, [7] * 4)]) == [0.5]
+    assert unit_values(TABLE, "match", [played_as(spec, [scores[name] for name in spec.seats])]) == [1]
+    assert unit_values(TABLE, "match", [played_as(spec, [7] * 4)]) == [0.5]
 
 
 # --- the pilot -----------------------------------------------------------------------------------
@@ -241,11 +251,11 @@ def piloted(results):
     for pair in results:
         while pilot.unit == "match" and not pilot.result:
             kinds.append("match")
-            pilot.add([1.0])
+            pilot.add_unit([1.0])
         kinds.append(pilot.unit)
-        pilot.add(pair)
+        pilot.add_unit(pair)
     assert kinds == ["match"] * PILOT_MATCHES + ["pair"] * PILOT_PAIRS
-    assert pilot.alike is None
+    assert pilot.units_left is None
     return pilot.result
 
 
@@ -274,7 +284,7 @@ def test_a_clear_difference_is_found_soon(way):
     assert verdict.answer == "better"
     assert verdict.matches < 70
     assert verdict.low > 0.5
-    assert compare(Question("b", "a", "sim", {}, ("c", "d"), way=way), thurstone(2.0, 1)).answer == "worse"
+    assert compare(ComparisonSpec("b", "a", "sim", {}, ("c", "d"), way=way), thurstone(2.0, 1)).answer == "worse"
 
 
 def test_who_always_wins_has_won_after_nine_matches():
@@ -309,10 +319,10 @@ def test_what_is_played_at_once_ends_where_a_look_after_every_unit_would_have_st
 
 
 def test_nine_units_are_what_bets_at_these_odds_need_at_least():
-    assert SequentialTest(DUEL).least(1000) == 9
-    assert SequentialTest(asked(way="pairs")).least(7) == 3
-    assert SequentialTest(asked(most=5)).least(1000) == 5
-    assert SequentialTest(asked(thorough=True)).least(1000) == PILOT_MATCHES
+    assert SequentialTest(DUEL).next_batch(1000) == 9
+    assert SequentialTest(asked(way="pairs")).next_batch(7) == 3
+    assert SequentialTest(asked(most=5)).next_batch(1000) == 5
+    assert SequentialTest(asked(thorough=True)).next_batch(1000) == PILOT_MATCHES
 
 
 def test_a_comparison_cut_anywhere_is_led_back_by_its_records_and_says_its_verdict():
@@ -377,7 +387,7 @@ def test_identical_bots_without_luck_of_their_own_are_equal():
             rng = Random(spec.seed)
             yield played_as(spec, [rng.randrange(100) for _ in spec.seats])
 
-    verdict = compare(Question("a", "b", "sim", {}, ("c",), way="pairs"), by_seat)
+    verdict = compare(ComparisonSpec("a", "b", "sim", {}, ("c",), way="pairs"), by_seat)
     assert verdict.answer == "equal"
     assert verdict.ahead == 0.5
     assert verdict.fixed_size is None
@@ -431,7 +441,7 @@ def test_a_gauntlet_tells_how_much_of_the_table_each_of_the_two_finished_ahead_o
     seen = []
     verdict = compare(asked(TABLE, way="gauntlet", most=200, thorough=True), thurstone(2.0, 1), seen)
     for name, told in zip("ab", verdict.shares, strict=True):
-        mine = [share(record, name) for record in seen if name in record.seats]
+        mine = [table_share(record, name) for record in seen if name in record.seats]
         assert told == pytest.approx(sum(mine) / len(mine))
     assert verdict.ahead == pytest.approx(0.5 + (verdict.shares[0] - verdict.shares[1]) / 2)
     assert verdict.elo is None
@@ -450,7 +460,7 @@ def test_bots_may_be_equal_against_a_field_and_not_against_each_other():
                 [{"a": 3, "b": 2}.get(name, 4) if {"a", "b"} <= {*spec.seats} else rng.random() for name in spec.seats],
             )
 
-    table = Question("a", "b", "sim", {}, ("c",))
+    table = ComparisonSpec("a", "b", "sim", {}, ("c",))
     assert compare(table, play).answer == "better"
     said = compare(asked(table, way="gauntlet", margin=0.1), play)
     assert said.answer == "equal"
@@ -503,7 +513,7 @@ def tossed(question, share_ahead, runs):
     for seed in range(runs):
         test, rng = SequentialTest(asked(question, way="own-deals", most=99999)), Random(f"{seed}/{share_ahead}")
         while not test.over:
-            test.add([won if rng.random() < share_ahead else lost])
+            test.add_unit([won if rng.random() < share_ahead else lost])
         yield test
 
 
@@ -516,14 +526,14 @@ def mean_length(question, share_ahead, runs):
 def test_the_matches_to_expect_are_those_that_simulations_take(asks, runs, slack):
     question = asked(**asks)
     assert mean_length(question, 0.5, runs) == pytest.approx(matches_if_equal(question), rel=slack)
-    assert mean_length(question, 0.65, runs) == pytest.approx(matches_if_ahead(question, 0.15), rel=slack)
+    assert mean_length(question, 0.65, runs) == pytest.approx(matches_if_different(question, 0.15), rel=slack)
 
 
 def test_expectations_are_round_numbers_and_grow_as_the_margin_shrinks():
-    assert [rounded(matches_if_equal(asked(margin=margin))) for margin in (0.03, 0.06)] == [3300, 830]
-    assert rounded(matches_if_ahead(DUEL, 0.05)) == 950
-    assert rounded(matches_if_equal(asked(indifference=0.03))) == 2700
-    assert rounded(7.4) == 7
+    assert [two_digits(matches_if_equal(asked(margin=margin))) for margin in (0.03, 0.06)] == [3300, 830]
+    assert two_digits(matches_if_different(DUEL, 0.05)) == 950
+    assert two_digits(matches_if_equal(asked(indifference=0.03))) == 2700
+    assert two_digits(7.4) == 7
 
 
 # --- what shared deals are worth -----------------------------------------------------------------
@@ -531,12 +541,12 @@ def test_expectations_are_round_numbers_and_grow_as_the_margin_shrinks():
 
 def test_the_gain_is_the_covariance_that_sharing_brings():
     rng = Random(1)
-    opposite, alike, isolated = SetSpread(2), SetSpread(2), SetSpread(2)
+    opposite, alike, isolated = SetVariance(2), SetVariance(2), SetVariance(2)
     for _ in range(4000):
         luck = rng.gauss(0, 1)
-        opposite.add((luck + rng.gauss(0, 1), -luck + rng.gauss(0, 1)))
-        alike.add((luck + rng.gauss(0, 1), luck + rng.gauss(0, 1)))
-        isolated.add((rng.gauss(0, 1), rng.gauss(0, 1)))
+        opposite.add_set((luck + rng.gauss(0, 1), -luck + rng.gauss(0, 1)))
+        alike.add_set((luck + rng.gauss(0, 1), luck + rng.gauss(0, 1)))
+        isolated.add_set((rng.gauss(0, 1), rng.gauss(0, 1)))
     assert opposite.gain().saved == pytest.approx(0.5, abs=0.05)
     assert alike.gain().saved == pytest.approx(-0.5, abs=0.08)
     assert isolated.gain().saved == pytest.approx(0, abs=0.05)

@@ -9,7 +9,7 @@ from harness.core.plan import Plan
 from harness.core.records import GameRecord
 from harness.core.rng import Chance
 from harness.formats.ladder import MOST_BOTS, Knowledge, around, by_lot, contenders
-from harness.ratings.anytime import AnytimeClaims, JointBeliefs, Meetings
+from harness.ratings.anytime import AnytimeClaims, JointPosterior, PairSums
 from harness.runs.scheduler import simulated_record
 
 from .support import even, game, names, of_games, plan, play, scheduled, sets_of, spread
@@ -23,11 +23,11 @@ def newcomer(bots: int, seats: int, candidates: tuple[str, ...] = ("bot00",), **
     return of_games((game(bots, seats),), deals, 1, "ladder", candidates, goal="newcomer", **settings)
 
 
-def known(sets: dict[tuple[int, int], float], bots: int, each: int = 40) -> JointBeliefs:
+def known(sets: dict[tuple[int, int], float], bots: int, each: int = 40) -> JointPosterior:
     """Beliefs after so many sets of each pair, of which the first won this share."""
-    beliefs = JointBeliefs(bots)
+    beliefs = JointPosterior(bots)
     for _ in range(10):
-        beliefs.learn({pair: Meetings(each, each * share, each * share) for pair, share in sets.items()}, 2)
+        beliefs.fit({pair: PairSums(each, each * share, each * share) for pair, share in sets.items()}, 2)
     return beliefs
 
 
@@ -59,7 +59,7 @@ def test_its_table_says_of_each_bot_what_is_known_and_what_is_open() -> None:
     ended, whole = end.value.value["game"], scheduled(asked).outcomes(records)["game"]
     assert whole.note == ended.note
     [table] = whole.tables
-    told = AnytimeClaims.of(asked.games[0], scheduled(asked).plan)
+    told = AnytimeClaims.for_plan(asked.games[0], scheduled(asked).plan)
     for record in records:
         told.add(record)
     claims = told.claims()
@@ -142,7 +142,7 @@ def test_for_the_best_those_play_who_may_be_it() -> None:
 
 
 def test_who_has_been_refuted_only_fills_tables_and_is_met_evenly() -> None:
-    tables = contenders(JointBeliefs(6), 3, 8, Random(1), [4], [[0] * 6 for _ in range(6)])
+    tables = contenders(JointPosterior(6), 3, 8, Random(1), [4], [[0] * 6 for _ in range(6)])
     assert all(table[0] == 4 for table in tables)
     assert spread(Counter(bot for table in tables for bot in table[1:]), (0, 1, 2, 3, 5)) <= 1
 
@@ -293,7 +293,7 @@ def test_the_best_is_told_apart_in_fewer_matches_than_lots_take(runs: int) -> No
 @pytest.mark.parametrize("runs", [4, pytest.param(100, marks=pytest.mark.slow)], ids=["short", "full"])
 def test_where_everybody_loses_to_somebody_nobody_is_said_to_be_the_best(runs: int) -> None:
     ended = [ladder(World([0.0] * 3, 2, cycle=0.3), "best", 1000, seed, SURE) for seed in range(runs)]
-    assert sum(played.knowledge.claims.best(SURE) is not None for played in ended) <= 0.05 * runs
+    assert sum(played.knowledge.claims.best_bot(SURE) is not None for played in ended) <= 0.05 * runs
     assert any("No bot is the best" in played.knowledge.sentence(played.matches) for played in ended)
 
 
@@ -325,7 +325,7 @@ def test_the_table_can_make_the_same_claims_from_the_records_alone() -> None:
         records: list[GameRecord] = []
         play(asked, even(5, 0.8), lambda record, into=records: into.append(record) or record)  # type: ignore[misc]
         settled = scheduled(asked).plan
-        knowledge, later = Knowledge(settled.games[0], settled), AnytimeClaims.of(settled.games[0], settled)
+        knowledge, later = Knowledge(settled.games[0], settled), AnytimeClaims.for_plan(settled.games[0], settled)
         round_ = ""
         for record in records:
             if record.set.rpartition(".")[0] != round_:

@@ -137,7 +137,7 @@ def test_two_at_a_table_are_what_plackett_and_luce_say():
     played = matches(8, 4000, 2)
     stages = Stages()
     for seats, ranks in played:
-        stages.add([int(name.removeprefix("bot")) for name in seats], ranks)
+        stages.add_match([int(name.removeprefix("bot")) for name in seats], ranks)
     theirs = fit_plackett_luce(stages, 8)
     ours = added(played).fit()
     assert [ours[f"bot{number}"].value for number in range(8)] == pytest.approx(theirs, abs=0.03)

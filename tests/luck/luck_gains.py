@@ -18,10 +18,10 @@ from typing import NamedTuple
 
 from harness.core.records import MatchSpec, shares_ahead
 from harness.core.value_function import value_function_of
-from harness.luck.adjustment import take_luck_out
+from harness.luck.adjustment import adjust_results
 from harness.match.referee import play
 from harness.plugins.registry import load
-from harness.ratings.evidence import quantile
+from harness.ratings.evidence import student_quantile
 
 RUN = 40
 PUBLISHED = 10**7
@@ -50,7 +50,7 @@ PAIRS = (
 """In each pair is a bot that no value function was learned from: outlaw, tycoon, miser, these settings of skittish."""
 
 
-class Gain(NamedTuple):
+class SharedDealGain(NamedTuple):
     pair: Pair
     saved: float
     """The variance of a result as played over that without luck."""
@@ -77,7 +77,7 @@ def entrant(registry, name):
     return registry.entrant(Slipping)
 
 
-def measure(pair: Pair, deals: int, first: int = 0) -> Gain:
+def measure(pair: Pair, deals: int, first: int = 0) -> SharedDealGain:
     """Plays so many deals of a pair, and takes their luck out, run by run."""
     registry = load()
     game = registry.game(pair.game).configure()
@@ -88,14 +88,14 @@ def measure(pair: Pair, deals: int, first: int = 0) -> Gain:
     for start in range(first, first + deals, RUN):
         records = [_match(game, table, number) for number in range(start, min(start + RUN, first + deals))]
         cost -= process_time()
-        without = take_luck_out(records, {game.name: game}, {game.name: function}).shares
+        without = adjust_results(records, {game.name: game}, {game.name: function}).shares
         cost += process_time()
         differences = [_difference(record, without[record.id], table) for record in records]
         plain += [_difference(record, shares_ahead(record.ranks), table) for record in records]
         adjusted += differences
         runs.append(differences)
     moves = [before - after for before, after in zip(plain, adjusted, strict=True)]
-    return Gain(
+    return SharedDealGain(
         pair,
         variance(plain) / variance(adjusted),
         fmean([_holds(run, fmean(adjusted)) for run in runs if len(run) > 1]),
@@ -118,7 +118,7 @@ def _difference(record, shares, table) -> float:
 
 
 def _holds(run: Sequence[float], truth: float) -> bool:
-    reach = quantile(0.975, len(run) - 1) * stdev(run) / sqrt(len(run))
+    reach = student_quantile(0.975, len(run) - 1) * stdev(run) / sqrt(len(run))
     return abs(fmean(run) - truth) <= reach
 
 

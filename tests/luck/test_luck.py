@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 import pytest
 
-from harness.comparison import sequential_test
-from harness.comparison.sequential_test import REACH, bounded_value
+from harness.comparison import sampling_units
+from harness.comparison.sampling_units import MAX_LUCK, bounded_score
 from harness.core.records import MatchSpec, shares_ahead
 from harness.core.rng import Chance
-from harness.luck.adjustment import DEAL, Expectations, OtherLuck, PlayedLuck, luck_of
+from harness.luck.adjustment import DEAL, AlternativeChance, ExpectedShares, RecordedChance, luck_by_phase
 from harness.match.referee import play
 from harness.plugins.registry import load
 from tests.luck import top_card
@@ -65,7 +65,7 @@ def named(judge):
 def test_over_all_luck_there_is_what_is_taken_out_is_exactly_nought(judge, monkeypatch):
     script, game, taken = Script(monkeypatch), TopCard.configure(), {}
     for _ in script.all():
-        for phase, luck in luck_of(game, top_card.play(game, 1), judge, EVEN, 1).items():
+        for phase, luck in luck_by_phase(game, top_card.play(game, 1), judge, EVEN, 1).items():
             taken.setdefault(phase, []).append(luck)
     assert set(taken) == {DEAL, "bet", "take"}
     for lucks in taken.values():
@@ -81,32 +81,32 @@ def test_an_engine_that_deals_anew_what_a_seat_has_seen_is_found_out(kind, order
     for _ in script.all():
         record = top_card.play(game, 1)
         if record.actions[0] == 0:  # it bet on its card: what comes now is luck, the card is not
-            taken.append(luck_of(game, record, Sensible(), EVEN, 1)["bet"][0])
+            taken.append(luck_by_phase(game, record, Sensible(), EVEN, 1)["bet"][0])
     assert (abs(fmean(taken)) < 1e-12) is sound
 
 
 @pytest.mark.parametrize("judge", [Whim(), Huge(), Sensible()], ids=named)
 def test_a_bounded_value_has_exactly_the_mean_of_the_results(judge, monkeypatch):
-    monkeypatch.setattr(sequential_test, "GRAINS", 10**12)
+    monkeypatch.setattr(sampling_units, "VALUE_STEPS", 10**12)
     script, game, values, results = Script(monkeypatch), TopCard.configure(), [], []
     for _ in script.all():
         record = top_card.play(game, 1)
-        values.append(bounded_value(game, record, judge, EVEN, (0, 1), alternatives=1))
+        values.append(bounded_score(game, record, judge, EVEN, (0, 1), alternatives=1))
         results.append(shares_ahead(record.ranks)[0])
     assert 0 <= min(values) < max(values) <= 1
-    assert fmean(values) == pytest.approx((fmean(results) + REACH) / (1 + 2 * REACH), abs=1e-9)
+    assert fmean(values) == pytest.approx((fmean(results) + MAX_LUCK) / (1 + 2 * MAX_LUCK), abs=1e-9)
 
 
-def test_luck_of_the_past_is_not_drawn_anew():
-    played = PlayedLuck(3)
+def test_luck_of_the_past_is_not_drawn_again():
+    played = RecordedChance(3)
     first = played.number("dice", 1)
-    other = OtherLuck(4, played, "event", 0)
+    other = AlternativeChance(4, played, "event", 0)
     assert other.number("dice", 1) != first
-    played.settle()
+    played.mark_past()
     assert other.number("dice", 1) == first
     assert other.number("dice", 2) not in (
         Chance(3).number("dice", 2),
-        OtherLuck(4, played, "event", 1).number("dice", 2),
+        AlternativeChance(4, played, "event", 1).number("dice", 2),
     )
 
 
@@ -158,7 +158,7 @@ class Bench:
 def test_luck_is_nought_on_average_whatever_the_value_function(table):
     found = {}
     for game, record in matches(table, 25):
-        for phase, luck in luck_of(game, record, Bench(), [0.5] * 3, 1).items():
+        for phase, luck in luck_by_phase(game, record, Bench(), [0.5] * 3, 1).items():
             for number, judge in enumerate(JUDGES):
                 shares = luck[3 * number : 3 * number + 3]
                 found.setdefault((named(judge), phase), []).append(of_bot(record, table.bots[0], shares))
@@ -169,7 +169,7 @@ def test_luck_is_nought_on_average_whatever_the_value_function(table):
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: table.game)
 def test_the_luck_of_a_match_is_the_same_each_time(table):
     [(game, record)] = matches(table, 1)
-    once, again = (luck_of(game, record, Whim(), [0.5] * 3, 2) for _ in range(2))
+    once, again = (luck_by_phase(game, record, Whim(), [0.5] * 3, 2) for _ in range(2))
     assert once == again
 
 
@@ -177,21 +177,21 @@ def test_the_luck_of_a_match_is_the_same_each_time(table):
 
 
 def test_expectations_come_from_other_deals_alone():
-    book = Expectations()
+    book = ExpectedShares()
     for seed in (1, 2, 3):
-        book.add(seed, ("a", "b", "c"), (1, 2, 3))
+        book.add_match(seed, ("a", "b", "c"), (1, 2, 3))
     before = book.shares(9, ("a", "b", "c"))
     assert before[0] > before[1] > before[2]
     assert sum(before) == pytest.approx(1.5)
     for _ in range(50):
-        book.add(9, ("a", "b", "c"), (3, 2, 1))
+        book.add_match(9, ("a", "b", "c"), (3, 2, 1))
     assert book.shares(9, ("a", "b", "c")) == pytest.approx(before)
     assert book.shares(8, ("a", "b", "c")) != pytest.approx(before)
 
 
-def test_nothing_is_expected_of_strangers_and_of_a_bot_against_itself():
-    book = Expectations()
+def test_nothing_is_expected_of_unknown_bots_and_of_a_bot_against_itself():
+    book = ExpectedShares()
     assert book.shares(1, ("a", "b")) == [0.5, 0.5]
-    book.add(1, ("a", "a"), (1, 2))
+    book.add_match(1, ("a", "a"), (1, 2))
     assert book.shares(2, ("a", "a")) == [0.5, 0.5]
     assert book.shares(2, ("a",)) == [0.0]

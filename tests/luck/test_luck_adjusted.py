@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from harness import open_run
-from harness.comparison.sequential_test import bounded_value
+from harness.comparison.sampling_units import bounded_score
 from harness.core.action import ahead_of, compare_to_others, default_features
 from harness.core.errors import StoreError, UsageError
 from harness.core.game import Game
@@ -28,9 +28,9 @@ from harness.core.value_function import (
 )
 from harness.luck import adjustment
 from harness.luck import run as value_learning
-from harness.luck.adjustment import MOST_TRUST, Expectations, Trust, take_luck_out
+from harness.luck.adjustment import MAX_COEFFICIENT, ControlCoefficients, ExpectedShares, adjust_results
 from harness.plugins.registry import load
-from harness.ratings.anytime import Bets, enough
+from harness.ratings.anytime import ConfidenceSequence, log_threshold
 from tests.luck.luck_gains import PAIRS, entrant, measure
 from tests.luck.luck_gains import _match as match_of
 from tests.support.cli import arena
@@ -143,36 +143,36 @@ def test_what_is_learned_can_be_learned_again_and_explains_something(small_lesso
 # --- how much is taken out ------------------------------------------------------------------------------
 
 
-def test_trust_grows_with_what_luck_explains_and_goes_where_it_explains_nothing():
-    good, useless = Trust(), Trust()
+def test_the_coefficient_is_near_1_if_luck_explains_results_and_near_0_if_not():
+    good, useless = ControlCoefficients(), ControlCoefficients()
     rng = Random(1)
     for number in range(300):
         luck = rng.uniform(-0.3, 0.3)
-        good.add(record(number), {"dice": [luck, -luck]}, [luck, -luck])
+        good.add_match(record(number), {"dice": [luck, -luck]}, [luck, -luck])
         noise = rng.uniform(-0.3, 0.3)
-        useless.add(record(number), {"dice": [luck, -luck]}, [noise, -noise])
-    assert good.part(-1, "dice", "a") > 0.95
-    assert useless.part(-1, "dice", "a") < 0.2
-    assert good.part(-1, "cards", "a") == pytest.approx(adjustment.FIRST_TRUST)
+        useless.add_match(record(number), {"dice": [luck, -luck]}, [noise, -noise])
+    assert good.coefficient(-1, "dice", "a") > 0.95
+    assert useless.coefficient(-1, "dice", "a") < 0.2
+    assert good.coefficient(-1, "cards", "a") == pytest.approx(adjustment.PRIOR_COEFFICIENT)
 
 
-def test_trust_comes_from_other_deals_alone_and_has_an_end():
-    trust = Trust()
-    before = trust.part(3, "dice", "a")
+def test_the_coefficient_comes_from_other_deals_only_and_is_limited():
+    coefficients = ControlCoefficients()
+    before = coefficients.coefficient(3, "dice", "a")
     for number in range(50):
-        trust.add(record(number, seed=3), {"dice": [0.1, -0.1]}, [9.0, -9.0])
-    assert trust.part(3, "dice", "a") == pytest.approx(before)
-    assert trust.part(4, "dice", "a") == MOST_TRUST
+        coefficients.add_match(record(number, seed=3), {"dice": [0.1, -0.1]}, [9.0, -9.0])
+    assert coefficients.coefficient(3, "dice", "a") == pytest.approx(before)
+    assert coefficients.coefficient(4, "dice", "a") == MAX_COEFFICIENT
 
 
 def test_any_number_of_workers_takes_out_the_same(monkeypatch):
-    monkeypatch.setattr(adjustment, "FEW", 2)
+    monkeypatch.setattr(adjustment, "MIN_POOL_MATCHES", 2)
     registry = load()
     bots = registry.entrants(["random", "skittish"])
     records = [match_of(game(), bots, number) for number in range(6)]
     functions = {"el-paso": value_function_of(game(), {})}
     alone, shared = (
-        take_luck_out(given, {"el-paso": game()}, functions, workers).shares
+        adjust_results(given, {"el-paso": game()}, functions, workers).shares
         for given, workers in ((records, 1), (records[::-1], 2))
     )
     assert alone == shared
@@ -245,26 +245,26 @@ def bounded(pair, first, count):
     registry = load()
     played = game(pair.game)
     function = value_function_of(played, {})
-    judge, book = Valuer(function), Expectations()
+    judge, book = Valuer(function), ExpectedShares()
     table = [entrant(registry, name) for name in (pair.one, pair.other)]
     for number in range(first, first + count):
         one = match_of(played, table, number)
-        expected = book.before(one)
+        expected = book.expect_then_add(one)
         seats = one.seats.index(table[0].name), one.seats.index(table[1].name)
         yield (
             shares_ahead(one.ranks)[seats[0]],
-            bounded_value(played, one, judge, expected, seats, phases=function.phases),
+            bounded_score(played, one, judge, expected, seats, phases=function.phases),
         )
 
 
 def test_bounded_values_are_values_that_can_be_bet_on():
     values = list(bounded(PAIRS[1], 0, 30))
-    bets = Bets()
+    bets = ConfidenceSequence()
     for _, value in values:
         assert 0 <= value <= 1
-        bets.add(value)
+        bets.add_value(value)
     assert len(bets.counts) > 5
-    assert max(bets.above(0.5), bets.below(0.5)) < enough(0.999)
+    assert max(bets.log_wealth_above(0.5), bets.log_wealth_below(0.5)) < log_threshold(0.999)
     assert fmean([played for played, _ in values]) != fmean([value for _, value in values])
 
 
@@ -273,10 +273,10 @@ def test_equal_bots_are_seldom_told_apart_by_bounded_values():
     pair = PAIRS[1]._replace(one="outlaw", other="twin=outlaw")
     told = 0
     for start in range(60):
-        bets = Bets()
+        bets = ConfidenceSequence()
         for _, value in bounded(pair, 1000 * start, 100):
-            bets.add(value)
-            if max(bets.above(0.5), bets.below(0.5)) >= enough(0.95):
+            bets.add_value(value)
+            if max(bets.log_wealth_above(0.5), bets.log_wealth_below(0.5)) >= log_threshold(0.95):
                 told += 1
                 break
     assert told <= 6

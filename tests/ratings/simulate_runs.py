@@ -18,7 +18,7 @@ import numpy as np
 from harness.core.plan import GamePlan, Plan
 from harness.core.records import GameRecord, MatchSpec, ranks_of
 from harness.plugins.features import FORMATS
-from harness.ratings.beat_rate import solved
+from harness.ratings.beat_rate import beat_rates_of
 from harness.ratings.trueskill import Ratings
 from harness.runs.scheduler import Schedule
 
@@ -183,7 +183,7 @@ def note(ratings: Ratings, seed: int, seats: Sequence[str], ranks: tuple[int, ..
     lines = [ratings.lines.get(name) or ratings._new(name) for name in seats]
     for line in lines:
         line.matches += 1
-    ratings.evidence.add(seed, [line.number for line in lines], ranks, scores)
+    ratings.evidence.add_match(seed, [line.number for line in lines], ranks, scores)
 
 
 def number_of(name: str) -> int:
@@ -198,5 +198,5 @@ def truth_of(world: Field, ratings: Ratings) -> dict[str, float]:
         above = weight * (world.chance(numbers[one], numbers[other]) - 0.5)
         margins[one] += above
         margins[other] -= above
-    values = solved(ratings.evidence, margins)
+    values = beat_rates_of(ratings.evidence, margins)
     return {name: values[line.number] for name, line in ratings.lines.items()}

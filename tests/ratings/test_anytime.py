@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from harness.ratings.anytime import ABOUT, FRACTIONS, AnytimeClaims, EvenRounds, Gamblers
+from harness.ratings.anytime import BET_FRACTIONS, GOAL_SHARE, AnytimeClaims, EProcess, RandomRoundClaims
 
 NAMES = ("a", "b", "c", "d")
 
@@ -18,28 +18,28 @@ def play(claims: AnytimeClaims, winner: str, loser: str, sets: int, first: int =
     for deal in range(first, first + sets):
         for seats in ((winner, loser), (loser, winner)):
             ranks = (1, 2) if seats[0] == winner else (2, 1)
-            claims.see(seats, ranks, f"g-{round_}.{deal}", deal, deal if round_ is None else round_)
+            claims.add_match(seats, ranks, f"g-{round_}.{deal}", deal, deal if round_ is None else round_)
 
 
 def test_gamblers_share_the_wealth_evenly_and_remember_the_most_they_had() -> None:
-    rng, gamblers, most = Random(1), Gamblers(), 0.0
-    each = [1.0] * len(FRACTIONS)
+    rng, process, most = Random(1), EProcess(), 0.0
+    each = [1.0] * len(BET_FRACTIONS)
     for _ in range(200):
         value = rng.choice((0.0, 0.5, 0.5, 1.0, 1.0))
-        gamblers.bet(value)
-        each = [had * (1 + fraction * (2 * value - 1)) for had, fraction in zip(each, FRACTIONS, strict=True)]
+        process.add_value(value)
+        each = [had * (1 + fraction * (2 * value - 1)) for had, fraction in zip(each, BET_FRACTIONS, strict=True)]
         most = max(most, log(sum(each) / len(each)))
-        assert gamblers.wealth == pytest.approx(log(sum(each) / len(each)))
-    assert gamblers.peak == pytest.approx(most)
+        assert process.log_wealth == pytest.approx(log(sum(each) / len(each)))
+    assert process.max_log_wealth == pytest.approx(most)
 
 
 def test_wealth_of_two_for_each_pair_and_each_percent_of_doubt_is_a_claim() -> None:
     claims = AnytimeClaims(NAMES)
     needed = log(2 * 6 / 0.05)
-    gamblers, sets = Gamblers(), 0
-    while gamblers.peak < needed:
+    process, sets = EProcess(), 0
+    while process.max_log_wealth < needed:
         assert not claims.claims()
-        gamblers.bet(1.0)
+        process.add_value(1.0)
         sets += 1
         play(claims, "b", "a", 1, sets)
     assert claims.claims() == {("b", "a")}
@@ -55,11 +55,11 @@ def test_a_claim_stays_whatever_comes_later() -> None:
 
 def test_a_rightful_claim_makes_the_next_one_cheaper() -> None:
     alone, second = AnytimeClaims(NAMES), AnytimeClaims(NAMES)
-    gamblers, sets = Gamblers(), 0
-    while gamblers.peak < log((2 * 6 - 5) / 0.05):
-        gamblers.bet(1.0)
+    process, sets = EProcess(), 0
+    while process.max_log_wealth < log((2 * 6 - 5) / 0.05):
+        process.add_value(1.0)
         sets += 1
-    assert gamblers.peak < log(2 * 6 / 0.05)
+    assert process.max_log_wealth < log(2 * 6 / 0.05)
     play(alone, "d", "c", sets)
     assert not alone.claims()
     for number, (better, worse) in enumerate((("a", "b"), ("a", "c"), ("a", "d"), ("b", "c"), ("b", "d"))):
@@ -74,7 +74,7 @@ def test_nothing_is_claimed_about_bots_that_never_met() -> None:
             play(claims, better, worse, 60, 1000 * number + 1)
         assert claims.claims() == set(pairwise(NAMES))
     assert claims.contenders() == ["a"]
-    assert claims.best() is None
+    assert claims.best_bot() is None
 
 
 def test_the_best_has_met_all_others_and_is_behind_none() -> None:
@@ -82,9 +82,9 @@ def test_the_best_has_met_all_others_and_is_behind_none() -> None:
     for number, (better, worse) in enumerate(pairwise(NAMES)):
         play(claims, better, worse, 30, 1000 * number + 1)
     play(claims, "a", "c", 1, 5001)
-    assert claims.best() is None
+    assert claims.best_bot() is None
     play(claims, "a", "d", 1, 6001)
-    assert claims.best() == "a"
+    assert claims.best_bot() == "a"
     assert {("a", "b"), ("a", "c"), ("a", "d")} <= claims.claims()
 
 
@@ -105,7 +105,7 @@ def test_of_rock_paper_and_scissors_none_is_the_best() -> None:
     for deal in range(1, 100, 3):
         for number, (better, worse) in enumerate((("p", "r"), ("r", "s"), ("s", "p"))):
             play(claims, better, worse, 1, deal + number)
-            assert claims.best() is None
+            assert claims.best_bot() is None
     assert claims.contenders() == []
     assert claims.claims() == {("p", "r"), ("r", "s"), ("s", "p")}
 
@@ -114,9 +114,9 @@ def test_most_of_the_doubt_goes_to_the_pairs_that_a_run_is_about() -> None:
     pair = frozenset(("a", "b"))
     one, all_ = AnytimeClaims(NAMES, [pair]), AnytimeClaims(NAMES)
     assert one.open_pairs() == [("a", "b")]
-    gamblers, sets = Gamblers(), 0
-    while gamblers.peak < log(2 / ABOUT / 0.05):
-        gamblers.bet(1.0)
+    process, sets = EProcess(), 0
+    while process.max_log_wealth < log(2 / GOAL_SHARE / 0.05):
+        process.add_value(1.0)
         sets += 1
     play(one, "a", "b", sets)
     play(all_, "a", "b", sets)
@@ -130,30 +130,30 @@ def test_a_deal_is_one_piece_of_luck_however_many_matches_share_it() -> None:
     play(once, "a", "b", 1)
     for table in range(50):
         for seats in (("a", "b"), ("b", "a")):
-            often.see(seats, (1, 2) if seats[0] == "a" else (2, 1), f"g-1.{table}", 7, 1)
+            often.add_match(seats, (1, 2) if seats[0] == "a" else (2, 1), f"g-1.{table}", 7, 1)
     assert once.claims() == often.claims() == set()
-    assert often.sets("b", "a") == 1
+    assert often.sets_met("b", "a") == 1
 
 
 def test_a_set_that_was_cut_off_says_nothing() -> None:
     claims = AnytimeClaims(("a", "b"))
     for deal in range(100):
-        claims.see(("a", "b"), (1, 2), f"g-{deal}.1", deal, deal)  # the first seat always wins
+        claims.add_match(("a", "b"), (1, 2), f"g-{deal}.1", deal, deal)  # the first seat always wins
     assert not claims.claims()
-    assert claims.sets("a", "b") == 0
+    assert claims.sets_met("a", "b") == 0
 
 
 def test_looking_in_the_middle_of_a_deal_wins_nothing() -> None:
     claims = AnytimeClaims(("a", "b"))
     for _ in range(100):
         for seats in (("a", "b"), ("b", "a")):
-            claims.see(seats, (1, 2) if seats[0] == "a" else (2, 1), "g-1.1", 7, 1)
+            claims.add_match(seats, (1, 2) if seats[0] == "a" else (2, 1), "g-1.1", 7, 1)
         claims.claims()
-    assert claims.sets("a", "b") == 1
+    assert claims.sets_met("a", "b") == 1
 
 
 def test_in_even_rounds_bots_are_told_apart_that_met_others() -> None:
-    claims, direct, rng, deal = EvenRounds(NAMES, 2), AnytimeClaims(NAMES), Random(1), 0
+    claims, direct, rng, deal = RandomRoundClaims(NAMES, 2), AnytimeClaims(NAMES), Random(1), 0
     for round_ in range(20):
         mixed = rng.sample(NAMES, 4)
         for table in (mixed[:2], mixed[2:]):
@@ -165,7 +165,7 @@ def test_in_even_rounds_bots_are_told_apart_that_met_others() -> None:
 
 
 def test_in_even_rounds_too_nothing_is_claimed_about_bots_that_never_met() -> None:
-    claims = EvenRounds(NAMES, 2)
+    claims = RandomRoundClaims(NAMES, 2)
     for round_ in range(60):
         play(claims, "a", "b", 1, 2 * round_ + 1, round_)
         play(claims, "c", "d", 1, 2 * round_ + 2, round_)
@@ -173,7 +173,7 @@ def test_in_even_rounds_too_nothing_is_claimed_about_bots_that_never_met() -> No
 
 
 def test_groups_that_are_told_apart_play_on_their_own() -> None:
-    claims, rng, deal = EvenRounds(NAMES, 2), Random(2), 0
+    claims, rng, deal = RandomRoundClaims(NAMES, 2), Random(2), 0
     assert claims.groups == [list(NAMES)]
     for round_ in range(60):
         mixed = rng.sample(NAMES, 4)
@@ -183,14 +183,14 @@ def test_groups_that_are_told_apart_play_on_their_own() -> None:
             one, other = table
             if {one, other} not in ({"a", "b"}, {"c", "d"}):
                 ranks = (1, 2) if one < other else (2, 1)
-            claims.see((one, other), ranks, f"g-{round_}.{deal}", deal, round_)
-            claims.see((other, one), ranks[::-1], f"g-{round_}.{deal}", deal, round_)
+            claims.add_match((one, other), ranks, f"g-{round_}.{deal}", deal, round_)
+            claims.add_match((other, one), ranks[::-1], f"g-{round_}.{deal}", deal, round_)
     assert {("a", "c"), ("b", "d")} <= claims.claims()
     assert sorted(map(sorted, claims.groups)) == [["a", "b"], ["c", "d"]]
 
 
 def test_a_group_too_small_for_a_table_is_joined_to_its_neighbours() -> None:
-    claims, deal = EvenRounds(NAMES, 3), 0
+    claims, deal = RandomRoundClaims(NAMES, 3), 0
     for round_ in range(60):  # a and b always before c and d, and level with each other
         for seats in (
             ("a", "b", "c"),
@@ -201,7 +201,7 @@ def test_a_group_too_small_for_a_table_is_joined_to_its_neighbours() -> None:
             ("d", "a", "b"),
         ):
             ranks = tuple({"a": 1, "b": 1}.get(name, 3) for name in seats)
-            claims.see(seats, ranks, f"g-{round_}.{deal // 3}", deal // 3, round_)
+            claims.add_match(seats, ranks, f"g-{round_}.{deal // 3}", deal // 3, round_)
             deal += 1
     claims.claims()
     assert all(len(group) >= 3 for group in claims.groups)

@@ -8,8 +8,8 @@ from random import Random
 import pytest
 
 from harness.core.records import shares_ahead
-from harness.ratings.beat_rate import Spread, fit_ahead, head_to_head
-from harness.ratings.evidence import DealKind, unpacked
+from harness.ratings.beat_rate import PooledVariance, fit_beat_rates, head_to_head
+from harness.ratings.evidence import DealKind, unpack_kind
 from harness.ratings.leaderboard import in_order, leaderboard, rate_records
 from harness.ratings.trueskill import Ratings
 from tests.ratings.simulate import World, record, tournament
@@ -68,7 +68,7 @@ def test_that_tables_differ_is_no_error():
         record(pair, (1, 0), index=turn, seed=turn)
         for turn, pair in enumerate(["ab", "ac", "bc", "ad", "bd", "cd"] * 10)
     ]
-    found = fit_ahead(rate_records(same)["sim"].evidence, 4)
+    found = fit_beat_rates(rate_records(same)["sim"].evidence, 4)
     assert max(max(map(abs, row)) for row in found.covariance) < 1e-12
     assert found.values == pytest.approx([1, 2 / 3, 1 / 3, 0], abs=1e-9)
 
@@ -78,7 +78,7 @@ def test_the_errors_are_those_of_a_bootstrap_of_deals_within_tables():
     deals, rng = {}, Random(5)
     for number, kind, values in ratings.evidence.deals():
         deals.setdefault((number, kind), []).append(list(values[1::2]))
-    found = fit_ahead(ratings.evidence, 4)
+    found = fit_beat_rates(ratings.evidence, 4)
     drawn = []
     for _ in range(400):
         margins = [0.0] * 4
@@ -96,7 +96,7 @@ def test_the_errors_are_those_of_a_bootstrap_of_deals_within_tables():
 def test_a_few_deals_that_all_say_the_same_are_a_few_tosses_of_a_coin():
     for deals, told in ((2, False), (4, False), (5, False), (7, True), (10, True)):
         won = [record("ab", (1, 0), index=turn, seed=turn) for turn in range(deals)]
-        assert bool(board_of(won).told_apart) is told
+        assert bool(board_of(won).significant_pairs) is told
 
 
 def test_deals_that_are_alone_of_their_kind_are_compared_with_the_fit():
@@ -115,14 +115,14 @@ def test_a_bot_with_one_deal_has_no_interval():
     board = board_of([*played, record("bc", (1, 0), index=10, seed=10)])
     last = next(one for one in board.standings if one.line.bot == "c")
     assert (last.ahead.low, last.ahead.high) == (-inf, inf)
-    assert all("c" not in pair for pair in board.told_apart)
+    assert all("c" not in pair for pair in board.significant_pairs)
 
 
 def test_seated_by_results_only_common_tables_count():
     played = [record(pair, (1, 0), index=turn, seed=turn) for turn, pair in enumerate(["ab"] * 12 + ["bc"] * 12)]
     evidence = rate_records(played)["sim"].evidence
     assert set(head_to_head(evidence)) == {(0, 1), (1, 2)}
-    assert board_of(played, seated=True).told_apart == {("a", "b"), ("b", "c")}
+    assert board_of(played, seated=True).significant_pairs == {("a", "b"), ("b", "c")}
     plain, seated = board_of(list(tournament(World([0, 0.5, 1], 2), 9, Random(1)))), None
     seated = leaderboard(plain.ratings, seated=True)
     assert seated.standings[0].ahead.reach > plain.standings[0].ahead.reach
@@ -135,20 +135,20 @@ def test_the_order_without_claims_is_that_of_the_table():
 
 
 def test_degrees_of_freedom_are_satterthwaite_s():
-    alone = Spread()
+    alone = PooledVariance()
     alone.add(4.0, 7)
     assert alone.freedom == pytest.approx(7)
-    even = Spread()
+    even = PooledVariance()
     for _ in range(10):
         even.add(1.0, 5)
     assert 50 * 0.9 < even.freedom <= 50
-    uneven = Spread()
+    uneven = PooledVariance()
     uneven.add(100.0, 3)
     uneven.add(0.01, 1000)
     assert uneven.freedom == pytest.approx(3, abs=0.01)
-    assert Spread().freedom == 0
+    assert PooledVariance().freedom == 0
 
 
 def test_kinds_of_deals_are_packed_and_unpacked():
     kind = DealKind((1, 2, 5, 300), (((1, 2, 5), 3), ((2, 5, 300), 70_000)))
-    assert unpacked(kind.packed) == kind
+    assert unpack_kind(kind.packed) == kind

@@ -8,8 +8,8 @@ from random import Random
 
 import pytest
 
-from harness.comparison.sequential_test import Question, matches_of
-from harness.ratings.beat_rate import sureness
+from harness.comparison.sampling_units import ComparisonSpec, unit_matches
+from harness.ratings.beat_rate import prob_better
 from harness.ratings.leaderboard import ELO, leaderboard, rate_records
 from harness.ratings.plackett_luce import fit
 from tests.ratings.simulate import World, record, tournament
@@ -22,7 +22,7 @@ def ratings():
 
 def test_sure_is_about_the_next_line(ratings):
     board = leaderboard(ratings)
-    better = sureness(board.fit)
+    better = prob_better(board.fit)
     for above, below in pairwise(board.standings):
         assert above.sure == better(board.fit.difference(above.line.number, below.line.number))
     assert board.standings[-1].sure is None
@@ -46,7 +46,7 @@ def test_two_deals_are_the_fewest_that_say_something():
 
 
 def test_matches_of_a_set_are_counted_from_one():
-    first = next(matches_of(Question(one="a", other="b", game="sim", settings={}), "pair", 1, 0))
+    first = next(unit_matches(ComparisonSpec(one="a", other="b", game="sim", settings={}), "pair", 1, 0))
     assert (first.id, first.set, first.index) == ("sim-1.1", "sim-1", 0)
 
 
@@ -66,7 +66,7 @@ def test_places_are_those_of_the_table_s_own_measure(ratings):
 def test_groups_that_never_met_are_named_and_nothing_is_claimed_across():
     played = [record(pair, (1, 0), index=turn, seed=turn) for turn, pair in enumerate(["ab", "cd"] * 20)]
     board = leaderboard(rate_records(played)["sim"])
-    assert board.told_apart == {("a", "b"), ("c", "d")}
+    assert board.significant_pairs == {("a", "b"), ("c", "d")}
     (note,) = (note for note in board.notes if "never met" in note)
     assert "a, b; c, d" in note
     assert {one.line.bot for one in board.standings[:2]} == {"a", "c"}
@@ -76,13 +76,13 @@ def test_groups_that_never_met_are_named_and_nothing_is_claimed_across():
 def test_bots_that_met_only_through_others_are_not_told_apart():
     played = [record(pair, (1, 0), index=turn, seed=turn) for turn, pair in enumerate(["ab", "bc"] * 40)]
     board = leaderboard(rate_records(played)["sim"])
-    assert board.told_apart == {("a", "b"), ("b", "c")}
+    assert board.significant_pairs == {("a", "b"), ("b", "c")}
     assert [(one.best, one.worst) for one in board.standings] == [(1, 2), (2, 2), (2, 3)]
 
 
 def test_where_results_decide_when_to_stop_only_such_claims_are_made_as_allow_for_it(ratings):
     plain, board = leaderboard(ratings), leaderboard(ratings, anytime={("bot3", "bot0")})
-    assert board.told_apart == {("bot3", "bot0")}
+    assert board.significant_pairs == {("bot3", "bot0")}
     assert {(one.line.bot, one.best, one.worst) for one in board.standings} == {
         ("bot3", 1, 3), ("bot2", 1, 4), ("bot1", 1, 4), ("bot0", 2, 4),
     }  # fmt: skip

@@ -48,7 +48,7 @@ def test_only_bots_that_play_all_games_have_a_place():
     ]  # fmt: skip
     assert found.lines[2].places == {"game0": 1}
     assert found.notes == ["Only bots that play all 2 games have a place; bot2 does not."]
-    assert all("bot2" not in pair for pair in found.told_apart)
+    assert all("bot2" not in pair for pair in found.significant_pairs)
 
 
 def test_if_nobody_plays_them_all_that_is_said():
@@ -65,7 +65,7 @@ def test_who_never_met_in_some_game_is_never_told_apart():
     both = [record(pair, (1, 0), index=turn, seed=turn) for turn, pair in enumerate(["ab", "ac", "bc"] * 30)]
     apart = [record(pair, (1, 0), index=turn, seed=turn) for turn, pair in enumerate(["ac", "bc"] * 30)]
     found = overall(of_games(both, apart))
-    assert found.told_apart == {("a", "c"), ("b", "c")}
+    assert found.significant_pairs == {("a", "c"), ("b", "c")}
     assert [(line.best, line.worst) for line in found.lines] == [(1, 2), (1, 2), (3, 3)]
 
 
@@ -74,7 +74,7 @@ def test_a_twin_with_a_calmer_game_is_not_better():
     told = 0
     for seed in range(40):
         calm = Field([0.0, 0.0, -0.5], luck=["normal", "triple", "normal"])
-        told += ("bot0", "bot1") in overall(several(calm, calm, seed=1000 * seed)).told_apart
+        told += ("bot0", "bot1") in overall(several(calm, calm, seed=1000 * seed)).significant_pairs
     assert told <= 4
 
 
@@ -85,7 +85,7 @@ def test_means_over_games_hold_the_truth():
     for seed in range(60):
         found = overall(several(*worlds, seed=1000 * seed))
         inside += sum(line.ahead.low <= truth[line.bot] <= line.ahead.high for line in found.lines)
-        wrong += any(truth[better] <= truth[worse] for better, worse in found.told_apart)
+        wrong += any(truth[better] <= truth[worse] for better, worse in found.significant_pairs)
     assert 0.90 <= inside / 180 <= 0.99
     assert wrong <= 7
 
@@ -102,6 +102,6 @@ def test_a_run_that_results_have_steered_claims_nothing_over_games():
     sets = [[record("ab", (rng.random(), 0.5), index=turn, seed=turn) for turn in range(30)] for _ in range(2)]
     boards = [leaderboard(rate_records(one)["sim"], str(place), anytime=()) for place, one in enumerate(sets)]
     found = overall(boards)
-    assert found.told_apart == frozenset()
+    assert found.significant_pairs == frozenset()
     assert found.lines[0].ahead.high == float("inf")
     assert "when to stop" in found.notes[0]

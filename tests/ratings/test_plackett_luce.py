@@ -73,7 +73,7 @@ def test_ties_are_exactly_the_average_over_all_orders(tied):
 @pytest.mark.parametrize("tied", [3, 4, 5, 6])
 def test_ties_of_many_come_near_it(tied, monkeypatch):
     exact = strengths(book_of(with_ties(tied, apart=False)))
-    monkeypatch.setattr("harness.ratings.evidence.MOST_SPELT", 1)
+    monkeypatch.setattr("harness.ratings.evidence.MAX_ENUMERATED_TIES", 1)
     near = strengths(book_of(with_ties(tied, apart=False)))
     assert near != exact
     assert near == pytest.approx(exact, abs=0.01)
@@ -114,7 +114,7 @@ def test_a_bot_that_never_lost_is_strong_but_not_infinitely():
 def test_a_large_field_at_sampled_tables_is_read_until_there_are_stages_enough(monkeypatch):
     records = list(tournament(World([0.1 * bot for bot in range(8)], 3), 3, Random(1)))
     whole = book_of(records).evidence.stages
-    monkeypatch.setattr("harness.ratings.evidence.MOST_STAGES", 20)
+    monkeypatch.setattr("harness.ratings.evidence.MAX_STAGES", 20)
     part = book_of(records).evidence.stages
     assert 20 <= len(part.counts) < 23 < len(whole.counts)
     assert sum(part.chosen.values()) == pytest.approx(sum(part.counts.values())), "no match is read by half"

@@ -131,7 +131,7 @@ def test_a_million_matches_take_some_tens_of_megabytes():
         for deal in deals:
             table = rng.sample(range(100), 4)
             for turn in range(4):
-                evidence.add(deal, table[turn:] + table[:turn], results[rng.randrange(24)], (1, 2, 3, 4))
+                evidence.add_match(deal, table[turn:] + table[:turn], results[rng.randrange(24)], (1, 2, 3, 4))
 
     play(range(5_000))  # what does not grow with the run: pairs, and as many stages as are kept
     tracemalloc.start()

@@ -60,9 +60,9 @@ class Count:
     def add(self, world: Field, ratings: Ratings, board: Leaderboard) -> None:
         truth = truth_of(world, ratings)
         self.boards += 1
-        wrong = [pair for pair in board.told_apart if truth[pair[0]] - truth[pair[1]] <= EQUAL]
+        wrong = [pair for pair in board.significant_pairs if truth[pair[0]] - truth[pair[1]] <= EQUAL]
         self.told += bool(wrong)
-        self.found += len(board.told_apart) - len(wrong)
+        self.found += len(board.significant_pairs) - len(wrong)
         self.places += any(not may_be(one, truth) for one in board.standings)
         for one in board.standings:
             if isfinite(one.ahead.high):

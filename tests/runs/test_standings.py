@@ -50,7 +50,7 @@ def board(plan, **more):
 def test_claims_are_made_as_the_plan_allows():
     plans = (Plan((GAME,), 20, 1, name) for name in ("round-robin", "swiss", "ladder"))
     fixed, seated, anytime = (board(Schedule(plan, FORMATS).plan) for plan in plans)
-    assert ("bot2", "bot0") in fixed.told_apart & seated.told_apart
+    assert ("bot2", "bot0") in fixed.significant_pairs & seated.significant_pairs
     assert fixed.standings[0].ahead.reach < seated.standings[0].ahead.reach
     assert anytime.anytime
     assert not isfinite(anytime.standings[0].ahead.high)
@@ -75,9 +75,9 @@ class Believer:
 def test_tests_that_hold_at_any_time_see_all_matches_or_none(monkeypatch):
     monkeypatch.setattr("harness.runs.standings._anytime", lambda _plan: {"sim": Believer()})
     plan = Plan((GAME,), 20, 1, "ladder", design="anytime")
-    assert board(plan).told_apart == {("bot2", "bot0")}
-    assert board(plan, whole=False).told_apart == frozenset()
-    assert board(plan, by=by_players).told_apart == frozenset()
+    assert board(plan).significant_pairs == {("bot2", "bot0")}
+    assert board(plan, whole=False).significant_pairs == frozenset()
+    assert board(plan, by=by_players).significant_pairs == frozenset()
 
 
 def test_a_run_s_boards_are_made_from_its_plan():
