@@ -55,7 +55,7 @@ def ask_bot(
     if debugger is not None and entrant.isolated:
         raise UsageError(
             f"{entrant.name} runs in a separate process, where no debugger can follow it.",
-            fix="isolate-off" if asked.stranger and not asked.isolated else "",
+            fix="isolate-off" if asked.untrusted and not asked.isolated else "",
         )
     entrant.warm_up()
     try:

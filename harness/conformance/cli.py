@@ -60,7 +60,7 @@ def command(bot: str, games: tuple[str, ...], as_json: bool, **asked: Any) -> No
     if games and not any(entrant.plays(game) for game in games):
         raise UsageError(f"{entrant.name} does not say that it plays {' or '.join(games)}.")
     roster = Roster(offered, {entrant.name: entrant})
-    places: list[Isolation] = [alone] if alone else ["on"] if entrant.stranger else ["off", "on"]
+    places: list[Isolation] = [alone] if alone else ["on"] if entrant.untrusted else ["off", "on"]
     places = places if CAN_FORK else ["off"]
     reports: dict[str, BotReport] = {}
     with redirect_stdout(sys.stderr), no_breakpoints():  # what a bot prints, and whom it asks

@@ -225,7 +225,7 @@ def expect_workers(workers: int | None, clean: bool = False) -> None:
 
 def isolated(roster: Roster, limits: BotLimits, logs: Path | None = None) -> Roster:
     """The roster with its bots where a run's limits want them: programs, and isolated bots, in processes."""
-    apart = any(entrant.isolated or entrant.stranger for entrant in roster.entrants.values())
+    apart = any(entrant.isolated or entrant.untrusted for entrant in roster.entrants.values())
     if limits.isolate in ("auto", "off") and not apart:
         return roster
     from harness.isolation.entrants import IsolationPolicy, isolate_all
@@ -269,9 +269,9 @@ class OutsideProcesses(NamedTuple):
 
     isolate: Isolation = "auto"
 
-    def loads_here(self, stranger: str) -> bool:
+    def loads_here(self, untrusted: str) -> bool:
         """Whether a Python file is loaded in this process, as one's own is unless everybody is confined."""
-        return not is_confined(stranger, self.isolate)
+        return not is_confined(untrusted, self.isolate)
 
     def enter_command(self, text: str, name: str, options: str, command: str) -> Entrant:
         """An entrant for a program."""

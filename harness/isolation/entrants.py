@@ -426,7 +426,7 @@ def enter_command(text: str, name: str, options: str, command: str, isolate: Iso
         source=command,
         version=introduction.version or digest,
         digest=digest,
-        stranger="it is a program",
+        untrusted="it is a program",
         launch=Launch(program.argv),
         expected=introduction,
         policy=policy,
@@ -518,9 +518,9 @@ def isolate(entrant: Entrant, policy: IsolationPolicy, games: Mapping[str, Game[
     if isinstance(entrant, RemoteEntrant) and entrant.launch.argv:
         program = files_of_command(entrant.source)
         check_unchanged(entrant.name, program.digest(), entrant.digest)
-        launch = program_launch(program, sessions.home, is_confined(entrant.stranger, policy.isolate))
+        launch = program_launch(program, sessions.home, is_confined(entrant.untrusted, policy.isolate))
         return _make_remote(entrant, launch, policy, entrant.expected, sessions)
-    if not is_confined(entrant.stranger, policy.isolate):
+    if not is_confined(entrant.untrusted, policy.isolate):
         return entrant
     engines = sorted(class_path(type(game)) for game in games.values())
     wanted: dict[str, object] = {"settings": dict(entrant.settings), "engines": engines}

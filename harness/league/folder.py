@@ -35,15 +35,15 @@ from harness.league.journal import (
 )
 from harness.plugins.bot_files import digest_of_files
 from harness.plugins.discovery import is_name
-from harness.plugins.entrants import Entrant, OutsideBots, bot_specs, relocated
+from harness.plugins.entrants import BotInfo, Entrant, OutsideBots, bot_specs, relocated
 from harness.plugins.hooks import LeagueChange, LeagueStatus, Listeners
 from harness.plugins.registry import Registry
 from harness.plugins.snapshots import Snapshot, bot_snapshot
-from harness.plugins.trust import mark_stranger
+from harness.plugins.trust import mark_untrusted
 from harness.runs.config_file import write_event
 from harness.runs.request import FilePlaces, RunRequest, draw_seed
 from harness.runs.setup import DEFAULT_PLAYERS, configured_games, now, this_machine
-from harness.runs.store import GAMES, RUN, EntrantInfo, RunFolder, RunInfo, cannot_write, lock
+from harness.runs.store import GAMES, RUN, RunFolder, RunInfo, cannot_write, lock
 
 # Eras: the seasons of a league. One lasts as long as games, rules, options and limits stay the same, and is a run
 # folder. Files, seeds and commands say "era".
@@ -156,7 +156,7 @@ def open_era(league: Path, era: int) -> RunFolder:
 
 
 def write_entrants(
-    run: RunFolder, entrants: Sequence[EntrantInfo], membership: Membership, files: Mapping[str, str]
+    run: RunFolder, entrants: Sequence[BotInfo], membership: Membership, files: Mapping[str, str]
 ) -> None:
     """Write the entrants of an era into its run.json."""
     plan = run.info.plan
@@ -188,8 +188,8 @@ def register(league: Path, entrant: Entrant, alias: str, games: Sequence[str], i
         try:
             home.mkdir(exist_ok=True)
             snapshot = _store_snapshot(home, copy)
-            if entrant.stranger:
-                mark_stranger(home / snapshot, entrant.stranger)
+            if entrant.untrusted:
+                mark_untrusted(home / snapshot, entrant.untrusted)
         except OSError as error:
             raise cannot_write(home, error) from error
         spec = f"{copy.start}::{spec.partition('::')[2]}"
@@ -200,7 +200,7 @@ def register(league: Path, entrant: Entrant, alias: str, games: Sequence[str], i
     return BotJoined(
         bot=bot, spec=spec, snapshot=snapshot, source="" if snapshot else entrant.source,
         declared=entrant.version, digest=entrant.digest, games=_declared_games(entrant), files=dict(entrant.contents),
-        stranger=entrant.stranger, team=entrant.team, author=entrant.author,
+        untrusted=entrant.untrusted, team=entrant.team, author=entrant.author,
     )  # fmt: skip
 
 
@@ -249,7 +249,7 @@ def restore_entrant(league: Path, member: Member, registry: Registry) -> Entrant
         raise UsageError(f"its files in {place} were edited; put them back, or add the bot again")
     registry.contents = entry.files
     try:
-        with _trusted_as_before(registry, entry.stranger):
+        with _trusted_as_before(registry, entry.untrusted):
             entrant = registry.entrant(spec_text(league, entry))
     except ArenaError as error:
         raise UsageError(f"it cannot be entered: {error}") from error
@@ -260,27 +260,27 @@ def restore_entrant(league: Path, member: Member, registry: Registry) -> Entrant
         what = "its code has changed; add it again as a new version"
         raise UsageError(f"{what} (digest {entrant.digest}, joined with {entry.digest})")
     return dataclasses.replace(
-        entrant, stranger=entry.stranger or entrant.stranger, team=entry.team, author=entry.author
+        entrant, untrusted=entry.untrusted or entrant.untrusted, team=entry.team, author=entry.author
     )
 
 
 class _UntrustedLoader:
     """Loads a bot as untrusted, since its file belonged to another user before the league copied it."""
 
-    def __init__(self, outside: OutsideBots, stranger: str) -> None:
-        self._stranger = stranger
+    def __init__(self, outside: OutsideBots, untrusted: str) -> None:
+        self._untrusted = untrusted
         self._outside = outside
         self.enter_command, self.bots_in = outside.enter_command, outside.bots_in
 
-    def loads_here(self, stranger: str) -> bool:
-        return self._outside.loads_here(stranger or self._stranger)
+    def loads_here(self, untrusted: str) -> bool:
+        return self._outside.loads_here(untrusted or self._untrusted)
 
 
 @contextmanager
-def _trusted_as_before(registry: Registry, stranger: str) -> Iterator[None]:
+def _trusted_as_before(registry: Registry, untrusted: str) -> Iterator[None]:
     outside = registry.outside
-    if stranger and outside is not None:
-        registry.outside = _UntrustedLoader(outside, stranger)
+    if untrusted and outside is not None:
+        registry.outside = _UntrustedLoader(outside, untrusted)
     try:
         yield
     finally:

@@ -99,7 +99,7 @@ class BotJoined(BotEvent, frozen=True, tag_field="what", tag="joined"):
     """The games that it plays; empty means any."""
     files: dict[str, str] = {}
     """Digest -> content of files that its options name."""
-    stranger: str = ""
+    untrusted: str = msgspec.field(default="", name="stranger")
     """Why the bot was untrusted when it joined. It stays so, although the snapshot belongs to the league's owner."""
     team: str = ""
     author: str = ""

@@ -44,7 +44,7 @@ from harness.plugins.registry import Registry
 from harness.runs.index import feed, ordered_results
 from harness.runs.request import RunRequest
 from harness.runs.runner import RunTeller
-from harness.runs.setup import entrant_info, now
+from harness.runs.setup import now
 from harness.runs.store import LOGS, RUN, RunFolder
 
 # Scheduler: the matches of an era follow from its seed, the journal and the records, round by round.
@@ -389,7 +389,7 @@ class _Runner:
                 self.listener.on_change(entry)
         files = {digest: text for one in self.entrants.values() for digest, text in one.contents.items()}
         infos = {info.name: info for info in run.info.entrants}
-        infos |= {name: entrant_info(self.entrants[name]) for name in membership.members if name in self.entrants}
+        infos |= {name: self.entrants[name].info for name in membership.members if name in self.entrants}
         write_entrants(run, [infos[name] for name in membership.members if name in infos], membership, files)
 
     def _load_entrants(self, membership: Membership, scheduler: LeagueScheduler) -> None:

@@ -14,9 +14,9 @@ from math import isfinite
 from unicodedata import combining, east_asian_width
 
 from harness.core.errors import UnknownName
+from harness.plugins.entrants import BotInfo
 from harness.ratings.evidence import LEVEL, Interval
 from harness.ratings.leaderboard import Standing
-from harness.runs.store import EntrantInfo
 
 # Times and rates as people write them.
 
@@ -285,7 +285,7 @@ COLUMNS = (
 )
 
 
-def told_column(name: str, entrants: Sequence[EntrantInfo]) -> Column:
+def told_column(name: str, entrants: Sequence[BotInfo]) -> Column:
     """The column of what was said of entrants: their teams, or their authors."""
     texts = {entrant.name: str(getattr(entrant, name)) for entrant in entrants}
     return Column(

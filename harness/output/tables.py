@@ -40,11 +40,12 @@ from harness.output.columns import (
     told_column,
     wrapped_text,
 )
+from harness.plugins.entrants import BotInfo
 from harness.ratings.evidence import LEVEL, Interval
 from harness.ratings.leaderboard import Leaderboard
 from harness.ratings.overall import Overall, overall
 from harness.runs.standings import boards_of
-from harness.runs.store import EntrantInfo, RunFolder, write_derived
+from harness.runs.store import RunFolder, write_derived
 
 # A table as a value, and its text in every format: fitted to a screen, tabulate's, CSV and JSON.
 
@@ -591,7 +592,7 @@ def leaderboard_table(
     board: Leaderboard,
     columns: Sequence[Column] = COLUMNS,
     score_text: ScoreText | None = None,
-    entrants: Sequence[EntrantInfo] = (),
+    entrants: Sequence[BotInfo] = (),
 ) -> DataTable:
     """The leaderboard with these columns; scores in the game's words if those are given. `entrants` have teams and
     authors."""
@@ -612,7 +613,7 @@ def leaderboard_table(
     )
 
 
-def _with_told(columns: Sequence[Column], entrants: Sequence[EntrantInfo]) -> list[Column]:
+def _with_told(columns: Sequence[Column], entrants: Sequence[BotInfo]) -> list[Column]:
     """The columns with what was said of these entrants; where all are shown, also those that somebody has."""
     found = [told_column(column.name, entrants) if column.name in TOLD else column for column in columns]
     if columns is COLUMNS:
@@ -627,7 +628,7 @@ def write_leaderboard(run: RunFolder) -> list[Leaderboard]:
     return boards
 
 
-def leaderboard_files(boards: Sequence[Leaderboard], entrants: Sequence[EntrantInfo] = ()) -> dict[str, bytes]:
+def leaderboard_files(boards: Sequence[Leaderboard], entrants: Sequence[BotInfo] = ()) -> dict[str, bytes]:
     """What is written beside the records: names of files, and what is in each.
 
     They have all columns and plain numbers: what they hold depends on the records, and on teams and authors of
@@ -660,7 +661,7 @@ def leaderboard_tables(
     columns: Sequence[str] = (),
     scores: Mapping[str, ScoreText] | None = None,
     over_all: bool = True,
-    entrants: Sequence[EntrantInfo] = (),
+    entrants: Sequence[BotInfo] = (),
 ) -> list[DataTable]:
     """A table for each game with these columns (all by default), scores in words, and a table over all games.
 

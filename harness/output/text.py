@@ -211,7 +211,7 @@ NAMED = 5
 
 def not_enforced(entrants: Iterable[Entrant], isolate: Isolation) -> list[str]:
     """A sentence for everything that this machine does not keep confined bots from; none if no bot is confined."""
-    if not any(is_confined(entrant.stranger, isolate) for entrant in entrants):
+    if not any(is_confined(entrant.untrusted, isolate) for entrant in entrants):
         return []
     return list(_lacking())
 
@@ -235,8 +235,8 @@ def _lacking() -> tuple[str, ...]:
 def mixed_table(entrants: Iterable[Entrant], isolate: Isolation) -> str:
     """A sentence where confined bots meet bots of arena's own process, which nothing is hidden from; else nothing."""
     known = list(entrants)
-    apart = [_with_reason(one) for one in known if is_confined(one.stranger, isolate)]
-    here = [one.name for one in known if not is_confined(one.stranger, isolate)]
+    apart = [_with_reason(one) for one in known if is_confined(one.untrusted, isolate)]
+    here = [one.name for one in known if not is_confined(one.untrusted, isolate)]
     if not apart or not here:
         return ""
     return (
@@ -247,7 +247,7 @@ def mixed_table(entrants: Iterable[Entrant], isolate: Isolation) -> str:
 
 def _with_reason(entrant: Entrant) -> str:
     """Of a file, why it is a stranger's: its user may think that it is his own."""
-    why = f" ({entrant.stranger})" if entrant.stranger and entrant.sources else ""
+    why = f" ({entrant.untrusted})" if entrant.untrusted and entrant.sources else ""
     return entrant.name + why
 
 
@@ -268,7 +268,7 @@ def tell_confinement(
 ) -> None:
     """Everything that is not enforced, and that bots of a `run` are confined otherwise than it says, every time; and,
     unless quiet, that strangers' and trusted bots meet. If they do not play `here`, nodes say what they enforce."""
-    if isolate == "off" or (isolate == "auto" and not any(entrant.stranger for entrant in entrants.values())):
+    if isolate == "off" or (isolate == "auto" and not any(entrant.untrusted for entrant in entrants.values())):
         return
     from harness.runs.setup import kept_otherwise
 

@@ -11,6 +11,8 @@ from glob import glob, has_magic
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Protocol
 
+from msgspec import Struct
+
 from harness.core.bot import Bot
 from harness.core.errors import BadOption, UsageError
 from harness.core.game import Game
@@ -44,7 +46,7 @@ class Entrant:
     """The texts of a bot in a file, as it was loaded: an author may edit them while a run goes on."""
     contents: Mapping[str, str] = field(default_factory=dict, kw_only=True, repr=False, compare=False)
     """The texts of files that its options name, by digest."""
-    stranger: str = field(default="", kw_only=True, compare=False)
+    untrusted: str = field(default="", kw_only=True, compare=False)
     """Why it is confined unless somebody says that it need not be; empty for one's own."""
     team: str = field(default="", kw_only=True, compare=False)
     author: str = field(default="", kw_only=True, compare=False)
@@ -57,6 +59,11 @@ class Entrant:
     def own_digest(self) -> str:
         """Of its source alone, without what it consults."""
         return self.digest.partition(",")[0]
+
+    @property
+    def info(self) -> BotInfo:
+        """Return what is recorded about it."""
+        return BotInfo(self.name, self.spec, self.source, self.version, self.digest, self.team, self.author)
 
     def consulting(self, name: str, digest: str) -> Entrant:
         """The entrant, known also by a bot that it consults, unless that is of the same source."""
@@ -81,6 +88,19 @@ class Entrant:
         if self.contents:
             bot._contents = self.contents
         return bot
+
+
+class BotInfo(Struct, frozen=True):
+    """What run.json records about an entrant."""
+
+    name: str
+    spec: str
+    """What to type to enter it again."""
+    source: str
+    version: str
+    digest: str
+    team: str = ""
+    author: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,10 +132,10 @@ class OutsideBots(Protocol):
     It is given to a Registry by whoever can start processes.
     """
 
-    def loads_here(self, stranger: str) -> bool:
+    def loads_here(self, untrusted: str) -> bool:
         """Whether a Python file is loaded in this process; if not, `bots_in` asks it in a process of its own.
 
-        `stranger` says why it is somebody else's; it is empty for one's own.
+        `untrusted` says why it is somebody else's; it is empty for one's own.
         """
 
     def enter_command(self, text: str, name: str, options: str, command: str) -> Entrant:

@@ -39,7 +39,7 @@ from harness.plugins.entrants import (
 from harness.plugins.features import FORMATS, Formats
 from harness.plugins.hooks import ListenerPlugin
 from harness.plugins.snapshots import declared_in
-from harness.plugins.trust import stranger_behind, stranger_beside
+from harness.plugins.trust import untrusted_folder_reason, untrusted_reason
 
 # What is installed, by name: bots, games and formats; and entrants for whatever was asked for.
 
@@ -55,7 +55,7 @@ class Offer:
     """What the source is; worked out when it is asked for if empty."""
     sources: Mapping[str, bytes] = field(default_factory=dict, repr=False)
     """The texts of a file."""
-    stranger: str = ""
+    untrusted: str = ""
     """Why a file is not one's own."""
 
     @property
@@ -169,7 +169,7 @@ class Registry:
             replace(
                 enter(offer.cls, spec.settings, f"{file}::", file, offer.version, offer.digest, self.contents),
                 sources=offer.sources,
-                stranger=offer.stranger,
+                untrusted=offer.untrusted,
             )
             for (file, _), offer in sorted(chosen.items())
         ]
@@ -223,8 +223,8 @@ class Registry:
 def file_offers(path: str, outside: OutsideBots | None = None) -> dict[str, Offer]:
     """The bots of a file, or of a folder that is a package, by name; loaded here, unless the way outside says no."""
     sources = sources_of(path)
-    stranger = _stranger(path, sources) if outside else ""
-    if outside is None or outside.loads_here(stranger):
+    untrusted = _untrusted_reason(path, sources) if outside else ""
+    if outside is None or outside.loads_here(untrusted):
         offered = offers_of(load_file(path, sources), path)
     else:
         offered = checked(path, bots=outside.bots_in(path))
@@ -235,15 +235,15 @@ def file_offers(path: str, outside: OutsideBots | None = None) -> dict[str, Offe
         if cls.name in bots:
             raise PluginError(f"{path} has two bots that are called {cls.name}: rename one.")
         digest = file_digest(path, sources, cls.files)
-        bots[cls.name] = Offer(cls, path, cls.version or digest, digest, sources, stranger)
+        bots[cls.name] = Offer(cls, path, cls.version or digest, digest, sources, untrusted)
     return bots
 
 
-def _stranger(path: str, sources: Mapping[str, bytes]) -> str:
+def _untrusted_reason(path: str, sources: Mapping[str, bytes]) -> str:
     """Why a file, or something that it loads, is somebody else's; empty if all is one's own."""
     file = bot_file(path)
     loaded = [file.parent / name for name in (*sources, *declared_in(path, sources))]
-    return stranger_behind([Path(path), *loaded]) or stranger_beside(file)
+    return untrusted_reason([Path(path), *loaded]) or untrusted_folder_reason(file)
 
 
 def _enter_object(bot: Any) -> Entrant:

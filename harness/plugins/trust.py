@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from harness.core.records import Isolation
 
 ROOT_USER = ROOT_GROUP = 0
-STRANGER = ".stranger"
+UNTRUSTED_SUFFIX = ".stranger"
 """How the mark ends that stands beside a copy of a stranger's files."""
 MOST_BESIDE = 20_000
 """Entries of folders beside a bot that are looked at; whoever keeps more there gives his bot a folder of its own."""
@@ -28,7 +28,7 @@ MOST_LINKS = 40
 _START, _CACHE, _ACCESS_LIST = "__init__", "__pycache__", "system.posix_acl_access"
 
 
-def stranger_behind(files: Iterable[Path]) -> str:
+def untrusted_reason(files: Iterable[Path]) -> str:
     """Why these files are not one's own, in words; empty if they are.
 
     Somebody else's is a file that belongs to another user or that others may write to, and one in or below a folder of
@@ -49,21 +49,21 @@ def stranger_behind(files: Iterable[Path]) -> str:
     return ""
 
 
-def mark_stranger(folder: Path, why: str) -> None:
+def mark_untrusted(folder: Path, why: str) -> None:
     """Notes beside a folder, which is a copy of one's own, that what is in it was somebody else's."""
-    folder.with_name(folder.name + STRANGER).write_text(why + "\n", encoding="utf-8")
+    folder.with_name(folder.name + UNTRUSTED_SUFFIX).write_text(why + "\n", encoding="utf-8")
 
 
 def _marked(file: Path) -> str:
     """What a mark says that stands beside a folder in which the file is."""
     for folder in Path(Path.cwd(), file).parents:
-        mark = folder.with_name(folder.name + STRANGER) if folder.name else None
+        mark = folder.with_name(folder.name + UNTRUSTED_SUFFIX) if folder.name else None
         if mark is not None and mark.is_file():
             return mark.read_text(encoding="utf-8", errors="replace").strip() or "a mark says so"
     return ""
 
 
-def stranger_beside(file: Path) -> str:
+def untrusted_folder_reason(file: Path) -> str:
     """Why what a bot in this file could import from its folder is not all one's own; empty if it is.
 
     Nobody else may put a module there, so the sticky bit is not enough for this folder.
@@ -190,6 +190,6 @@ def _name_of_group(group: int) -> str:
         return str(group)
 
 
-def is_confined(stranger: str, isolate: Isolation) -> bool:
-    """Whether a bot plays in a process without rights; `stranger` says why it is somebody else's, if it is."""
-    return isolate in ("on", "strict") or (isolate != "off" and bool(stranger))
+def is_confined(untrusted: str, isolate: Isolation) -> bool:
+    """Whether a bot plays in a process without rights; `untrusted` says why it is somebody else's, if it is."""
+    return isolate in ("on", "strict") or (isolate != "off" and bool(untrusted))

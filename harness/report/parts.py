@@ -18,8 +18,8 @@ from harness.core.plan import BracketEntry, BracketRound, Outcome
 from harness.output.columns import COLUMNS, NOTHING, ScoreText, duration, letters, short, visible
 from harness.output.outcome import FINAL, BracketPlaces, bracket_table, data_table, is_tree
 from harness.output.tables import DataTable, leaderboard_table
+from harness.plugins.entrants import BotInfo
 from harness.ratings.leaderboard import Leaderboard
-from harness.runs.store import EntrantInfo
 
 if TYPE_CHECKING:
     from harness.report.charts import Chart
@@ -68,7 +68,7 @@ def board_part(
     board: Leaderboard,
     drawn: Sequence[Chart] = (),
     score_text: ScoreText | None = None,
-    entrants: Sequence[EntrantInfo] = (),
+    entrants: Sequence[BotInfo] = (),
 ) -> BoardPart:
     """A leaderboard for a page."""
     keys = {column.name: column.sort_by or column.name for column in COLUMNS}

@@ -15,7 +15,7 @@ from harness.core.errors import ArenaError, StoreError, UnknownName, UsageError
 from harness.core.options import RunOptions, run_options
 from harness.plugins.discovery import NAME
 from harness.plugins.entrants import LIST, BotEntry, moved_file, named, relocated
-from harness.plugins.trust import stranger_behind
+from harness.plugins.trust import untrusted_reason
 from harness.runs.request import FilePlaces, KeyPath, Place, RunRequest
 from harness.runs.store import RUN, RunFolder, write_whole
 
@@ -340,11 +340,11 @@ class _EventFile:
 
     def _left_out(self) -> str:
         """Why it is not for this file to say that bots play with our rights; empty if it is one's own."""
-        stranger = stranger_behind([self.path])
-        if not stranger:
+        untrusted = untrusted_reason([self.path])
+        if not untrusted:
             return ""
         where = self.there[("isolate",)].of(self.path)
-        return f"{where} isolate = 'off' is ignored, because {stranger}; say it yourself if you trust its bots."
+        return f"{where} isolate = 'off' is ignored, because {untrusted}; say it yourself if you trust its bots."
 
     def _field(self, field: str, key: str, value: Any) -> Any:
         if field == "bots" and isinstance(value, dict | list):

@@ -14,7 +14,7 @@ from harness.core.errors import UsageError
 from harness.core.options import DEFAULT_MOVE_TIME_S, DIGEST, RunOptions, resolve, run_options
 from harness.core.plan import GamePlan, Plan
 from harness.core.records import Option, Value
-from harness.plugins.entrants import BotEntry, Entrant, check_distinct, named, split_options, unknown_games
+from harness.plugins.entrants import BotEntry, BotInfo, Entrant, check_distinct, named, split_options, unknown_games
 from harness.plugins.registry import Registry
 from harness.runs.request import RunRequest
 from harness.runs.scheduler import Schedule
@@ -22,7 +22,6 @@ from harness.runs.setup import (
     RunSetup,
     bound_formats,
     changes_since,
-    entrant_info,
     isolation_of_run,
     limits_of_run,
     prepare,
@@ -30,7 +29,7 @@ from harness.runs.setup import (
     reopen,
 )
 from harness.runs.signing import SIGNATURE
-from harness.runs.store import RUN, EntrantInfo, RunFolder
+from harness.runs.store import RUN, RunFolder
 
 # More of a run: more deals, more rounds, or bots that come late, where its format allows.
 
@@ -80,7 +79,7 @@ def extend_run(
     run.force(changes)
     run.extend(
         schedule.plan,
-        entrants=(*run.info.entrants, *map(entrant_info, late)),
+        entrants=(*run.info.entrants, *(one.info for one in late)),
         files=run.info.files | {digest: text for one in late for digest, text in one.contents.items()},
         extended=(*run.info.extended, command),
     )
@@ -261,7 +260,7 @@ def without_defaults(request: RunRequest, registry: Registry) -> RunRequest:
     )
 
 
-def _entry(entrant: EntrantInfo, run: RunFolder) -> str | BotEntry:
+def _entry(entrant: BotInfo, run: RunFolder) -> str | BotEntry:
     if f"={DIGEST}" in entrant.spec:
         raise UsageError(
             f"{run.folder / RUN} cannot be turned back: an option of {entrant.name} named a file, of which the run "
@@ -271,7 +270,7 @@ def _entry(entrant: EntrantInfo, run: RunFolder) -> str | BotEntry:
     return BotEntry(entrant.spec, entrant.team, entrant.author) if told else entrant.spec
 
 
-def _is_typed(entrant: EntrantInfo, registry: Registry) -> bool:
+def _is_typed(entrant: BotInfo, registry: Registry) -> bool:
     """Whether a bot was a class or a function in somebody's program."""
     _, bot = named(entrant.spec)
     return (

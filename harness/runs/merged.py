@@ -16,9 +16,9 @@ from harness.core.bot import DecisionNotes
 from harness.core.errors import StoreError, UnknownName, UsageError
 from harness.core.plan import SEVERAL, Design, GamePlan, Plan
 from harness.core.records import GameRecord
-from harness.plugins.entrants import named
+from harness.plugins.entrants import BotInfo, named
 from harness.runs.index import lines_by_deal, ordered_results
-from harness.runs.store import GAMES, EntrantInfo, MatchResult, RecordDigest, RunFolder, RunInfo
+from harness.runs.store import GAMES, MatchResult, RecordDigest, RunFolder, RunInfo
 
 # Whether a name means the same bot in several runs: by the digest of its source, and by its options.
 
@@ -28,7 +28,7 @@ COMMAND = "cmd:"
 
 def check_same_bots(runs: Sequence[RunFolder], besides: Collection[str] = ()) -> None:
     """Refuses runs in which one name stands for two bots, unless that name is `besides` the question."""
-    known: dict[str, tuple[EntrantInfo, RunFolder]] = {}
+    known: dict[str, tuple[BotInfo, RunFolder]] = {}
     for run in runs:
         for bot in run.info.entrants:
             old, where = known.setdefault(bot.name, (bot, run))
@@ -41,7 +41,7 @@ def check_same_bots(runs: Sequence[RunFolder], besides: Collection[str] = ()) ->
                 )
 
 
-def difference(one: EntrantInfo, other: EntrantInfo) -> str:
+def difference(one: BotInfo, other: BotInfo) -> str:
     """In what two entrants of one name differ; empty if they are the same bot. Where it lies does not matter."""
     if one.digest != other.digest:
         return f"its source is {one.digest} and {other.digest}"
@@ -267,7 +267,7 @@ def _merged_info(runs: Sequence[RunFolder], parts: bool) -> RunInfo:
     if parts:
         finished = max(infos, key=lambda info: info.finished)
         return replace(first, finished=finished.finished, records="", notes="", started=min(i.started for i in infos))
-    entrants: dict[str, EntrantInfo] = {}
+    entrants: dict[str, BotInfo] = {}
     for one in (one for info in infos for one in info.entrants):
         entrants.setdefault(one.name, one)
     commands = [line for info in infos for line in _commands(info)]

@@ -27,14 +27,14 @@ from harness.core.records import GameRecord, Isolation, MatchSpec, Value
 from harness.executors.base import OutsideProcesses, Roster
 from harness.match.referee import play
 from harness.plugins.discovery import shown
-from harness.plugins.entrants import Entrant, check_distinct, split_options, unknown_games
+from harness.plugins.entrants import BotInfo, Entrant, check_distinct, split_options, unknown_games
 from harness.plugins.features import Formats
 from harness.plugins.hooks import ListenerPlugin
 from harness.plugins.registry import Registry, load
-from harness.plugins.trust import is_confined, stranger_behind
+from harness.plugins.trust import is_confined, untrusted_reason
 from harness.runs.request import SAFE_BITS, RunRequest, draw_seed
 from harness.runs.scheduler import Schedule
-from harness.runs.store import RUN, EntrantInfo, RunFolder, RunInfo
+from harness.runs.store import RUN, RunFolder, RunInfo
 
 # From what was asked to a plan with rules and bots behind its names, for a new run or one to be continued.
 
@@ -197,7 +197,7 @@ def _unfit_option(chosen: Mapping[str, type[Game[Any]]], options: Mapping[str, V
 
 def _guessable(request: RunRequest, entrants: Sequence[Entrant]) -> list[str]:
     """A sentence where bots that are kept from each other's cards could find out the seed, and with it all cards."""
-    confined = any(is_confined(entrant.stranger, request.isolate) for entrant in entrants)
+    confined = any(is_confined(entrant.untrusted, request.isolate) for entrant in entrants)
     if not confined or request.seed is None or request.seed.bit_length() >= SAFE_BITS:
         return []
     return [
@@ -296,25 +296,12 @@ def info_for(setup: RunSetup, command: str, limits: Mapping[str, Value]) -> RunI
     return RunInfo(
         arena=VERSION,
         plan=setup.plan,
-        entrants=tuple(map(entrant_info, setup.entrants.values())),
+        entrants=tuple(entrant.info for entrant in setup.entrants.values()),
         files=files,
         limits=dict(limits),
         command=command,
         machine=this_machine(),
         started=now(),
-    )
-
-
-def entrant_info(entrant: Entrant) -> EntrantInfo:
-    """What run.json says of an entrant."""
-    return EntrantInfo(
-        name=entrant.name,
-        spec=entrant.spec,
-        source=entrant.source,
-        version=entrant.version,
-        digest=entrant.digest,
-        team=entrant.team,
-        author=entrant.author,
     )
 
 
@@ -349,7 +336,7 @@ def isolation_of_run(run: RunFolder) -> Isolation:
     another user has written leaves no bot unconfined. The records are the same either way.
     """
     said = limits_of_run(run).isolate
-    if stranger_behind([run.folder / RUN]):
+    if untrusted_reason([run.folder / RUN]):
         return "strict" if said == "strict" else "on"
     return "auto" if said == "off" else said
 
@@ -365,7 +352,7 @@ _STRENGTH: Sequence[Isolation] = ("off", "auto", "on", "strict")
 def kept_otherwise(run: RunFolder, isolate: Isolation, entrants: Iterable[Entrant]) -> str:
     """A sentence where bots of a run that is continued are confined, and its run.json says that they are not."""
     said = limits_of_run(run).isolate
-    if not any(is_confined(one.stranger, isolate) and not is_confined(one.stranger, said) for one in entrants):
+    if not any(is_confined(one.untrusted, isolate) and not is_confined(one.untrusted, said) for one in entrants):
         return ""
     return (
         f"{run.folder / RUN} says isolate={said}, but its bots are isolated as with isolate={isolate}. If you trust "
@@ -413,7 +400,7 @@ def refuse_era(run: RunFolder) -> None:
         raise UsageError(f"{run.folder} is an era of a league and is played by the league.", fix="league-run")
 
 
-def enter_again(run: RunFolder, registry: Registry, entrants: Iterable[EntrantInfo]) -> list[Entrant]:
+def enter_again(run: RunFolder, registry: Registry, entrants: Iterable[BotInfo]) -> list[Entrant]:
     """These bots of a run, as installed now. Files that their options name are those that the run keeps: no path that
     stands in a run's folder is read, for the folder may be a stranger's."""
     registry.contents = run.info.files
@@ -476,7 +463,7 @@ def changes_since(info: RunInfo, setup: RunSetup) -> list[str]:
     return changes + [change for change in told if change]
 
 
-def entrant_change(old: EntrantInfo, new: Entrant | None) -> str:
+def entrant_change(old: BotInfo, new: Entrant | None) -> str:
     """In what a bot is not the one that played, in a clause; empty if it is."""
     if new is None:
         return f"the bot {old.name} is gone"

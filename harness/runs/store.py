@@ -21,6 +21,7 @@ from harness.core.errors import StoreError, UnknownName
 from harness.core.plan import Plan
 from harness.core.records import GameRecord, Value
 from harness.executors.base import Lines
+from harness.plugins.entrants import BotInfo
 
 # The files of a run folder: whole or not at all, lines that carry a checksum, and one writer at a time.
 
@@ -256,25 +257,12 @@ LAYOUT = 3
 """How run.json and the records are laid out."""
 
 
-class EntrantInfo(msgspec.Struct, frozen=True):
-    """Which program an entrant is."""
-
-    name: str
-    spec: str
-    source: str
-    version: str
-    digest: str
-    """What its source is."""
-    team: str = ""
-    author: str = ""
-
-
 class RunInfo(msgspec.Struct, frozen=True):
     """What run.json holds."""
 
     arena: str
     plan: Plan
-    entrants: tuple[EntrantInfo, ...]
+    entrants: tuple[BotInfo, ...]
     files: dict[str, str]
     """Digest -> content of files that options of games and bots name."""
     limits: dict[str, Value]
@@ -629,7 +617,7 @@ class RunFolder:
                 )
             self._rewrite_info(plan=plan, finished="", records="", notes="", **more)
 
-    def admit(self, plan: Plan, entrants: tuple[EntrantInfo, ...], files: dict[str, str]) -> None:
+    def admit(self, plan: Plan, entrants: tuple[BotInfo, ...], files: dict[str, str]) -> None:
         """Lets more bots play in the era of a league."""
         if (plan, entrants, files) != (self.info.plan, self.info.entrants, self.info.files):
             self._rewrite_info(plan=plan, entrants=entrants, files=files)

@@ -17,10 +17,11 @@ from harness.output.columns import Fields, about, rate
 from harness.output.outcome import FormatResults
 from harness.output.progress import Outlook, TimeLeft
 from harness.output.tables import DataTable, leaderboard_table, overall_tables
+from harness.plugins.entrants import BotInfo
 from harness.ratings.leaderboard import Leaderboard
 from harness.report.parts import board_part, outcome_parts, page_environment, table_part
 from harness.runs.scheduler import Schedule
-from harness.runs.store import LOCK, EntrantInfo, RunFolder
+from harness.runs.store import LOCK, RunFolder
 
 # What is sent of a run: chosen piece by piece, so that nothing goes out that nobody meant to send.
 #
@@ -103,7 +104,7 @@ def standings_fields(
     boards: Sequence[Leaderboard],
     outcomes: Mapping[str, Outcome],
     format_name: str,
-    entrants: Sequence[EntrantInfo],
+    entrants: Sequence[BotInfo],
     own: Iterable[DataTable],
 ) -> Fields:
     """The standings for programs: the rows of `arena leaderboard -f json`, game by game."""
@@ -121,7 +122,7 @@ def standings_page(
     boards: Sequence[Leaderboard],
     outcomes: Mapping[str, Outcome],
     format_name: str,
-    entrants: Sequence[EntrantInfo],
+    entrants: Sequence[BotInfo],
     games: Games,
     own: Iterable[DataTable],
 ) -> str:

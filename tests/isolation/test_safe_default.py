@@ -79,9 +79,9 @@ def test_a_program_is_confined_unless_somebody_says_otherwise(here):
 
 
 def test_ones_own_file_plays_here_and_a_strangers_does_not(here):
-    assert not installed().entrant("own/mine.py").stranger
+    assert not installed().entrant("own/mine.py").untrusted
     assert harness.marked_by == 1
-    assert "everybody may write to theirs.py" in installed().entrant("theirs.py").stranger
+    assert "everybody may write to theirs.py" in installed().entrant("theirs.py").untrusted
     assert harness.marked_by == 1
     installed("off").entrant("theirs.py")
     assert harness.marked_by == 2

@@ -14,7 +14,7 @@ import pytest
 
 import harness
 from harness.plugins import trust
-from harness.plugins.trust import stranger_behind
+from harness.plugins.trust import untrusted_reason
 from harness.runs.setup import installed
 
 STRANGER = 12345
@@ -42,9 +42,9 @@ def mine(tmp_path, monkeypatch):
 def why(path: object) -> str:
     """Why a bot is entered as a stranger's; whether its code has run here is looked at, too."""
     before = getattr(harness, "marked_by", 0)
-    stranger = installed().entrant(str(path)).stranger
-    assert (getattr(harness, "marked_by", 0) > before) == (not stranger)
-    return stranger
+    untrusted = installed().entrant(str(path)).untrusted
+    assert (getattr(harness, "marked_by", 0) > before) == (not untrusted)
+    return untrusted
 
 
 def give(*places: Path) -> None:
@@ -127,7 +127,7 @@ def test_a_link_that_another_user_can_turn_is_not_ones_own(mine, tmp_path):
     assert why("way/down/mine.py") == f"way belongs to user {STRANGER}"
     loop = tmp_path / "loop.py"
     loop.symlink_to("loop.py")
-    assert "cannot be told" in stranger_behind([loop])
+    assert "cannot be told" in untrusted_reason([loop])
 
 
 @by_root
@@ -193,10 +193,10 @@ def test_there_is_an_end_to_looking(mine, monkeypatch):
 def test_a_user_trusts_root_and_himself():
     code = (
         "import grp, os, pwd, sys; sys.path.insert(0, sys.argv[1])\n"
-        "from pathlib import Path; from trust import stranger_behind, stranger_beside\n"
+        "from pathlib import Path; from trust import untrusted_reason, untrusted_folder_reason\n"
         "os.setgroups([]); os.setgid(12345); os.setuid(12345); os.chdir('/')\n"
         "files = [Path(name) for name in sys.argv[2:]]\n"
-        "print([stranger_behind([file]) or stranger_beside(file) for file in files])\n"
+        "print([untrusted_reason([file]) or untrusted_folder_reason(file) for file in files])\n"
     )
     with TemporaryDirectory() as open_to_all:  # pytest's own folders are root's alone
         place = Path(open_to_all)

@@ -41,7 +41,7 @@ LINES = [
     (
         BotJoined(
             bot="sprinter", version=1, spec="sprinter.py::Sprinter", snapshot="ab12", declared="1.0",
-            digest="sha256:0f", games=("el-paso",), files={"sha256:1": "text"}, stranger="another user owns it",
+            digest="sha256:0f", games=("el-paso",), files={"sha256:1": "text"}, untrusted="another user owns it",
             team="red", author="Ann",
         ),
         '"what":"joined","bot":"sprinter","version":1,"spec":"sprinter.py::Sprinter","snapshot":"ab12",'

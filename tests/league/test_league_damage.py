@@ -13,7 +13,7 @@ import harness
 from harness.league import runner
 from harness.league.folder import LeagueFolder
 from harness.league.journal import BotRetired
-from harness.plugins.trust import stranger_behind
+from harness.plugins.trust import untrusted_reason
 from harness.runs.store import with_sum
 from tests.league.support import PROGRAM, recorded, records, write_bot
 from tests.support.cli import arena
@@ -58,7 +58,7 @@ def test_a_strangers_bot_stays_one_wherever_its_copy_is_named(autumn):
         os.chown(place, NOBODY, NOBODY)
     arena("league", "add", file, "-L", autumn)
     [copy] = (autumn / "bots").rglob("evil.py")
-    assert stranger_behind([copy])
+    assert untrusted_reason([copy])
     play(autumn, 8)
     arena("check", copy)
     assert "is an era of a league" in arena("tournament", "--resume", autumn / "eras" / "1", code=2).stderr

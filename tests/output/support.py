@@ -9,7 +9,8 @@ import msgspec
 
 from harness.core.plan import GamePlan, Plan
 from harness.core.records import GameRecord
-from harness.runs.store import EntrantInfo, RunFolder, RunInfo
+from harness.plugins.entrants import BotInfo
+from harness.runs.store import RunFolder, RunInfo
 from tests.support.cli import arena
 from tests.support.forgery import write_records
 
@@ -23,7 +24,7 @@ def recorded(folder: Path, records: Iterable[GameRecord], game: str = "sim", fin
     records = list(records)
     bots = tuple(sorted({bot for record in records for bot in record.seats}))
     plan = Plan((GamePlan(game, "1", {"note": HOSTILE}, 3, bots),), 1, 5)
-    entrants = tuple(EntrantInfo(bot, bot, "made up", "1", "sha256:0123456789abcdef") for bot in bots)
+    entrants = tuple(BotInfo(bot, bot, "made up", "1", "sha256:0123456789abcdef") for bot in bots)
     info = RunInfo(
         arena="0",
         plan=plan,
