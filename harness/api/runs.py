@@ -34,7 +34,7 @@ from harness.output.tables import (
     write_leaderboard,
 )
 from harness.output.text import calls, fault_lines
-from harness.plugins.entrants import BotEntry, named
+from harness.plugins.entrants import BotEntry
 from harness.plugins.features import LUCK_ADJUSTED_LEADERBOARDS, load_object
 from harness.plugins.registry import Registry
 from harness.ratings.leaderboard import Leaderboard
@@ -375,7 +375,7 @@ def _again_or_late(
     info: RunInfo, bots: Sequence[BotLike], registry: Registry
 ) -> tuple[list[BotLike], tuple[BotLike, ...]]:
     """Bots that are given when a run is continued: classes and functions for names that it has, and who comes late."""
-    known = {named(entrant.spec)[1].partition(":")[0] for entrant in info.entrants}
+    known = {entrant.ref.bot for entrant in info.entrants if not entrant.ref.place}
     again: list[BotLike] = []
     late: list[BotLike] = []
     for bot in bots:

@@ -16,7 +16,7 @@ from harness.core.options import MAX_WORKERS, BotLimits
 from harness.core.records import Fault, GameRecord, Isolation, MatchSpec
 from harness.isolation.launch import remove_stale_folders
 from harness.match.faults import Limits
-from harness.plugins.entrants import Entrant
+from harness.plugins.entrants import BotRef, Entrant
 from harness.plugins.features import EXECUTORS
 from harness.plugins.trust import is_confined
 
@@ -273,11 +273,11 @@ class OutsideProcesses(NamedTuple):
         """Whether a Python file is loaded in this process, as one's own is unless everybody is confined."""
         return not is_confined(untrusted, self.isolate)
 
-    def enter_command(self, text: str, name: str, options: str, command: str) -> Entrant:
-        """An entrant for a program."""
+    def enter_command(self, ref: BotRef) -> Entrant:
+        """Return an entrant for a program."""
         from harness.isolation.entrants import enter_command
 
-        return enter_command(text, name, options, command, self.isolate)
+        return enter_command(ref, self.isolate)
 
     def bots_in(self, path: str) -> list[type[Bot]]:
         """The bots of a file, described by a process of its own."""

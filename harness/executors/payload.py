@@ -19,7 +19,7 @@ from harness.executors.base import Roster
 from harness.match.faults import BotFault, detail_of, kind_of
 from harness.plugins.bot_files import class_digest, load_file
 from harness.plugins.discovery import offers_of
-from harness.plugins.entrants import Entrant
+from harness.plugins.entrants import BotRef, Entrant
 
 # Pickling: classes from a notebook by value, modules by name.
 
@@ -142,7 +142,7 @@ def _load_entrant(name: str, packed: bytes, output: TextIO | None) -> Entrant:
         return replace(entrant, bot=bot)
     except BaseException as error:  # importing a bot may raise anything
         fault = BotFault(kind_of(error), f"cannot be loaded in a worker: {detail_of(error, __file__)}")
-        return FailedEntrant(name, name, Bot, {}, "", "", fault=fault)
+        return FailedEntrant(name, BotRef(), Bot, {}, "", "", fault=fault)
 
 
 def _check_unchanged(entrant: Entrant, before: set[str]) -> None:

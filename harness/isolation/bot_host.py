@@ -39,7 +39,7 @@ from harness.isolation.protocol import (  # fmt: skip
 from harness.match.faults import detail_of, illegal_answer, kind_of, set_bot_folder
 from harness.match.stdio import BotStdout, refuse_breakpoints
 from harness.plugins.bot_files import bot_file
-from harness.plugins.entrants import Entrant
+from harness.plugins.entrants import BotRef, Entrant
 
 READ_BYTES = 1 << 16
 _SIG_IGN = 1
@@ -102,7 +102,7 @@ def serve(request: Mapping[str, Any]) -> None:
     games = [_import_class(path).configure() for path in request["engines"]]
     for game in games:
         _warm_up(game, WARM_UP_DECISIONS)
-    server = _BotServer(Entrant(bot.name, "", bot, dict(request["settings"]), "", ""), pipes)
+    server = _BotServer(Entrant(bot.name, BotRef(), bot, dict(request["settings"]), "", ""), pipes)
     # Collect before the freeze, so that no garbage is kept. Frozen objects stay untouched in forks, which keeps their
     # pages shared.
     gc.collect()

@@ -44,7 +44,7 @@ from harness.match.faults import NO_LIMITS, BotFault, Limits, plain_text
 from harness.match.stdio import log_path
 from harness.plugins.bot_files import bot_file, file_digest, sources_of
 from harness.plugins.discovery import LONGEST_NAME, check_bot_class, is_name, shown
-from harness.plugins.entrants import Entrant, split_options
+from harness.plugins.entrants import BotRef, Entrant
 from harness.plugins.snapshots import LIST, ProgramFiles, bot_snapshot, declared_in, program_files, visible_code
 from harness.plugins.trust import is_confined
 
@@ -379,7 +379,6 @@ class RemoteEntrant(Entrant):
 # From a typed spec, or a bot of this process, to a remote entrant
 
 
-COMMAND_PREFIX = "cmd:"
 SERVE_BOT = "harness.isolation.bot_host:serve"
 DESCRIBE_FILE = "harness.isolation.bot_host:describe_file"
 """Entry points in the process of a Python bot, as module:function."""
@@ -387,11 +386,9 @@ MAX_BOTS_PER_FILE = 500
 """Most files have one bot; the limit keeps a hostile file from filling memory."""
 
 
-def enter_command(text: str, name: str, options: str, command: str, isolate: Isolation) -> RemoteEntrant:
-    """Return an entrant for a program, which is started once for its hello.
-
-    `text` is the whole spec. If `name` is empty, the program's file names it.
-    """
+def enter_command(ref: BotRef, isolate: Isolation) -> RemoteEntrant:
+    """Return an entrant for a program, which is started once for its hello; without an alias its file names it."""
+    text, command = str(ref), ref.command or ""
     try:
         words = shlex.split(command)
     except ValueError as error:
@@ -402,14 +399,13 @@ def enter_command(text: str, name: str, options: str, command: str, isolate: Iso
     if shutil.which(words[0]) is None:
         raise UsageError(f"{text!r}: there is no program {words[0]!r} on this machine.")
     program = files_of_command(command)
-    settings: dict[str, Value] = dict(split_options(text, options))
-    called = name or _name_from_command(words)
-    full = called + (f":{options}" if options else "")
+    settings: dict[str, Value] = dict(ref.settings)
+    ref = dataclasses.replace(ref, alias=ref.alias or _name_from_command(words))
     policy = IsolationPolicy(isolate)
     try:
         introduction = _read_introduction(program, policy)
         about = {"games": introduction.games, "version": introduction.version, "choose": _plays_elsewhere}
-        bot = type("Program", (Bot,), {"name": called, **about})
+        bot = type("Program", (Bot,), {"name": ref.alias, **about})
         check_bot_class(bot)
     except BotFault as fault:
         hint = missing_file_hint(program, fault.detail) if isolate != "off" else ""
@@ -419,8 +415,8 @@ def enter_command(text: str, name: str, options: str, command: str, isolate: Iso
         raise UsageError(f"{text!r} cannot be entered: {error}") from None
     digest = program.digest()
     return RemoteEntrant(
-        name=full,
-        spec=f"{full}={COMMAND_PREFIX}{command}",
+        name=ref.alias + (f":{ref.options}" if ref.options else ""),
+        ref=ref,
         bot=bot,
         settings=settings,
         source=command,

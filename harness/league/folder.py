@@ -35,7 +35,7 @@ from harness.league.journal import (
 )
 from harness.plugins.bot_files import digest_of_files
 from harness.plugins.discovery import is_name
-from harness.plugins.entrants import BotInfo, Entrant, OutsideBots, bot_specs, relocated
+from harness.plugins.entrants import BotInfo, BotRef, Entrant, OutsideBots
 from harness.plugins.hooks import LeagueChange, LeagueStatus, Listeners
 from harness.plugins.registry import Registry
 from harness.plugins.snapshots import Snapshot, bot_snapshot
@@ -168,7 +168,6 @@ def write_entrants(
 
 
 BOTS = "bots"
-COMMAND = "cmd:"
 
 
 def register(league: Path, entrant: Entrant, alias: str, games: Sequence[str], installed: Container[str]) -> BotJoined:
@@ -181,7 +180,8 @@ def register(league: Path, entrant: Entrant, alias: str, games: Sequence[str], i
         raise UsageError(f"{bot!r} cannot be the name of a bot in a league: give it one with --as NAME, without @.")
     if not any(entrant.plays(game) for game in games):
         raise UsageError(f"{entrant.name} plays none of the games of this league: {', '.join(games)}.")
-    spec, snapshot = _spec_without_name(entrant), ""
+    # The alias of a program carries its options; of other bots only the name, which the entry has itself.
+    ref, snapshot = entrant.ref if entrant.ref.command is not None else entrant.ref.unnamed, ""
     if entrant.sources:
         copy = bot_snapshot(entrant.source, entrant.sources, entrant.bot.files)
         home = league / BOTS
@@ -192,13 +192,13 @@ def register(league: Path, entrant: Entrant, alias: str, games: Sequence[str], i
                 mark_untrusted(home / snapshot, entrant.untrusted)
         except OSError as error:
             raise cannot_write(home, error) from error
-        spec = f"{copy.start}::{spec.partition('::')[2]}"
-    elif not entrant.isolated and COMMAND not in spec and spec.partition(":")[0] not in installed:
+        ref = dataclasses.replace(ref, place=copy.start)
+    elif ref.command is not None:
+        ref = ref.moved(Path(), os.path.abspath)
+    elif not entrant.isolated and ref.bot not in installed:
         raise UsageError(f"{entrant.name} has no file that a league could copy: put it into a .py file and add that.")
-    elif COMMAND in spec:
-        [spec] = relocated(spec, Path(), os.path.abspath)
     return BotJoined(
-        bot=bot, spec=spec, snapshot=snapshot, source="" if snapshot else entrant.source,
+        bot=bot, spec=str(ref), snapshot=snapshot, source="" if snapshot else entrant.source,
         declared=entrant.version, digest=entrant.digest, games=_declared_games(entrant), files=dict(entrant.contents),
         untrusted=entrant.untrusted, team=entrant.team, author=entrant.author,
     )  # fmt: skip
@@ -224,19 +224,11 @@ def _is_unchanged(place: Path) -> bool:
     return digest_of_files(files).partition(":")[2] == place.name
 
 
-def _spec_without_name(entrant: Entrant) -> str:
-    return entrant.spec.removeprefix(f"{entrant.name}=") if COMMAND not in entrant.spec else entrant.spec
-
-
-def spec_text(league: Path, entry: BotJoined) -> str:
-    """Return what to type to enter a member under its name."""
-    if COMMAND in entry.spec:
-        [spec] = bot_specs(entry.spec, ())
-        options = f":{spec.options}" if spec.options else ""
-        return f"{entry.name}{options}={COMMAND}{spec.command}"
-    if entry.snapshot:
-        return f"{entry.name}={os.path.relpath(league / BOTS / entry.snapshot)}/{entry.spec}"
-    return f"{entry.name}={entry.spec}"
+def member_ref(league: Path, entry: BotJoined) -> BotRef:
+    """Return the reference that enters a member under its name, from the copy of its files."""
+    ref = BotRef.parse(entry.spec)
+    place = f"{os.path.relpath(league / BOTS / entry.snapshot)}/{ref.place}" if entry.snapshot else ref.place
+    return dataclasses.replace(ref, alias=entry.name, place=place)
 
 
 def restore_entrant(league: Path, member: Member, registry: Registry) -> Entrant:
@@ -250,7 +242,7 @@ def restore_entrant(league: Path, member: Member, registry: Registry) -> Entrant
     registry.contents = entry.files
     try:
         with _trusted_as_before(registry, entry.untrusted):
-            entrant = registry.entrant(spec_text(league, entry))
+            entrant = registry.entrant(member_ref(league, entry))
     except ArenaError as error:
         raise UsageError(f"it cannot be entered: {error}") from error
     finally:

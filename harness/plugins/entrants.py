@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from collections.abc import Callable, Collection, Container, Hashable, Iterable, Iterator, Mapping
@@ -9,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from glob import glob, has_magic
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, Protocol
 
 from msgspec import Struct
 
@@ -32,8 +33,8 @@ class Entrant:
 
     name: str
     """Canonical: the bot's name, and the options that differ from the defaults in the order they are declared."""
-    spec: str
-    """What to type to enter it again: the name, with the file before it for a bot in a file."""
+    ref: BotRef
+    """Enters it again: with the file for a bot in a file, and with all options that differ from their defaults."""
     bot: type[Bot]
     settings: Mapping[str, Value]
     source: str
@@ -59,6 +60,11 @@ class Entrant:
     def own_digest(self) -> str:
         """Of its source alone, without what it consults."""
         return self.digest.partition(",")[0]
+
+    @property
+    def spec(self) -> str:
+        """Return what to type to enter it again."""
+        return str(self.ref)
 
     @property
     def info(self) -> BotInfo:
@@ -102,6 +108,11 @@ class BotInfo(Struct, frozen=True):
     team: str = ""
     author: str = ""
 
+    @property
+    def ref(self) -> BotRef:
+        """Return the reference that enters it again."""
+        return BotRef.parse(self.spec)
+
 
 @dataclass(frozen=True, slots=True)
 class BotEntry:
@@ -138,48 +149,36 @@ class OutsideBots(Protocol):
         `untrusted` says why it is somebody else's; it is empty for one's own.
         """
 
-    def enter_command(self, text: str, name: str, options: str, command: str) -> Entrant:
-        """An entrant for a program; `text` is what was typed in all, `name` may be empty."""
+    def enter_command(self, ref: BotRef) -> Entrant:
+        """Return an entrant for a program."""
 
     def bots_in(self, path: str) -> list[type[Bot]]:
         """The bots of a Python file, as they describe themselves; none of its code runs in this process."""
 
 
-def split_options(text: str, rest: str) -> dict[str, str]:
-    """`"iterations=500,depth=3"` -> `{"iterations": "500", "depth": "3"}`; `text` is what was typed in all."""
-    options: dict[str, str] = {}
-    for part in filter(None, rest.split(",")):
-        key, equals, value = part.partition("=")
-        if not equals or not key:
-            raise BadOption(f"In {text!r}, {part!r} is not an option: write NAME:key=value,key=value.")
-        if key in options:
-            raise BadOption(f"In {text!r} the option {key} is set twice.")
-        options[key] = value
-    return options
-
-
 def enter(
     bot: type[Bot],
     options: Mapping[str, object],
-    where: str,
+    place: str,
     source: str,
     version: str,
     digest: str = "",
     kept: Mapping[str, str] | None = None,
 ) -> Entrant:
-    """An entrant for this bot with these options; `where` stands before its name in what names it again.
+    """Return an entrant for this bot with these options; `place` is the file that it is in, if it is not installed.
 
     `kept` has the texts of files that the options name by digest, as records do.
     """
     settings, contents = resolve(bot.name, bot.options, options, kept)
-    changed = [f"{o.name}={settings[o.name]}" for o in bot.options if settings[o.name] != o.default]
-    name = bot.name + (":" + ",".join(changed) if changed else "")
-    return Entrant(name, where + name, bot, settings, source, version, digest=digest, contents=contents)
+    changed = ",".join(f"{o.name}={settings[o.name]}" for o in bot.options if settings[o.name] != o.default)
+    ref = BotRef(place=place, bot=bot.name, options=changed)
+    name = str(replace(ref, place=""))
+    return Entrant(name, ref, bot, settings, source, version, digest=digest, contents=contents)
 
 
 def called(entrant: Entrant, alias: str) -> Entrant:
     """The entrant under a name that somebody gave it."""
-    return replace(entrant, name=alias, spec=f"{alias}={entrant.spec.removeprefix(f'{entrant.name}=')}")
+    return replace(entrant, name=alias, ref=replace(entrant.ref.unnamed, alias=alias))
 
 
 def told_apart(entrants: list[Entrant]) -> list[Entrant]:
@@ -219,10 +218,9 @@ def check_distinct(entrants: list[Entrant]) -> None:
     seen: set[str] = set()
     for entrant in entrants:
         if entrant.name in seen:
-            plain = entrant.spec.removeprefix(f"{entrant.name}=")
             raise UsageError(
-                f"{entrant.name} is entered twice; give the second one a name of its own (v2={plain}, from Python "
-                f"('v2', bot)) or other options (bot:key=value)."
+                f"{entrant.name} is entered twice; give the second one another name (v2={entrant.ref.unnamed}, from "
+                f"Python ('v2', bot)) or other options (bot:key=value)."
             )
         seen.add(entrant.name)
 
@@ -242,7 +240,7 @@ def unknown_games(bots: Iterable[tuple[str, type[Bot]]], games: Collection[str])
     return found
 
 
-# What is typed for a bot, taken apart: a name of one's own, where the bot is, and its options.
+# References to bots: what was typed for a bot, parsed once.
 
 
 _COMMAND = re.compile(r"(?:([^\s:,=/\\]{1,300})(?::(.*?))?=)?cmd:(.*)", re.DOTALL)
@@ -250,82 +248,165 @@ _ALIAS = re.compile(r"([^\s:,=/\\|<>@][^\s:,=/\\|<>]{0,299})=(.+)", re.DOTALL)
 _PLACE = re.compile(r"(.+?)(?:::([^:]+))?(?::(?!:)(.*))?", re.DOTALL)
 _FILE = re.compile(r"(.+?\.py)(?:::([^:]+))?(?::(?!:)(.*))?", re.DOTALL)
 _COMMENT = re.compile(r"\s+#.*")
-LIST = "@"
-"""What stands before a file that lists bots, one a line."""
-DEEPEST = 10
-"""Lists that may name lists."""
+COMMAND_PREFIX = "cmd:"
+LIST_PREFIX = "@"
+"""Stands before a file that lists bots, one per line."""
+MAX_LIST_DEPTH = 10
+"""Lists may name other lists, up to this depth."""
 
 
-class BotSpec(NamedTuple):
-    """One thing that was typed: a program, a place with bots in it, or the name of an installed bot."""
+@dataclass(frozen=True, slots=True)
+class BotRef:
+    """A reference to a bot, as it is typed: an installed bot, a file or folder, or a program.
 
-    text: str
-    """All of it."""
+    `str(ref)` is the text to type for it.
+    """
+
     alias: str = ""
-    """The name that the entrant is to have; its own one if empty."""
+    """The name that the entrant gets; empty: the bot's own name."""
     command: str | None = None
-    """What starts a program."""
+    """The command that starts a program."""
     place: str = ""
-    """A file or folder."""
+    """File, folder or pattern of them."""
     bot: str = ""
-    """Which one of the place, all if empty; without a place the name of an installed one."""
+    """The bot in `place`, empty for all of them; without a place, the name of an installed bot."""
     options: str = ""
+    """As typed: `key=value,key=value`."""
+
+    @classmethod
+    def parse(cls, text: str, installed: Container[str] | None = None, start: Path = Path()) -> BotRef:
+        """Return the reference that a text means; relative paths are relative to `start`.
+
+        With `installed`, the names of installed bots, the text may also name a folder without a slash.
+        """
+        if command := _COMMAND.fullmatch(text):
+            return cls(alias=command[1] or "", command=command[3], options=command[2] or "")
+        name, rest = "", text
+        # A file may have = in its name. Texts of records come here, too, and os.path.exists raises for none of them.
+        if (alias := _ALIAS.fullmatch(text)) and not os.path.exists(start / text):  # noqa: PTH110
+            name, rest = alias[1], alias[2]
+        found = _FILE.fullmatch(rest) or _PLACE.fullmatch(rest)
+        if found is None:
+            return cls(name, bot=rest)
+        where, bot, options = found[1], found[2] or "", found[3] or ""
+        if where.endswith(".py") or bot or "/" in where:
+            return cls(name, place=where, bot=bot, options=options)
+        if has_magic(where) and (installed is None or where not in installed):
+            return cls(name, place=where, options=options)
+        # Without `installed` a bare word is a bot's name: a folder of that name may exist by chance.
+        if installed is not None and where not in installed and (start / where).is_dir():
+            return cls(name, place=where, options=options)
+        return cls(name, bot=where, options=options)
+
+    def __str__(self) -> str:
+        options = f":{self.options}" if self.options else ""
+        if self.command is not None:
+            return (f"{self.alias}{options}=" if self.alias else "") + COMMAND_PREFIX + self.command
+        alias = f"{self.alias}=" if self.alias else ""
+        return f"{alias}{self.place}{'::' if self.place and self.bot else ''}{self.bot}{options}"
 
     @property
     def settings(self) -> dict[str, str]:
-        """The options by name."""
-        return split_options(self.text, self.options)
+        """Return the options by name."""
+        return split_options(str(self), self.options)
+
+    @property
+    def unnamed(self) -> BotRef:
+        """Return the reference without the name that it gives to the entrant."""
+        # The options of a program are part of its name: they have no other place before "cmd:".
+        return replace(self, alias="", options="" if self.command is not None else self.options)
+
+    @property
+    def bare(self) -> str:
+        """Return the text without the alias and without folders: equal for copies of a bot in two places."""
+        if self.command is None:
+            return str(replace(self, alias="", place=""))
+        try:
+            return shlex.join(Path(word).name or word for word in shlex.split(self.command))
+        except ValueError:
+            return self.command
+
+    def moved(self, start: Path, move: Callable[[str], str]) -> BotRef:
+        """Return the reference with each path in it replaced by `move(path)`; paths are relative to `start`.
+
+        A word of a command or the value of an option is a path if there is a file of that name.
+        """
+        if self.command is not None:
+            return replace(self, command=_moved_command(self.command, start, move))
+        place = self.place
+        if place:
+            where = move(place)
+            is_folder = place.endswith("/") or not ("/" in where or where.endswith(".py") or has_magic(where))
+            place = f"{where.rstrip('/')}/" if is_folder else where
+        options = ",".join(_moved_option(option, start, move) for option in self.options.split(","))
+        return replace(self, place=place, options=options)
 
 
-def bot_specs(text: str, installed: Container[str], depth: int = 0) -> Iterator[BotSpec]:
-    """Takes apart what was typed: `sprinter:stars=4`, `v1=old/sprinter.py::sprinter`, `bots/`, `bots/*.py`,
-    `@list.txt`, `name:key=value=cmd:node bot.js`."""
-    if text.startswith(LIST):
-        for line in _lines(text[len(LIST) :], depth):
-            yield from bot_specs(line, installed, depth + 1)
+def split_options(text: str, rest: str) -> dict[str, str]:
+    """`"iterations=500,depth=3"` -> `{"iterations": "500", "depth": "3"}`; `text` is the whole text, for messages."""
+    options: dict[str, str] = {}
+    for part in filter(None, rest.split(",")):
+        key, equals, value = part.partition("=")
+        if not equals or not key:
+            raise BadOption(f"In {text!r}, {part!r} is not an option: write NAME:key=value,key=value.")
+        if key in options:
+            raise BadOption(f"In {text!r} the option {key} is set twice.")
+        options[key] = value
+    return options
+
+
+def parse_bots(text: str, installed: Container[str]) -> Iterator[BotRef]:
+    """Yield what a text refers to; lists and patterns refer to several bots.
+
+    `sprinter:stars=4`, `v1=old/sprinter.py::sprinter`, `bots/`, `bots/*.py`, `@list.txt`,
+    `name:key=value=cmd:node bot.js`.
+    """
+    for line in _listed_texts(text, Path()):
+        ref = BotRef.parse(line, installed)
+        where = ref.place or ref.bot
+        if "=" in where and not Path(where).exists():
+            raise UsageError(
+                f"In {line!r}, {where.partition('=')[0]!r} cannot be a name: write NAME=BOT with one name that has no "
+                f"spaces, colons, commas, slashes or bars."
+            )
+        if not has_magic(ref.place) or Path(ref.place).exists():
+            yield ref
+            continue
+        found = sorted(path for path in glob(ref.place, recursive=True) if is_place(path))  # noqa: PTH207 - any pattern
+        if not found:
+            raise UsageError(f"{line!r}: no Python file and no folder is called like that.")
+        if ref.alias and len(found) > 1:
+            raise UsageError(f"{line!r} is {len(found)} files, which cannot all be called {ref.alias}.")
+        for path in found:
+            yield replace(ref, place=path)
+
+
+def relocated(text: str, start: Path, move: Callable[[str], str]) -> list[str]:
+    """Return what to type instead of a text when each path in it is moved (see `BotRef.moved`); lists are expanded."""
+    return [str(BotRef.parse(line, start=start).moved(start, move)) for line in _listed_texts(text, start)]
+
+
+def _listed_texts(text: str, start: Path, depth: int = 0) -> Iterator[str]:
+    """Yield the text, or the lines of the list that it names; paths in a list are relative to `start`, too."""
+    if not text.startswith(LIST_PREFIX):
+        yield text
         return
-    command = _COMMAND.fullmatch(text)
-    if command:
-        yield BotSpec(text, command[1] or "", command=command[3], options=command[2] or "")
-        return
-    alias, rest = named(text)
-    before, equals, _ = rest.partition(":")[0].partition("=")
-    if equals and not Path(rest).exists():
-        raise UsageError(
-            f"In {text!r}, {before!r} cannot be a name: write NAME=BOT with one name that has no spaces, colons, "
-            f"commas, slashes or bars."
-        )
-    place = _place(rest, installed)
-    if place is None:
-        name, _, options = rest.partition(":")
-        yield BotSpec(text, alias, bot=name, options=options)
-        return
-    where, bot, options = place[1], place[2] or "", place[3] or ""
-    if not has_magic(where) or Path(where).exists():
-        yield BotSpec(text, alias, place=where, bot=bot, options=options)
-        return
-    found = sorted(path for path in glob(where, recursive=True) if is_place(path))  # noqa: PTH207 - any pattern
+    path = str(start / text[len(LIST_PREFIX) :])
+    if depth >= MAX_LIST_DEPTH:
+        raise UsageError(f"{path}: lists name each other without end.")
+    try:
+        lines = [line.strip() for line in Path(path).read_text(encoding="utf-8").splitlines()]
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"Cannot read the list of bots {path}: {error}.") from error
+    found = [line for line in lines if line and not line.startswith("#")]
     if not found:
-        raise UsageError(f"{text!r}: no Python file and no folder is called like that.")
-    if alias and len(found) > 1:
-        raise UsageError(f"{text!r} is {len(found)} files, which cannot all be called {alias}.")
-    for path in found:
-        yield BotSpec(text, alias, place=path, bot=bot, options=options)
-
-
-def _place(text: str, installed: Container[str]) -> re.Match[str] | None:
-    """The parts of a text that names a file, a folder or a pattern of them."""
-    in_file = _FILE.fullmatch(text)
-    if in_file:
-        return in_file
-    place = _PLACE.fullmatch(text)
-    if place and place[1] not in installed and (Path(place[1]).is_dir() or has_magic(place[1])):
-        return place
-    return None
+        raise UsageError(f"{path} lists no bot: write one per line, like the names of bots elsewhere.")
+    for line in found:  # a command may contain #
+        yield from _listed_texts(line if COMMAND_PREFIX in line else _COMMENT.sub("", line), start, depth + 1)
 
 
 def is_place(path: str) -> bool:
-    """Whether bots may be there: a Python file that is not private, nor a test; or a folder."""
+    """Return whether bots may be there: a Python file that is neither private nor a test, or a folder."""
     name = Path(path).name
     if Path(path).is_dir():
         return not name.startswith((".", "__pycache__"))
@@ -333,58 +414,14 @@ def is_place(path: str) -> bool:
 
 
 def files_in(folder: str) -> list[str]:
-    """The places with bots in a folder: itself, if it is a package, or its files."""
+    """Return the places with bots in a folder: itself if it is a package, otherwise its files."""
     if (Path(folder) / "__init__.py").is_file():
         return [folder]
     return [str(file) for file in sorted(Path(folder).glob("*.py")) if is_place(str(file))]
 
 
-def _lines(path: str, depth: int) -> list[str]:
-    if depth >= DEEPEST:
-        raise UsageError(f"{path}: lists name each other without end.")
-    try:
-        lines = [line.strip() for line in Path(path).read_text(encoding="utf-8").splitlines()]
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"Cannot read the list of bots {path}: {error}.") from error
-    found = [line if "cmd:" in line else _COMMENT.sub("", line) for line in lines if line and not line.startswith("#")]
-    if not found:
-        raise UsageError(f"{path} lists no bot: write one a line, as behind --bot.")
-    return found
-
-
-def relocated(text: str, start: Path, move: Callable[[str], str], depth: int = 0) -> list[str]:
-    """What was typed, with each path in it moved: paths count from `start`, and `move` says what to write for one.
-
-    Lists are written out, for their lines count from the same place as they do. A folder is taken for one if there is a
-    slash in it, and a word of a command or a value of an option if there is a file of that name.
-    """
-    if text.startswith(LIST):
-        lines = _lines(str(start / text[len(LIST) :]), depth)
-        return [one for line in lines for one in relocated(line, start, move, depth + 1)]
-    command = _COMMAND.fullmatch(text)
-    if command:
-        begin = command.start(3)
-        return [text[:begin] + _moved_command(text[begin:], start, move)]
-    alias, rest = named(text, start)
-    place = _FILE.fullmatch(rest) or _PLACE.fullmatch(rest)
-    if place and (place[1].endswith(".py") or "/" in place[1] or has_magic(place[1])):
-        where, options = move(place[1]), place[3] or ""
-        is_folder = place[1].endswith("/") or not ("/" in where or where.endswith(".py") or has_magic(where))
-        bot = (f"{where.rstrip('/')}/" if is_folder else where) + (f"::{place[2]}" if place[2] else "")
-    else:
-        bot, _, options = rest.partition(":")
-    moved = ",".join(_moved_option(option, start, move) for option in options.split(","))
-    return [(f"{alias}=" if alias else "") + bot + (f":{moved}" if moved else "")]
-
-
-def named(text: str, start: Path = Path()) -> tuple[str, str]:
-    """The name of its own before a bot that is no command, empty if there is none, and the rest."""
-    found = _ALIAS.fullmatch(text) if not (start / text).exists() and not _COMMAND.fullmatch(text) else None
-    return (found[1], found[2]) if found else ("", text)
-
-
 def moved_file(value: str, start: Path, move: Callable[[str], str]) -> str:
-    """The same for the value of an option, which may be anything: one that looks like a file, and is one, is moved."""
+    """Return the value of an option, moved if it looks like a file and is one."""
     return move(value) if ("/" in value or "." in value) and (start / value).is_file() else value
 
 
@@ -397,7 +434,7 @@ def _moved_command(command: str, start: Path, move: Callable[[str], str]) -> str
     try:
         words = shlex.split(command)
     except ValueError:
-        return command  # whoever enters it says what is wrong
+        return command  # an error is reported when the bot is entered
     moved = [
         move(word) if ("/" in word or number) and word and (start / word).exists() else word
         for number, word in enumerate(words)

@@ -27,13 +27,13 @@ from harness.plugins.bot_files import (
 from harness.plugins.discovery import NAME, PluginOffers, check_bot_class, checked, installed_plugins, offers_of
 from harness.plugins.entrants import (
     BotEntry,
-    BotSpec,
+    BotRef,
     Entrant,
     OutsideBots,
-    bot_specs,
     called,
     enter,
     files_in,
+    parse_bots,
     told_apart,
 )
 from harness.plugins.features import FORMATS, Formats
@@ -89,8 +89,8 @@ class Registry:
         return cls
 
     def entrants(self, bots: Iterable[Any]) -> list[Entrant]:
-        """Entrants for what was typed (see `bot_specs`); or for classes of bots, objects of them, and functions, each
-        of which may be a pair `(name, bot)`, and the bot of a BotEntry.
+        """Return entrants for what was typed (see `parse_bots`), references to bots, classes of bots, objects of them,
+        and functions; each may be in a pair `(name, bot)`, and the bot of a BotEntry.
 
         Bots in files that are called the same are told apart by their folders.
         """
@@ -111,7 +111,9 @@ class Registry:
 
     def _enter(self, bot: Any) -> list[Entrant]:
         if isinstance(bot, str):
-            return [entrant for spec in bot_specs(bot, self.bots) for entrant in self._enter_spec(spec)]
+            return [entrant for ref in parse_bots(bot, self.bots) for entrant in self._enter_ref(ref)]
+        if isinstance(bot, BotRef):
+            return self._enter_ref(bot)
         if isinstance(bot, BotEntry):
             return [replace(entrant, team=bot.team, author=bot.author) for entrant in self._enter(bot.bot)]
         if not isinstance(bot, tuple):
@@ -120,31 +122,31 @@ class Registry:
         if not isinstance(alias, str) or not NAME.fullmatch(alias):
             raise UsageError(f"{alias!r} cannot be the name of an entrant: no spaces, colons, commas, slashes or bars.")
         entrant = _called(alias, self._enter(what))
-        return [entrant if isinstance(what, str) else replace(entrant, spec=f"{alias}={alias}")]
+        return [entrant if isinstance(what, str | BotRef) else replace(entrant, ref=BotRef(alias, bot=alias))]
 
-    def _enter_spec(self, spec: BotSpec) -> list[Entrant]:
-        if spec.command is not None:
+    def _enter_ref(self, ref: BotRef) -> list[Entrant]:
+        if ref.command is not None:
             if self.outside is None:
                 raise UsageError(
-                    f"{spec.text!r} is a program, which cannot be entered here: name a bot, or a Python file."
+                    f"{str(ref)!r} is a program, which cannot be entered here: name a bot, or a Python file."
                 )
-            return [self.outside.enter_command(spec.text, spec.alias, spec.options, spec.command)]
-        if spec.place:
-            entered = self._enter_place(spec)
-        elif spec.bot not in self.bots and {"/", "\\"} & set(spec.bot):
-            raise UsageError(f"There is no file and no folder {spec.bot}.")
-        elif spec.bot not in self.bots:
-            raise UnknownName("bot", spec.bot, self.bots)
+            return [self.outside.enter_command(ref)]
+        if ref.place:
+            entered = self._enter_place(ref)
+        elif ref.bot not in self.bots:
+            raise UnknownName("bot", ref.bot, self.bots)
         else:
-            offer = self.bots[spec.bot]
+            offer = self.bots[ref.bot]
             digest = offer.known_by
-            entered = [enter(offer.cls, spec.settings, "", offer.source, offer.version, digest, self.contents)]
+            entered = [enter(offer.cls, ref.settings, "", offer.source, offer.version, digest, self.contents)]
         entered = [self._consulting(entrant) for entrant in entered]
-        return [_called(spec.alias, entered)] if spec.alias else entered
+        return [_called(ref.alias, entered)] if ref.alias else entered
 
-    def _enter_place(self, spec: BotSpec) -> list[Entrant]:
+    def _enter_place(self, ref: BotRef) -> list[Entrant]:
         """The bots of a file or folder. In a folder, files without bots are passed over, and broken ones reported."""
-        place = spec.place
+        place = ref.place
+        if not place.endswith(".py") and not Path(place).exists():
+            raise UsageError(f"There is no file and no folder {place}.")
         files = files_in(place) if Path(place).is_dir() else [place]
         bots: dict[tuple[str, str], Offer] = {}
         for file in files:
@@ -158,16 +160,16 @@ class Registry:
             raise PluginError(f"{place} defines no bot: write a subclass of harness.Bot with a choose() method in it.")
         if not bots:
             raise PluginError(f"The folder {place} has no Python file in it that defines a bot.")
-        chosen = {where: offer for where, offer in bots.items() if spec.bot in ("", where[1])}
+        chosen = {where: offer for where, offer in bots.items() if ref.bot in ("", where[1])}
         if not chosen:
-            raise UnknownName(f"bot of {place}", spec.bot, [name for _, name in bots])
-        if spec.options and len(chosen) > 1:
+            raise UnknownName(f"bot of {place}", ref.bot, [name for _, name in bots])
+        if ref.options and len(chosen) > 1:
             raise UsageError(
                 f"{place} has {len(chosen)} bots; say which one the options are for: {place}::NAME:key=value."
             )
         return [
             replace(
-                enter(offer.cls, spec.settings, f"{file}::", file, offer.version, offer.digest, self.contents),
+                enter(offer.cls, ref.settings, file, file, offer.version, offer.digest, self.contents),
                 sources=offer.sources,
                 untrusted=offer.untrusted,
             )

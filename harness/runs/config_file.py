@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import re
@@ -14,7 +15,7 @@ from typing import Any
 from harness.core.errors import ArenaError, StoreError, UnknownName, UsageError
 from harness.core.options import RunOptions, run_options
 from harness.plugins.discovery import NAME
-from harness.plugins.entrants import LIST, BotEntry, moved_file, named, relocated
+from harness.plugins.entrants import COMMAND_PREFIX, LIST_PREFIX, BotEntry, BotRef, moved_file, relocated
 from harness.plugins.trust import untrusted_reason
 from harness.runs.request import FilePlaces, KeyPath, Place, RunRequest
 from harness.runs.store import RUN, RunFolder, write_whole
@@ -97,8 +98,9 @@ class _Seen:
             entry = bot if isinstance(bot, BotEntry) else BotEntry(bot)
             told = {key: text for key, text in (("team", entry.team), ("author", entry.author)) if text}
             for text in self.bot(entry.bot):
-                name, rest = named(text) if told else ("", text)
-                yield {**({"name": name} if name else {}), "bot": rest, **told}
+                ref = BotRef.parse(text)
+                named = bool(told and ref.alias) and ref.command is None
+                yield {**({"name": ref.alias} if named else {}), "bot": str(ref.unnamed) if named else text, **told}
 
 
 def _table(head: str, values: Mapping[str, Any]) -> str:
@@ -259,7 +261,6 @@ class _Scan:
 _AT = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 BOT_KEYS = ("name", "bot", "options", "team", "author")
 """What can be said of one bot."""
-COMMAND = "cmd:"
 """What stands before a program."""
 LISTS = ("games", "bots", "candidates")
 
@@ -427,18 +428,17 @@ class _EventFile:
         """What would be typed for a bot of this name, with these options."""
         if name and not NAME.fullmatch(name):
             raise UsageError(f"{name!r} cannot be the name of a bot: no spaces, colons, commas, slashes or bars.")
-        if name and text.startswith(LIST):
+        if name and text.startswith(LIST_PREFIX):
             raise UsageError(f"{text!r} lists several bots, which cannot all be called {name}.")
-        if options and text.startswith(COMMAND) and name:
+        if options and text.startswith(COMMAND_PREFIX) and name:
             return f"{name}:{options}={text}"
-        if options and (COMMAND in text or text.startswith(LIST)):
+        if options and (COMMAND_PREFIX in text or text.startswith(LIST_PREFIX)):
             raise UsageError(
                 f"{text!r} takes no table of options: a program needs a name for that, a list has them in its lines."
             )
         if options:
-            alias, rest = named(text, self.start)
-            joint = "," if ":" in rest.replace("::", "") else ":"
-            text = f"{alias}={rest}{joint}{options}" if alias else f"{rest}{joint}{options}"
+            ref = BotRef.parse(text, start=self.start)
+            text = str(dataclasses.replace(ref, options=",".join(filter(None, (ref.options, options)))))
         return f"{name}={text}" if name else text
 
     def _moved(self, text: str) -> list[str]:

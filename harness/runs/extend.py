@@ -14,7 +14,7 @@ from harness.core.errors import UsageError
 from harness.core.options import DEFAULT_MOVE_TIME_S, DIGEST, RunOptions, resolve, run_options
 from harness.core.plan import GamePlan, Plan
 from harness.core.records import Option, Value
-from harness.plugins.entrants import BotEntry, BotInfo, Entrant, check_distinct, named, split_options, unknown_games
+from harness.plugins.entrants import BotEntry, BotInfo, Entrant, check_distinct, split_options, unknown_games
 from harness.plugins.registry import Registry
 from harness.runs.request import RunRequest
 from harness.runs.scheduler import Schedule
@@ -97,20 +97,15 @@ def _late(run: RunFolder, entered: list[Entrant]) -> tuple[list[Entrant], list[s
     for one in entered:
         if one.name not in there:
             late.append(one)
-        elif (_bot_in(one.spec), one.digest) == (_bot_in(there[one.name].spec), there[one.name].digest):
+        elif (one.ref.bare, one.digest) == (there[one.name].ref.bare, there[one.name].digest):
             known.append(f"{one.name} is in this run already.")
         else:
             raise UsageError(
                 f"There is a {one.name} in {run.folder} already, and it is another bot; give the new one its own name.",
                 fix="other-bot",
-                bot=one.spec.removeprefix(f"{one.name}="),
+                bot=str(one.ref.unnamed),
             )
     return late, known
-
-
-def _bot_in(spec: str) -> str:
-    """Which bot of a file is meant, with its options, wherever the file is; the whole of what is typed for others."""
-    return spec.rpartition("::")[2]
 
 
 def _asked(
@@ -272,10 +267,8 @@ def _entry(entrant: BotInfo, run: RunFolder) -> str | BotEntry:
 
 def _is_typed(entrant: BotInfo, registry: Registry) -> bool:
     """Whether a bot was a class or a function in somebody's program."""
-    _, bot = named(entrant.spec)
-    return (
-        "cmd:" not in bot and "::" not in bot and bot.partition(":")[0] not in registry.bots and not Path(bot).exists()
-    )
+    ref = entrant.ref
+    return ref.command is None and not ref.place and ref.bot not in registry.bots and not Path(ref.bot).exists()
 
 
 def _is_default(setting: str, declared: Mapping[str, Option]) -> bool:

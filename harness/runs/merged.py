@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import count, groupby
@@ -16,14 +15,11 @@ from harness.core.bot import DecisionNotes
 from harness.core.errors import StoreError, UnknownName, UsageError
 from harness.core.plan import SEVERAL, Design, GamePlan, Plan
 from harness.core.records import GameRecord
-from harness.plugins.entrants import BotInfo, named
+from harness.plugins.entrants import BotInfo
 from harness.runs.index import lines_by_deal, ordered_results
 from harness.runs.store import GAMES, MatchResult, RecordDigest, RunFolder, RunInfo
 
 # Whether a name means the same bot in several runs: by the digest of its source, and by its options.
-
-
-COMMAND = "cmd:"
 
 
 def check_same_bots(runs: Sequence[RunFolder], besides: Collection[str] = ()) -> None:
@@ -45,19 +41,8 @@ def difference(one: BotInfo, other: BotInfo) -> str:
     """In what two entrants of one name differ; empty if they are the same bot. Where it lies does not matter."""
     if one.digest != other.digest:
         return f"its source is {one.digest} and {other.digest}"
-    first, second = _typed(one.spec), _typed(other.spec)
+    first, second = one.ref.bare, other.ref.bare
     return f"entered as {first} and {second}" if first != second else ""
-
-
-def _typed(spec: str) -> str:
-    """What was entered, without where it lies and the name that was given to it."""
-    if COMMAND in spec:
-        command = spec.partition(COMMAND)[2]
-        try:
-            return shlex.join(Path(word).name or word for word in shlex.split(command))
-        except ValueError:
-            return command
-    return named(spec)[1].rpartition("::")[2]
 
 
 # Several runs read as one: runs of the same games and bots, or parts of one run that were played on several machines.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from heapq import nsmallest
 from math import ceil, inf
 
@@ -212,7 +213,9 @@ def _known_bot(run: RunFolder, wanted: str) -> str:
     if wanted in names:
         return wanted
     typed = [
-        entrant.name for entrant in run.info.entrants if wanted in (entrant.spec, entrant.spec.rpartition("::")[0])
+        entrant.name
+        for entrant in run.info.entrants
+        if wanted in (entrant.spec, str(replace(entrant.ref, bot="", options="")))
     ]
     if len(typed) == 1:
         return typed[0]

@@ -115,7 +115,7 @@ def _entrants(run: RunFolder, registry: Registry, unasked: dict[str, str]) -> di
 
 def _given_names(run: RunFolder, registry: Registry, entrants: Mapping[str, Entrant]) -> Iterator[tuple[str, str]]:
     for info in run.info.entrants:
-        own = info.spec.removeprefix(f"{info.name}=")
+        own = str(info.ref.unnamed)
         if info.name in entrants and own != info.spec:
             not_that = ", not the installed bot of that name" if info.name in registry.bots else ""
             yield info.name, f"{shown(own)} ({entrants[info.name].digest}){not_that}"

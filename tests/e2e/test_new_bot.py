@@ -12,7 +12,7 @@ import pytest
 from harness.cli.new_bot import LANGUAGES
 from harness.executors.serial import SerialExecutor
 from harness.isolation.entrants import enter_command
-from harness.plugins.entrants import enter
+from harness.plugins.entrants import BotRef, enter
 from tests.docs.fresh import Fresh
 from tests.isolation.support import PATIENT, REGISTRY, job, seated
 from tests.support.cli import arena
@@ -54,7 +54,9 @@ def test_programs_choose_by_the_fields_of_actions_and_better_than_at_random(lang
     if lang == "c":
         command = [shutil.which("make"), "-C", folder, "CFLAGS=-O2 -Wall -Wextra -Werror"]
         subprocess.run(command, check=True, capture_output=True)
-    bot = enter_command("fresh", "fresh", "", f"node {folder}/fresh.js" if lang == "node" else f"{folder}/fresh", "off")
+    bot = enter_command(
+        BotRef("fresh", command=f"node {folder}/fresh.js" if lang == "node" else f"{folder}/fresh"), "off"
+    )
     others = [enter(type(name, (REGISTRY.bots["random"].cls,), {}), {}, "", "", "") for name in ("A", "B")]
     names = [bot.name, *(other.name for other in others)]
     jobs = [job(number, game, *names[number % 3 :], *names[: number % 3]) for number in range(6)]

@@ -111,7 +111,9 @@ def _table(game: Game[Any], seats: tuple[str, ...]) -> Roster:
 
 def _isolated(name: str, game: Game[Any]) -> Entrant:
     entrant = enter(AnyAction, {}, "", "arena", "")
-    return isolate(Entrant(name, name, entrant.bot, {}, "", ""), IsolationPolicy("on", LIMITS), {game.name: game})
+    return isolate(
+        Entrant(name, entrant.ref, entrant.bot, {}, "", ""), IsolationPolicy("on", LIMITS), {game.name: game}
+    )
 
 
 def _jobs(game: Game[Any], seats: tuple[str, ...]) -> Iterator[Job]:

@@ -12,6 +12,7 @@ from harness.core.records import MatchSpec
 from harness.executors.base import Job, Roster
 from harness.isolation.entrants import IsolationPolicy, enter_command, isolate_all
 from harness.match.faults import Limits
+from harness.plugins.entrants import BotRef
 from harness.plugins.registry import Registry
 
 HOSTILE = Path(__file__).with_name("hostile")
@@ -56,7 +57,7 @@ GAMES = {name: offer.cls.configure() for name, offer in REGISTRY.games.items()}
 def program(name: str, token: str, isolate: str = "on"):
     """The entrant of a hostile program; the token is in its command line."""
     command = f"{sys.executable} -S {HOSTILE / name}.py {token}"
-    return enter_command(name, name, "", command, isolate)
+    return enter_command(BotRef(name, command=command), isolate)
 
 
 def seated(entrants, isolate: str = "on", limits: Limits = LIMITS, logs: str = "", memory: int = MEMORY) -> Roster:

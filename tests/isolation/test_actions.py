@@ -15,6 +15,7 @@ from harness.core.bot import function_bot
 from harness.executors.serial import SerialExecutor
 from harness.isolation.entrants import enter_command
 from harness.isolation.protocol import Choice, Introduction, Session
+from harness.plugins.entrants import BotRef
 from tests.isolation.support import PATIENT, REGISTRY, job, seated
 from tests.isolation.test_session import LIMITS, Script
 from tests.support.games import label, variants
@@ -107,7 +108,7 @@ def test_a_program_that_plays_by_fields_plays_as_a_bot_of_python_does(tmp_path, 
 
     [twin] = REGISTRY.entrants([function_bot(player)])
     records = []
-    for entrant in (twin, enter_command("player", "player", "", command, "off")):
+    for entrant in (twin, enter_command(BotRef("player", command=command), "off")):
         table = seated([*REGISTRY.entrants(["skittish"]), entrant], "off", PATIENT, memory=2000)
         with SerialExecutor(table, PATIENT) as executor:
             [(record, *_)] = executor.run([job(1, "el-paso", "skittish", "player")])

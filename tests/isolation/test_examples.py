@@ -14,6 +14,7 @@ import pytest
 from harness.conformance.bot_check import check_bot
 from harness.executors.serial import SerialExecutor
 from harness.isolation.entrants import IsolationPolicy, enter_command, isolate_all
+from harness.plugins.entrants import BotRef
 from tests.isolation.support import GAMES, HOSTILE, PATIENT, REGISTRY, job, seated
 from tests.support.waiting import wait_for
 
@@ -24,7 +25,7 @@ needs_awk = pytest.mark.skipif(shutil.which("awk") is None, reason="awk is not i
 
 
 def enter(name, command):
-    return enter_command(name, name, "", command, "on")
+    return enter_command(BotRef(name, command=command), "on")
 
 
 @pytest.fixture(scope="module")
@@ -107,7 +108,7 @@ def test_the_page_shows_what_is_sent(tmp_path):
         "polite.say = lambda **message: say(**{k: v for k, v in message.items() if k != 'wants'})\n"
         "polite.play()\n"
     )
-    scribe = enter_command("scribe", "scribe", "", f"{sys.executable} -S {script}", "off")
+    scribe = enter_command(BotRef("scribe", command=f"{sys.executable} -S {script}"), "off")
     table = seated([*REGISTRY.entrants(["random"]), scribe], "off", PATIENT)
     with SerialExecutor(table, PATIENT) as executor:
         [(record, *_)] = executor.run([job(1, "el-paso", "random", "scribe")])

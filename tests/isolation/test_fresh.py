@@ -18,6 +18,7 @@ from harness.isolation.accounting import MAX_IDLE_CPU_S, process_state, processo
 from harness.isolation.entrants import IsolationPolicy, enter_command, isolate_all
 from harness.isolation.process import POLL_INTERVAL_S, Process
 from harness.match.faults import Limits
+from harness.plugins.entrants import BotRef
 from harness.plugins.registry import Registry
 from tests.isolation.guessing import NUMBERS, Guessing
 from tests.isolation.support import GAMES as EL_PASO
@@ -135,7 +136,7 @@ def test_a_copy_killed_from_outside_is_nobodys_fault():
 def test_a_late_answer_without_processor_time_counts_the_second_time(tmp_path, clock, faults):
     command = f"{sys.executable} -S {HOSTILE / 'late_once.py'} {tmp_path / 'flag'}"
     limits = Limits(move_time=2, clock=clock)
-    entrants = {"late": enter_command("late", "late", "", command, "off"), **here("random")}
+    entrants = {"late": enter_command(BotRef("late", command=command), "off"), **here("random")}
     roster = Roster(EL_PASO, isolate_all(entrants, IsolationPolicy("off", limits), EL_PASO))
     with SerialExecutor(roster, limits) as executor:
         [(record, *_)] = executor.run([job(1, "el-paso", "late", "random")])
@@ -147,7 +148,7 @@ def test_a_program_is_started_for_each_match_and_kept_ones_never_see_a_deal_twic
     seats = [("polite", "random"), ("random", "polite")]
     jobs = [job(deal, "el-paso", *pair) for deal in range(3) for pair in seats]
     for keep, expected in ((False, 0), (True, 2)):
-        entrants = {"polite": enter_command("polite", "polite", "", command, "off"), **here("random")}
+        entrants = {"polite": enter_command(BotRef("polite", command=command), "off"), **here("random")}
         policy = IsolationPolicy("off", PATIENT, keep=keep)
         roster = Roster(EL_PASO, isolate_all(entrants, policy, EL_PASO))
         with SerialExecutor(roster, PATIENT) as executor:
@@ -161,7 +162,7 @@ def test_a_program_is_started_for_each_match_and_kept_ones_never_see_a_deal_twic
 def test_a_program_that_leaves_after_each_match_is_not_blamed():
     command = f"{sys.executable} -S {HOSTILE / 'says_goodbye.py'}"
     for keep in (False, True):
-        entrants = {"goodbye": enter_command("goodbye", "goodbye", "", command, "off"), **here("random")}
+        entrants = {"goodbye": enter_command(BotRef("goodbye", command=command), "off"), **here("random")}
         roster = Roster(EL_PASO, isolate_all(entrants, IsolationPolicy("off", PATIENT, keep=keep), EL_PASO))
         with SerialExecutor(roster, PATIENT) as executor:
             played = list(executor.run(job(number, "el-paso", "goodbye", "random") for number in range(6)))

@@ -20,6 +20,7 @@ from harness.isolation.entrants import enter_command
 from harness.isolation.protocol import Choice, FaultReport, Introduction, InvalidMessage, Ready, decode_reply, encode
 from harness.match.faults import Limits
 from harness.match.replay import verify
+from harness.plugins.entrants import BotRef
 from tests.isolation.support import GAMES, REGISTRY, job, seated
 from tests.support.waiting import PATIENCE
 
@@ -87,7 +88,7 @@ def fuzz_sessions(seconds, seed):
     while time.monotonic() < until:
         number += 1
         command = f"{sys.executable} -S {script} {seed + number}"
-        fuzzer = enter_command(command, "fuzzer", "", command, "on")
+        fuzzer = enter_command(BotRef("fuzzer", command=command), "on")
         with SerialExecutor(seated([*REGISTRY.entrants(["random"]), fuzzer], "on", QUICK), QUICK) as executor:
             for _ in range(6):
                 began = time.monotonic()

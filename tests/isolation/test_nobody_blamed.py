@@ -24,7 +24,7 @@ from harness.isolation.accounting import is_dead, process_state
 from harness.isolation.entrants import IsolationPolicy, enter_command, isolate_all
 from harness.isolation.process import Process
 from harness.match.faults import Limits
-from harness.plugins.entrants import enter
+from harness.plugins.entrants import BotRef, enter
 from harness.plugins.registry import Registry
 from tests.isolation.guessing import Guessing
 from tests.isolation.support import GAMES as EL_PASO
@@ -178,7 +178,7 @@ def test_a_worker_that_somebody_stops_for_longer_than_the_time_of_a_move_has_no_
 @pytest.mark.parametrize("isolate", ["on", "off"])
 def test_a_program_killed_from_outside_once_is_not_blamed(isolate, monkeypatch):
     command = f"{sys.executable} -S {HOSTILE / 'polite_one.py'}"
-    entrants = {"polite": enter_command("polite", "polite", "", command, isolate)}
+    entrants = {"polite": enter_command(BotRef("polite", command=command), isolate)}
     entrants |= {entrant.name: entrant for entrant in REGISTRY.entrants(["random"])}
     roster = Roster(EL_PASO, isolate_all(entrants, IsolationPolicy(isolate, PATIENT), EL_PASO))
     killed = []
