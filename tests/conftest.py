@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import compileall
+import gc
 import sys
+from functools import cache
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from harness.plugins import discovery
 from harness.runs import setup
 
 # How long an example takes says more of what else the machine has to do than of the code.
@@ -24,6 +28,32 @@ def _same_seed():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(setup, "draw_seed", lambda: 1)
         yield
+
+
+@cache
+def _read_entry_points(group, _folders):
+    return entry_points(group=group)
+
+
+def _entry_points_here(group):
+    """Return the installed entry points; they are read again when a folder of `sys.path` has changed."""
+    folders = [(path, Path(path).stat().st_mtime_ns) for path in sys.path if path and Path(path).exists()]
+    return _read_entry_points(group, tuple(folders))
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _installed_once():
+    """A process of Arena reads the metadata of all installed packages once; so do the tests, which run hundreds of
+    commands in one process."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(discovery, "entry_points", _entry_points_here)
+        yield
+
+
+def pytest_collection_finish():
+    # Runs collect garbage at their end. They need not look at all tests and what those import each time.
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_configure(config):
