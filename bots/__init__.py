@@ -1,4 +1,4 @@
-"""The bundled bots, one a file. They use only what a stranger's plugin could use."""
+"""The bundled bots, one in each file. They use only what a plugin of another package could use."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from harness import Bot, hookimpl
 
 @hookimpl
 def arena_bots() -> list[type[Bot]]:
-    """Every bot in this folder."""
+    """Return every bot in this folder."""
     modules = [import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__)]
     return [
         cls

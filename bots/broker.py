@@ -37,7 +37,7 @@ USES = 1.6  # events that an adventurer decides before it is gone
 RELEASE = 0.6  # the share of an adventurer's worth that is lost when it wins and is discarded
 SHARP = 3  # how much more often a high skill wins than a middling one
 SHREWD = 0.7  # how often a rival lays its best card rather than any
-HIGH_BID = 8  # hardly anybody bids more
+HIGH_BID = 8  # higher bids are rare
 A_TURN = 5  # IOUs that a turn adds to the market
 VULTURE = (5, 8, 20)  # going broke with no vulture yet, with one, with two
 PAYDAYS = 60  # paydays imagined to see what is called in
@@ -57,13 +57,13 @@ class Broker(Bot[GnadenlosView]):
     game: Gnadenlos
 
     def choose(self, view: GnadenlosView, actions: Sequence[Any]) -> Action:
-        """What is worth most, in fields of fame."""
+        """Return what is worth most, in fields of fame."""
         worths = self._worths(view, actions)
         best: Action = actions[worths.index(max(worths))]
         return best
 
     def _worths(self, view: GnadenlosView, actions: Sequence[Any]) -> Sequence[float]:
-        """The worth of each action: in a phase all are of one kind, and what they share is worked out once."""
+        """Return the worth of each action: in a phase all are of one kind, and what they share is worked out once."""
         match view.phase:
             case "lay":
                 return self._lays(view, actions)
@@ -81,11 +81,11 @@ class Broker(Bot[GnadenlosView]):
                 return [buy.gold for buy in actions]
 
     def _earns(self, view: GnadenlosView) -> dict[Adventurer, float]:
-        """What each adventurer will bring me, over all events that may come."""
+        """Return what each adventurer will bring me, over all events that may come."""
         return earnings(self.game, self.game.forward[view.my_fame])
 
     def _lays(self, view: GnadenlosView, lays: Sequence[Lay]) -> list[float]:
-        """What each adventurer brings in the event, over all that the rivals may lay."""
+        """Return what each adventurer brings in the event, over all that the rivals may lay."""
         assert view.event is not None, "adventurers are laid for an event"
         skill = SKILL[view.event.kind]
         rivals = self._rivals(view, skill)
@@ -97,7 +97,7 @@ class Broker(Bot[GnadenlosView]):
         return worths
 
     def _result(self, view: GnadenlosView, card: EventCard, mine: int, rivals: list[Laying]) -> tuple[float, float]:
-        """GN-15 to GN-21 for me: what this skill can be expected to bring, and the chance that it is discarded."""
+        """Return what this skill can be expected to bring, and the chance that it is discarded (GN-15 to GN-21)."""
         all_same = prod([rival.exactly[mine] for rival in rivals])  # then nothing happens
         none_above = prod([rival.at_most[mine] for rival in rivals])
         wins = none_above - all_same
@@ -113,7 +113,7 @@ class Broker(Bot[GnadenlosView]):
         return wins * self.game.forward[view.my_fame] + loses * self.game.back[view.my_fame], wins
 
     def _rivals(self, view: GnadenlosView, skill: int) -> list[Laying]:
-        """What each rival may lay: from the crew that all know, and what its secret cards may be."""
+        """Return what each rival may lay: from the crew that all know, and what its secret cards may be."""
         secret: tuple[int, ...] = ()
         rivals = []
         for seat, crew in enumerate(view.crews):
@@ -126,7 +126,7 @@ class Broker(Bot[GnadenlosView]):
         return rivals
 
     def _buys(self, view: GnadenlosView, buys: Sequence[Buy]) -> list[float]:
-        """Fame now against what the next payday may call in from the rest."""
+        """Return the worth of fame now, less what the next payday may call in from the rest of the gold."""
         vulture = VULTURE[min(view.vultures[self.seat], len(VULTURE) - 1)]
         payday_soon = self._payday_soon(view)
         to_goal = self.game.figures.road.fields - view.my_fame
@@ -143,25 +143,25 @@ class Broker(Bot[GnadenlosView]):
         return worths[::-1]
 
     def _called_in(self, view: GnadenlosView) -> Paydays:
-        """What the next payday may call in from me; many of those imagined come to the same."""
+        """Return what the next payday may call in from me; many of those imagined come to the same."""
         debts = self._debts(view)
         imagined = paydays(len(debts), self.game.figures.payday.columns)
         return Counter([tuple([debts[place] for place in turned if debts[place]]) for turned in imagined])
 
     def _debts(self, view: GnadenlosView) -> list[float]:
-        """What I owe at each place of the market; a secret IOU may be any that I have not seen."""
+        """Return what I owe at each place of the market; a secret IOU may be any that I have not seen."""
         secret = view.secret_ious
         unknown = sum(iou.value for iou in secret if iou.colour == self.seat) / max(1, len(secret))
         return [unknown if iou is None else iou.value * (iou.colour == self.seat) for iou in view.market]
 
     def _payday_soon(self, view: GnadenlosView) -> float:
-        """From 1, when it may be this turn, down: later ones leave time to earn."""
+        """Return a weight from 1, if payday may be this turn, down: later paydays leave time to earn."""
         full = view.players * self.game.figures.payday.columns
         turns = (full - len(view.market)) / A_TURN
         return max(0.0, 1 - max(0.0, turns - 1) / (2 * view.players))
 
     def _bids(self, view: GnadenlosView, bids: Sequence[Bid]) -> list[float]:
-        """The adventurer that each sum may get me, less what it costs, over all that may be bid after it."""
+        """Return the adventurer that each sum may get me, less what it costs, over all that may be bid after it."""
         earns = self._earns(view)
         offers = view.pairs or [(adventurer,) for adventurer in view.offers]
         prizes = sorted([sum([earns[card] for card in offer]) for offer in offers], reverse=True)
@@ -171,7 +171,7 @@ class Broker(Bot[GnadenlosView]):
         overdraft = OVERDRAWN * (1 + view.vultures[self.seat])
         worths = []
         for bid in bids:
-            own = max(0, bid.total - others)  # others' paper is free, my own the dearer the less I could pay it
+            own = max(0, bid.total - others)  # others' paper is free; my own costs more the less I could pay it
             cost = IOU * own + (overdraft * min(own, own - spare) if own > spare else 0.0)
             above = len([total for total in made if total > bid.total])
             worth = 0.0
@@ -181,13 +181,13 @@ class Broker(Bot[GnadenlosView]):
         return worths
 
     def _pays(self, pays: Sequence[Pay]) -> list[float]:
-        """Others' paper first, then few IOUs: they bring payday nearer."""
+        """Return the preference for others' paper, then for few IOUs: more bring payday nearer."""
         return [
             sum([iou.value + 1 for iou in pay.ious if iou.colour != self.seat]) - 0.1 * len(pay.ious) for pay in pays
         ]
 
     def _hires(self, view: GnadenlosView, hires: Sequence[Hire] | Sequence[TakePair]) -> list[float]:
-        """What each adventurer or pair will bring."""
+        """Return what each adventurer or pair will bring."""
         earns = self._earns(view)
         return [
             earns[hire.adventurer] if isinstance(hire, Hire) else sum([earns[card] for card in view.pairs[hire.pair]])
@@ -197,7 +197,7 @@ class Broker(Bot[GnadenlosView]):
 
 @cache
 def earnings(game: Gnadenlos, forward: int) -> dict[Adventurer, float]:
-    """What each adventurer will bring, over all events that may come, where a cheat moves so far."""
+    """Return what each adventurer will bring, over all events that may come, where a cheat moves so far."""
     return {adventurer: _earned(game, adventurer, forward) for adventurer in game.adventurers}
 
 
@@ -220,7 +220,7 @@ class Laying(NamedTuple):
 
 @lru_cache(REMEMBERED)
 def laying(known: tuple[int, ...], hidden: int, secret: tuple[int, ...]) -> Laying:
-    """What a rival may lay who has these skills and so many hidden ones, each of them any of the secret ones."""
+    """Return what a rival may lay who has these skills and `hidden` others, each any of the secret ones."""
     size = len(known) + hidden
     best = max(known, default=0)
     chances = [0.0] * (BEST + 1)
@@ -236,7 +236,7 @@ def laying(known: tuple[int, ...], hidden: int, secret: tuple[int, ...]) -> Layi
 
 @cache
 def overtaken(total: int, later: int) -> list[float]:
-    """The chances that none, one, two ... of so many players to come bid more than this."""
+    """Return the chances that none, one, two ... of `later` players bid more than this."""
     outbid = min(0.95, max(0.05, 1 - (total + 0.5) / HIGH_BID))
     ahead = [1.0]
     for _ in range(later):
@@ -246,7 +246,8 @@ def overtaken(total: int, later: int) -> list[float]:
 
 
 def _paid(gold: int, called_in: Paydays) -> tuple[float, float, Paydays]:
-    """What I can be expected to pay in whole, what in part, and the paydays on which this much gold is not enough."""
+    """Return what I can be expected to pay in whole, what in part, and the paydays on which this much gold is not
+    enough."""
     whole = part = 0.0
     broke = {}
     for debts, times in called_in.items():
@@ -264,13 +265,14 @@ def _paid(gold: int, called_in: Paydays) -> tuple[float, float, Paydays]:
 
 @cache
 def paydays(size: int, columns: int) -> list[tuple[int, ...]]:
-    """Which places a payday turns up in a market of this size if everybody can pay, for a number of imagined ones."""
-    luck = Random(0)  # the same for everybody, always: no part of a match
+    """Return which places a payday turns up in a market of this size if all can pay, for a number of imagined
+    ones."""
+    luck = Random(0)  # always the same luck: it is not part of a match
     return [tuple(_turned(size, columns, luck)) for _ in range(PAYDAYS)]
 
 
 def _turned(size: int, columns: int, luck: Random) -> Iterator[int]:
-    """GN-32, GN-33: the outermost of the column rolled, until a column has none."""
+    """Yield the outermost place of the column rolled, until a column has none (GN-32, GN-33)."""
     outermost = {place % columns: place for place in range(size)}
     while (place := outermost.get(int(luck.random() * columns), -1)) >= 0:
         yield place

@@ -14,7 +14,8 @@ class Debtor(Bot[GnadenlosView]):
     games = ("gnadenlos",)
 
     def choose(self, view: GnadenlosView, actions: Sequence[Action]) -> Action:
-        """The best card for the event, all paper within reach, more than anybody has bid, all the fame for its gold."""
+        """Return the best card for the event, all paper within reach, more than anybody has bid, all the fame for its
+        gold."""
         scared = view.vultures[self.seat] > 1 and not view.cause
         highest = max(total or 0 for total in view.totals)
 

@@ -14,7 +14,7 @@ class Diehard(Bot[ElPasoView]):
     games = ("el-paso",)
 
     def choose(self, view: ElPasoView, actions: Sequence[Action]) -> Action:
-        """Greed first: the best tile in town, the best tile to carry, the longest pile."""
+        """Return the best tile in town, the best tile to carry, or the longest pile."""
         if view.phase == "answer":
             run = view.stars >= 4 and any(view.my_tiles)
             return next(action for action in actions if isinstance(action, Leave if run else Stay))

@@ -1,5 +1,8 @@
 """Flat Monte Carlo search, for any game."""
 
+# mypyc compiles this module. `mypyc_attr` keeps methods overridable for plain Python subclasses. Structs and
+# dataclasses are in other modules: mypyc silently loses what makes them frozen.
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -16,5 +19,5 @@ class FlatMc(SearchBot):
     options = OPTIONS
 
     def choose(self, view: View, actions: Sequence[Action]) -> Action:
-        """The action with the highest average reward; with a guide, its advice unless it is refuted."""
+        """Return the action with the highest average reward; with a guide, its advice unless it is refuted."""
         return self.race(view, actions, self.doubt or NEVER)

@@ -15,7 +15,7 @@ class Founder(Bot[XPaschView]):
     game: XPasch
 
     def choose(self, view: XPaschView, actions: Sequence[Action]) -> Action:
-        """The proudest use of the dice."""
+        """Return the proudest use of the dice."""
         return max(actions, key=lambda action: self._pride(view, action))
 
     def _pride(self, view: XPaschView, action: Action) -> tuple[int, int]:

@@ -1,5 +1,8 @@
 """An X-Pasch expert with an eye for boards, and no plan."""
 
+# mypyc compiles this module. `mypyc_attr` keeps methods overridable for plain Python subclasses. Structs and
+# dataclasses are in other modules: mypyc silently loses what makes them frozen.
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -14,13 +17,13 @@ class Hustler(Tycoon):
     """Sees what tycoon sees, but uses one die after another where it does most at the moment: a quick guide."""
 
     def start(self) -> None:
-        """Forgets its plans, not the boards that it knows."""
+        """Forget plans, but not the known boards."""
         super().start()
         if not hasattr(self, "known"):
             self.known: dict[tuple[int, Board], Changes] = {}
 
     def choose(self, view: XPaschView, actions: Sequence[Action]) -> Action:
-        """The best next step, whatever may follow."""
+        """Return the best next step, whatever may follow."""
         if view.phase == "swap":
             return min(actions, key=self._promise)
         moment = Moment(self, view)
@@ -29,7 +32,7 @@ class Hustler(Tycoon):
         return moment.best(actions)
 
     def changes(self, company: int, board: Board) -> Changes:
-        """What members that come or go are worth on this board."""
+        """Return what members that come or go are worth on this board."""
         found = self.known.get((company, board))
         if found is None:
             if len(self.known) > REMEMBERED:
@@ -38,7 +41,7 @@ class Hustler(Tycoon):
         return found
 
     def _again(self, view: XPaschView, actions: Sequence[Action], moment: Moment) -> Action:
-        """Rolls a die once more that the best placing does not need, or any if none is worth it."""
+        """Return the re-roll of a die that the best placing does not need, or of any if none is worth it."""
         few = moment.supply <= self.game.tables.small_supply
         placings = servings(self.game, view.table, view.dice, few) + foundings(self.game, view.hand, view.dice)
         best = moment.best(placings) if placings else None
@@ -81,7 +84,7 @@ class Moment:
             self._changes[company] = changes(company, board)
 
     def best(self, actions: Sequence[Action]) -> Action:
-        """The first of the steps that gain most."""
+        """Return the first of the steps that gain most."""
         best, most = actions[0], float("-inf")
         changes, card = self._changes, self.card
         for action in actions:
@@ -94,7 +97,8 @@ class Moment:
         return best
 
     def gain(self, action: Action) -> float:
-        """What a step other than a move adds to the worth of the table, less the cards that its dice could draw."""
+        """Return what a step other than a move adds to the worth of the table, less the cards that its dice could
+        draw."""
         if isinstance(action, Place):
             members, change = min(action.members, self.supply), self._changes[action.company]
             added = change.ladder[change.mine + members] - change.ladder[change.mine]
@@ -107,7 +111,7 @@ class Moment:
 
 
 def future_of(target: int, view: XPaschView) -> float:
-    """From 1, when the end is far away, down to 0: what cards and members not yet used can still bring."""
+    """Return the weight of unused cards and members: 1 when the end is far away, down to 0."""
     least, euros, income = float(LONG), view.euros, view.income
     for seat in range(len(euros)):
         to_go = (target - euros[seat]) / max(1, income[seat])

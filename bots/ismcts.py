@@ -1,5 +1,8 @@
 """Information-set Monte Carlo tree search, for any game."""
 
+# mypyc compiles this module. `mypyc_attr` keeps methods overridable for plain Python subclasses. Structs and
+# dataclasses are in other modules: mypyc silently loses what makes them frozen.
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -22,19 +25,19 @@ class Ismcts(SearchBot):
     )
 
     def choose(self, view: View, actions: Sequence[Action]) -> Action:
-        """What the search of this view is for."""
+        """Return what the search of this view is for."""
         if self.doubt:
             self.below = self.tree(view)
             return self.race(view, actions, self.doubt)
         return self.search(view, actions).best(view, actions)
 
     def search(self, view: View, actions: Sequence[Action]) -> Tree:
-        """The tree that the budget allows, with this view at its root."""
+        """Return the tree that the budget allows, with this view at its root."""
         tree = self.tree(view)
         worlds: list[State[Any]] = []
         for _ in self.within_budget():
             step, known = tree.choose(view, actions)
-            # Every action is tried in the same worlds one after another: less of what tells them apart is luck.
+            # Every action is tried in the same worlds, so that their difference depends less on luck.
             nth = tree.node(view).arms[step.action].pulls
             if nth == len(worlds):
                 worlds.append(self.imagine(view))
@@ -47,7 +50,7 @@ class Ismcts(SearchBot):
         return tree
 
     def try_out(self, state: State[Any], nth: int) -> Rewards:
-        """In a race: what comes of a world in which an action was tried; the tree below grows as ever."""
+        """Return the rewards of a world in which an action was tried in a race; the tree below it grows as usual."""
         path: list[Step] = []
         if nth:
             self.walk(state, self.below, path)
@@ -56,13 +59,13 @@ class Ismcts(SearchBot):
         return rewards
 
     def tree(self, view: View) -> Tree:
-        """A tree in which nothing has been tried yet."""
+        """Return a tree in which nothing has been tried yet."""
         exploration = int(self.settings["exploration"]) / 100
         advise = self.guide.advise if self.guide else None
         return Tree(view.seat, public_part(self.game, self.players), exploration, self.rng.random, advise)
 
     def walk(self, state: State[Any], tree: Tree, path: list[Step]) -> None:
-        """Goes down the tree as far as it knows the situations, and one beyond."""
+        """Go down the tree to the first situation that it does not know, and add that."""
         known = True
         while known and (legal := state.legal):
             if len(legal) == 1:

@@ -1,5 +1,8 @@
 """A bot for Gnadenlos! that sits on its gold."""
 
+# mypyc compiles this module. `mypyc_attr` keeps methods overridable for plain Python subclasses. Structs and
+# dataclasses are in other modules: mypyc silently loses what makes them frozen.
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -15,7 +18,8 @@ class Miser(Bot[GnadenlosView]):
     games = ("gnadenlos",)
 
     def choose(self, view: GnadenlosView, actions: Sequence[Action]) -> Action:
-        """The best card for the event, whatever costs nothing, the best digger for hire, the least of anything else."""
+        """Return the best card for the event, whatever costs nothing, the best digger for hire, the least of anything
+        else."""
         first = actions[0]  # all that can be chosen at one time is of one kind
         if isinstance(first, Lay) and view.event:
             return _most_skilled(actions, SKILL[view.event.kind])

@@ -1,5 +1,8 @@
 """An El Paso expert: weighs the risk of the next roll against what its loot is worth in the towns ahead."""
 
+# mypyc compiles this module. `mypyc_attr` keeps methods overridable for plain Python subclasses. Structs and
+# dataclasses are in other modules: mypyc silently loses what makes them frozen.
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -13,7 +16,7 @@ NEEDED = {Site.SALOON: "six", Site.CATTLE: "brand"}  # EP-15
 # Most figures were found by playing, some are guesses.
 SURVIVES = 0.85  # the chance that a tile comes safely through the next town
 GOES_ON = 0.6  # the chance that it finds room among those carried on from there
-FOLLOWS = 0.4  # the chance that somebody leaves before me if I stay now: the next to go may carry more
+FOLLOWS = 0.4  # the chance that a rival leaves before me if I stay now: the next to go may carry more
 SECOND_CARD = 0.4  # what another card of a site is worth when I hold one already
 NEXT_TOWN = 0.5  # what a card that waits for the next town is worth beside one that I can play at once
 ABSENT = 0.05  # how much a site without tiles attracts others
@@ -22,7 +25,7 @@ NEVER = float("-inf")
 REMEMBERED = 1 << 14  # sets of cards that are kept in mind as bits: most come up again soon
 
 Cards = tuple[int, ...]
-"""What everybody knows of a rival's cards of one site: the value, or 0 where it is hidden (EP-28)."""
+"""What is public of a rival's cards of one site: the value, or 0 where it is hidden (EP-28)."""
 Hand = tuple[Cards, ...]
 """Cards by site."""
 
@@ -35,12 +38,12 @@ class Outlaw(Bot[ElPasoView]):
     game: ElPaso
 
     def start(self) -> None:
-        """Looks up what is the same in every match of this game."""
+        """Look up what is the same in every match of this game."""
         self.tables = tables(self.game)
         self.carried_on = self.tables.carried_on
 
     def choose(self, view: ElPasoView, actions: Sequence[Action]) -> Action:
-        """What brings most, as far as it can be counted."""
+        """Return what brings most, as far as it can be counted."""
         phase = view.phase
         if phase == "answer":
             wanted = Leave if leaves(self.tables, view) else Stay
@@ -53,7 +56,7 @@ class Outlaw(Bot[ElPasoView]):
 
 
 def leaves(tables: Tables, view: ElPasoView) -> bool:
-    """Whether I own more now than I can expect after one more round, whichever card I play in it."""
+    """Return whether I own more now than I can expect after one more round, whichever card I play in it."""
     seat, town, limit = view.seat, view.town, view.groups + 1  # EP-18
     mine, sale, leaving = view.tiles[seat], tables.sale[town], view.leaving
     gains = gains_of(tables.gain[town], mine)
@@ -79,7 +82,7 @@ def leaves(tables: Tables, view: ElPasoView) -> bool:
 
 
 def best_play(tables: Tables, view: ElPasoView, actions: Sequence[Action]) -> Action:
-    """The card that can be expected to bring most."""
+    """Return the card that can be expected to bring most."""
     gains = gains_of(tables.gain[view.town], view.tiles[view.seat])
     raid = Raid(tables, view, least_of(gains, view.groups + 1))
     best, most = actions[0], NEVER
@@ -92,7 +95,7 @@ def best_play(tables: Tables, view: ElPasoView, actions: Sequence[Action]) -> Ac
 
 
 def best_draw(tables: Tables, view: ElPasoView, actions: Sequence[Action]) -> Action:
-    """The site whose card is worth most: for the tile on top here, and for the next town."""
+    """Return the site whose card is worth most: for the tile on top here, and for the next town."""
     town = view.town
     gains = gains_of(tables.gain[town], view.tiles[view.seat])
     least = least_of(gains, view.groups + 1)
@@ -113,7 +116,7 @@ def best_draw(tables: Tables, view: ElPasoView, actions: Sequence[Action]) -> Ac
 
 
 def first_to_carry(tables: Tables, view: ElPasoView, actions: Sequence[Action]) -> Action:
-    """The first, in the order of asking, of the tiles that gain most by being carried on."""
+    """Return the first, in the order of asking, of the tiles that gain most by being carried on."""
     gain, mine, carried = tables.gain[view.town], view.tiles[view.seat], view.carried
     carries = [action for action in actions if isinstance(action, Carry) and gain[action.site] > 0]
     gains: list[float] = []
@@ -158,7 +161,7 @@ class Raid:
         self._unseen = [-1] * len(stacks)
 
     def loot(self, site: int, card: int) -> float:
-        """What I can expect from a stack: the more play a higher card, the deeper into it I get."""
+        """Return what I can expect from a stack: the more play a higher card, the deeper into it I get."""
         adds = self._adds[site]
         if adds is None:
             adds = self._adds[site] = self._worths(site)
@@ -180,7 +183,8 @@ class Raid:
         return self.opens[site] * reached[0]
 
     def _worths(self, site: int) -> list[float]:
-        """What each tile within reach would add to mine: sold, or carried on in place of the one that gains least."""
+        """Return what each tile within reach would add to mine: sold, or carried on in place of the one that gains
+        least."""
         tables, town, stack = self.tables, self.view.town, self.view.stacks[site]
         if not stack:
             return []
@@ -194,7 +198,7 @@ class Raid:
         return worths
 
     def _hidden(self, site: int, card: int) -> float:
-        """The chance that a hidden card of this site is a higher one."""
+        """Return the chance that a hidden card of this site is a higher one."""
         unseen = self._unseen[site]
         if unseen < 0:
             view = self.view
@@ -236,10 +240,10 @@ class Tables:
         self.lures = [[[(chance * (top or ABSENT)) ** 2 for top in tiles] for chance in opens] for opens in self.opens]
         """How much a site attracts others, by stars, site and the tile on top (0: none)."""
         self.again = [SECOND_CARD**held for held in range(len(self._bit) + 1)]
-        """What is left of the need of a card when I hold so many of its site."""
+        """What is left of the need of a card when I hold this many of its site."""
 
     def bits(self, cards: Cards) -> int:
-        """These values (0 is none), a bit each."""
+        """Return these values (0 is none), a bit each."""
         found = self._bits.get(cards)
         if found is None:
             if len(self._bits) > REMEMBERED:
@@ -261,14 +265,14 @@ class Tables:
         return worth
 
     def _waits(self, town: int, site: Site) -> float:
-        """The worth of a card that waits for this town."""
+        """Return the worth of a card that waits for this town."""
         if town == len(self.sale) or site not in self.game.sites_of[town]:
             return 0.0
         tiles = self.game.tiles[site]
         return NEXT_TOWN * self.carried_on[town][site] * sum(tiles) / len(tiles)
 
     def _open(self, site: Site, dice: int) -> float:
-        """The chance that a roll of so many dice lets this site be plundered (EP-15)."""
+        """Return the chance that a roll of this many dice allows this site to be plundered (EP-15)."""
         return 1 - (1 - self._chance(NEEDED[site])) ** dice if site in NEEDED else 1.0
 
     def _chance(self, face: str) -> float:
@@ -278,12 +282,12 @@ class Tables:
 
 @cache
 def tables(game: ElPaso) -> Tables:
-    """The tables of a game, worked out once for all matches."""
+    """Return the tables of a game, worked out once for all matches."""
     return Tables(game)
 
 
 def gains_of(gain: Sequence[float], tiles: Hand) -> list[float]:
-    """What tiles gain by being carried on, best first, without those that lose by it."""
+    """Return what tiles gain by being carried on, best first, without those that lose by it."""
     gains: list[float] = []
     for site in range(len(tiles)):
         if tiles[site] and gain[site] > 0:
@@ -294,5 +298,5 @@ def gains_of(gain: Sequence[float], tiles: Hand) -> list[float]:
 
 
 def least_of(gains: Sequence[float], limit: int) -> float:
-    """What the last of those carried gains: another tile takes its place; 0 while there is room for one more."""
+    """Return what the last of those carried gains: another tile takes its place; 0 while there is room for one more."""
     return gains[limit - 1] if len(gains) >= limit else 0.0

@@ -15,7 +15,7 @@ class Raider(Bot[XPaschView]):
     game: XPasch
 
     def choose(self, view: XPaschView, actions: Sequence[Action]) -> Action:
-        """The use of the dice that hurts most."""
+        """Return the use of the dice that hurts most."""
         return max(actions, key=lambda action: self._harm(view, action))
 
     def _harm(self, view: XPaschView, action: Action) -> float:
@@ -32,7 +32,7 @@ class Raider(Bot[XPaschView]):
                 return 0 if action.kind in ("keep", "stop") else -1
 
     def _swing(self, view: XPaschView, company: int, members: int) -> int:
-        """What this does to the company's income: mine counts, and so does what others lose."""
+        """Return what this does to the company's income: mine counts, and so does what others lose."""
         board = list(view.on(company))
         before = leader(tuple(board))
         board[self.seat] += members

@@ -12,5 +12,5 @@ class Random(Bot):
     """Takes any legal action, all equally likely."""
 
     def choose(self, view: Any, actions: Sequence[Action]) -> Action:
-        """One of them."""
+        """Return one of them."""
         return actions[int(self.rng.random() * len(actions))]

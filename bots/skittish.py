@@ -17,7 +17,7 @@ class Skittish(Bot[ElPasoView]):
     )
 
     def choose(self, view: ElPasoView, actions: Sequence[Action]) -> Action:
-        """Nerves first, then value."""
+        """Leave early, otherwise choose by value."""
         if view.phase == "answer":
             run = view.stars >= int(self.settings["stars"]) and any(view.my_tiles)
             return next(action for action in actions if isinstance(action, Leave if run else Stay))

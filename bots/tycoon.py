@@ -26,7 +26,7 @@ SPITE = 0.35  # what a euro that a rival expects costs me
 CARD, SPARE_CARD, HANDFUL = 0.6, 0.15, 3  # each card in hand up to a handful, and each one beyond
 MEMBER = 0.08  # each member that I have not placed yet
 GOOD_CARD = 1.2  # income times reach of a card that is not put back
-LONG = 8  # with so many rounds to go, cards and members are worth all of that; towards the end less and less
+LONG = 8  # with this many rounds left, cards and members have their full worth; towards the end less and less
 
 REMEMBERED = 1 << 14  # boards, and tables with dice, that are kept in mind: most come up again soon
 
@@ -48,7 +48,7 @@ class Ladder(dict[int, float]):
         self.income, self.reach, self.seat, self.rivals = income, reach, seat, rivals
 
     def __missing__(self, mine: int) -> float:
-        """The income that I can expect from the board, less some of what others can expect of it."""
+        """Return the income that I can expect from the board, less some of what others can expect of it."""
         board = _replaced(self.rivals, self.seat, mine)
         *_, second, most = sorted(board)
         share = 0.0
@@ -84,13 +84,13 @@ class Tycoon(Bot[XPaschView]):
     game: XPasch
 
     def start(self) -> None:
-        """Works out how easily each company is served."""
+        """Compute how easily each company is served."""
         self.reach = reaches(self.game)
         self.round = 0
         self.steps: list[Action] = []
 
     def choose(self, view: XPaschView, actions: Sequence[Action]) -> Action:
-        """The next step of this turn's plan."""
+        """Return the next step of this turn's plan."""
         if view.phase == "swap":
             return min(actions, key=self._promise)
         # Steps without an alternative are not asked for, so a plan can have some left over when its turn ends.
@@ -103,7 +103,7 @@ class Tycoon(Bot[XPaschView]):
         return self.steps.pop(0)
 
     def _look(self, view: XPaschView) -> Position:
-        """Where the plan starts. What is the same all through the plan is noted."""
+        """Return where the plan starts. What is the same all through the plan is noted."""
         self.round, self.pile, self.future = view.round, view.pile, self._future(view)
         self.old = view.table[: len(view.table) - view.fresh]  # members do not move to or from the others
         mine = tuple([board[self.seat] for board in view.members])
@@ -112,7 +112,8 @@ class Tycoon(Bot[XPaschView]):
         return Position(view.stage, view.hand, view.supply[self.seat], view.table, ladders, mine)
 
     def _plan(self, position: Position, dice: Dice, after: int = 0) -> Plan:
-        """The best use of the dice. Two placings can be made in either order: only that of their codes is tried."""
+        """Return the best use of the dice. Two placings can be made in either order: only that of their codes is
+        tried."""
         best = position.finish
         if best is None:
             best = position.finish = self._finish(position, len(dice))
@@ -129,7 +130,7 @@ class Tycoon(Bot[XPaschView]):
         return best
 
     def _placings(self, position: Position, dice: Dice) -> tuple[Found | Place, ...]:
-        """What can be founded and placed, in the order of the legal actions."""
+        """Return what can be founded and placed, in the order of the legal actions."""
         if not position.supply or position.stage not in ("found", "place"):
             return ()
         few = position.supply <= self.game.tables.small_supply
@@ -137,7 +138,7 @@ class Tycoon(Bot[XPaschView]):
         return placings if position.stage == "place" else foundings(self.game, position.hand, dice) + placings
 
     def _placed(self, position: Position, action: Found | Place) -> Position:
-        """The position that a founding or a placing leads to."""
+        """Return the position that a founding or a placing leads to."""
         if isinstance(action, Found):
             return self._founded(position, action.card)
         members = min(action.members, position.supply)
@@ -157,7 +158,8 @@ class Tycoon(Bot[XPaschView]):
         return Position("found", hand, position.supply - members, table, ladders, mine)
 
     def _finish(self, position: Position, dice: int) -> Plan:
-        """The dice left go into moves, the best one first, while a move helps more than a card; then into cards."""
+        """Return the dice left go into moves, the best one first, while a move helps more than a card; then into
+        cards."""
         held = len(position.hand)
         mine, movable, card = list(position.mine), self.movable.copy(), self.future * card_worth(held, 1)
         steps: list[Action] = []
@@ -179,7 +181,7 @@ class Tycoon(Bot[XPaschView]):
     def _best_move(
         self, position: Position, mine: list[int], movable: list[int], least: float
     ) -> tuple[Move, int, int] | None:
-        """The move that adds most to the worth of its two boards, if more than the least, and where they lie."""
+        """Return the move that adds most to the worth of its two boards, if more than the least, and where they lie."""
         if position.stage == "draw":
             return None
         sources, targets = [], []
@@ -205,12 +207,12 @@ class Tycoon(Bot[XPaschView]):
         return boards + self.future * (card_worth(0, len(position.hand)) + MEMBER * position.supply)
 
     def _future(self, view: XPaschView) -> float:
-        """From 1, when the end is far away, down to 0: what cards and members not yet used can still bring."""
+        """Return the weight of unused cards and members: 1 when the end is far away, down to 0."""
         to_go = [(self.game.tables.target - euros) / max(1, view.income[s]) for s, euros in enumerate(view.euros)]
         return max(0.0, min(1.0, min(to_go) / LONG))
 
     def _second_chance(self, position: Position, dice: Dice, actions: Sequence[Action]) -> Action:
-        """The die to roll again, if any: by the worth of the best plan, averaged over what the die may show."""
+        """Return the die to roll again, if any: by the worth of the best plan, averaged over what the die may show."""
         rolls = [_rerolled(dice, action.face) if isinstance(action, Reroll) else [dice] for action in actions]
         worth = {roll: self._plan(position, roll).worth for roll in {roll for after in rolls for roll in after}}
         chances = [sum([worth[roll] for roll in after]) / len(after) for after in rolls]
@@ -224,27 +226,27 @@ class Tycoon(Bot[XPaschView]):
 
 @cache
 def reaches(game: XPasch) -> list[float]:
-    """The reach of each company."""
+    """Return the reach of each company."""
     return [reach(company.ways) for company in game.companies]
 
 
 @cache
 def reach(ways: tuple[Dice, ...]) -> float:
-    """How many members one roll brings on average to a company that is served in these ways."""
+    """Return how many members one roll brings on average to a company that is served in these ways."""
     rolls = list(product(FACES, repeat=3))
     return sum(max((len(way) for way in ways if _holds(roll, way)), default=0) for roll in rolls) / len(rolls)
 
 
 @lru_cache(REMEMBERED)
 def foundings(game: XPasch, hand: Cards, dice: Dice) -> tuple[Found | Place, ...]:
-    """What can be founded of a hand with these dice."""
+    """Return what can be founded of a hand with these dice."""
     found = game.tables.rolls[dice].found
     return cast("tuple[Found, ...]", tuple(action for card in dict.fromkeys(hand) for action in found[card]))
 
 
 @lru_cache(REMEMBERED)
 def servings(game: XPasch, table: tuple[int, ...], dice: Dice, few: bool) -> tuple[Found | Place, ...]:
-    """What can be placed on this table with these dice; with few members a triple's bonus adds nothing."""
+    """Return what can be placed on this table with these dice; with few members a triple's bonus adds nothing."""
     roll = game.tables.rolls[dice]
     place = roll.few if few and roll.triple else roll.place
     return cast("tuple[Place, ...]", tuple(action for company in table for action in place[company]))
@@ -252,15 +254,15 @@ def servings(game: XPasch, table: tuple[int, ...], dice: Dice, few: bool) -> tup
 
 @lru_cache(REMEMBERED)
 def ladder(income: int, reach: float, seat: int, rivals: Board) -> Ladder:
-    """The ladder of a board, with what was worked out of it before."""
+    """Return the ladder of a board, with what was worked out of it before."""
     return Ladder(income, reach, seat, rivals)
 
 
 @cache
 def lasting(reach: float, lead: int) -> float:
-    """How surely a lead in a company of this reach will last until it pays."""
+    """Return the probability that a lead in a company of this reach lasts until it pays."""
     doubt = (ANYWHERE + reach) / GRIP
-    return 1 / (1 + exp((0.5 - lead) / doubt))  # a tie pays nobody
+    return 1 / (1 + exp((0.5 - lead) / doubt))  # a tie pays no one
 
 
 def _replaced(counts: tuple[int, ...], at: int, count: int) -> tuple[int, ...]:
@@ -279,5 +281,5 @@ def _rerolled(dice: Dice, face: int) -> list[Dice]:
 
 @cache
 def card_worth(held: int, more: int) -> float:
-    """The worth of so many more cards in a hand that holds so many."""
+    """Return the worth of `more` cards in a hand that holds `held`."""
     return sum(CARD if count < HANDFUL else SPARE_CARD for count in range(held, held + more))

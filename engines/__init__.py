@@ -1,4 +1,4 @@
-"""The bundled games, offered through the same hook as a stranger's."""
+"""The bundled games, registered by the same hook as those of other packages."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ from harness import Game, hookimpl
 
 @hookimpl
 def arena_games() -> list[type[Game[Any]]]:
-    """El Paso, Gnadenlos! and X-Pasch."""
+    """Return El Paso, Gnadenlos! and X-Pasch."""
     return [ElPaso, Gnadenlos, XPasch]

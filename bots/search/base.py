@@ -1,5 +1,8 @@
 """What both search bots are made of: options, a budget, imagined worlds, playouts."""
 
+# mypyc compiles this module. `mypyc_attr` keeps methods overridable for plain Python subclasses. Structs and
+# dataclasses are in other modules: mypyc silently loses what makes them frozen.
+
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
@@ -34,7 +37,7 @@ class SearchBot(Bot):
     by_default: ClassVar[bool] = False  # far slower than other bots: it plays where it is entered by name
 
     def start(self) -> None:
-        """Reads the options once."""
+        """Read the options once."""
         self.depth = int(self.settings["depth"]) * self.players
         reward = str(self.settings["reward"])
         if reward == "value":
@@ -49,12 +52,12 @@ class SearchBot(Bot):
         self.playout: Playout = self.guide or Mast(self.players, habit, self.rng.random)
 
     def within_budget(self) -> Iterator[None]:
-        """One turn for each iteration that the budget allows; at least one."""
+        """Yield once for each iteration that the budget allows, at least once."""
         self.playout.fade()
         ms = int(self.settings["ms"])
         if not ms:
             for _ in range(int(self.settings["iterations"])):
-                Bot.observe(self, ())  # does nothing, but is never compiled: other threads have their turn
+                Bot.observe(self, ())  # does nothing, but is interpreted: lets other threads run
                 yield
             return
         end = perf_counter() + ms / 1000
@@ -64,11 +67,12 @@ class SearchBot(Bot):
             yield
 
     def imagine(self, view: View) -> State[Any]:
-        """A world that this view cannot tell from the real one; it belongs to the caller."""
+        """Return an imagined state that gives the same view; the caller may change it."""
         return self.game.imagine(view, self.rng)
 
     def race(self, view: View, actions: Sequence[Action], doubt: float) -> Action:
-        """What wins a race between the actions, each tried in the same imagined worlds as far as the budget goes."""
+        """Return what wins a race between the actions, each tried in the same imagined worlds as far as the budget
+        goes."""
         race = Race(actions, self.guide.advise(view, actions) if self.guide else None, doubt, self.margin)
         worlds: list[State[Any]] = []
         for _ in self.within_budget():
@@ -85,11 +89,11 @@ class SearchBot(Bot):
         return race.best()
 
     def try_out(self, state: State[Any], nth: int) -> Rewards:
-        """What comes of the `nth` world, in which an action was just tried."""
+        """Return the rewards of the `nth` world, in which an action was just tried."""
         return self.play_out(state)
 
     def play_out(self, state: State[Any]) -> Rewards:
-        """Plays the state on to its end or the cut-off, learns from it, and returns what came of it."""
+        """Play the state on to its end or the cut-off, learn from it, and return the rewards."""
         made = self.playout.play(state, self.depth)
         rewards = self.judge.rewards(state)
         self.playout.learn(made, rewards)

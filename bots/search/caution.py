@@ -1,5 +1,7 @@
 """When to depart from a guide's advice."""
 
+# mypyc compiles this module: functions of typed values only; structs are in interpreted modules (core/compiled.py).
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -12,7 +14,8 @@ CAUTION = 1.0
 
 
 def unless_refuted(advice: Action, outcomes: Mapping[Action, tuple[float, int]], deviation: float) -> Action:
-    """The advice, or the action that did better by the most beyond doubt; outcomes are sums of rewards and tries.
+    """Return the advice, or the action that did better by the most beyond doubt; outcomes are sums of rewards and
+    tries.
 
     Good advice is seldom wrong by much, and the luck of a few hundred games is larger than that: without caution a
     search would be worse than its guide.

@@ -1,5 +1,8 @@
 """Playouts in which every seat plays as a bot that knows the game would."""
 
+# mypyc compiles this module. `mypyc_attr` keeps methods overridable for plain Python subclasses. Structs and
+# dataclasses are in other modules: mypyc silently loses what makes them frozen.
+
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -12,7 +15,7 @@ from harness import Action, Bot, Game, IllegalAction, State, View, mypyc_attr
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class Guide(Playout):
-    """One bot in all seats. It is told what a seat would see in the imagined game, and nothing else."""
+    """One bot in all seats. It gets what a seat would see in the imagined game, and nothing else."""
 
     __slots__ = ("_bots", "_choosers")
 
@@ -21,16 +24,16 @@ class Guide(Playout):
         self._choosers: list[Callable[[Any, Sequence[Action]], Action]] = [seated.choose for seated in self._bots]
 
     def begin(self) -> None:
-        """A bot may have kept plans from the game before."""
+        """Start the bots again: they may have kept plans from the last game."""
         for bot in self._bots:
             bot.start()
 
     def pick(self, state: State[Any], legal: tuple[Action, ...]) -> Action:
-        """What the bot does in this seat."""
+        """Return what the bot does in this seat."""
         return self._ask(state.view(state.seat), legal)
 
     def advise(self, view: View, legal: Sequence[Action]) -> Action:
-        """What the bot does with this view, come upon in the middle of a game."""
+        """Return what the bot does with this view, without having seen the game so far."""
         self._bots[view.seat].start()
         return self._ask(view, legal)
 
@@ -42,7 +45,7 @@ class Guide(Playout):
 
 
 def _started(bot: type[Bot], game: Game[Any], seat: int, players: int, rng: Random) -> Bot:
-    """The bot with its default options, started; its luck is the searching bot's own."""
+    """Return the bot with its default options, started; its luck is the searching bot's own."""
     defaults = {option.name: option.default for option in bot.options}
     seated = bot().seated(game, seat, players, rng.getrandbits(48), defaults)
     seated.__dict__["rng"] = rng

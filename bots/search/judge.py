@@ -1,5 +1,8 @@
 """What an imagined game is worth to each seat when it is over, or where it is cut off."""
 
+# mypyc compiles this module. `mypyc_attr` keeps methods overridable for plain Python subclasses. Structs and
+# dataclasses are in other modules: mypyc silently loses what makes them frozen.
+
 from __future__ import annotations
 
 from typing import Any
@@ -15,7 +18,7 @@ class Judge:
     __slots__ = ()
 
     def rewards(self, state: State[Any]) -> Rewards:
-        """What it is worth to each seat."""
+        """Return what it is worth to each seat."""
         raise NotImplementedError
 
 
@@ -29,7 +32,7 @@ class ScoreJudge(Judge):
         self._reward = REWARDS[reward]
 
     def rewards(self, state: State[Any]) -> Rewards:
-        """What the scores are worth."""
+        """Return what the scores are worth."""
         return self._reward(state.scores())
 
 
@@ -44,7 +47,7 @@ class ValueJudge(Judge):
         self._even = [0.5] * players
 
     def rewards(self, state: State[Any]) -> Rewards:
-        """The shares that are expected, or those that were reached."""
+        """Return the shares that are expected, or those that were reached."""
         if not state.legal:
             return by_rank(state.scores())
         return list(self._valuer.shares(state, self._even))

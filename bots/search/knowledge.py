@@ -1,4 +1,4 @@
-"""What everybody at the table knows, found out by looking: no engine has to tell the search what it hides."""
+"""The part of a view that all seats share, found by comparing views: engines need not declare what they hide."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ PRACTICE_GAMES = 3
 
 @lru_cache(maxsize=64)
 def public_part(game: Game[Any], players: int) -> Callable[[View], object]:
-    """A function from a view to the part of it that all seats share, for use as a key.
+    """Return a function from a view to the part of it that all seats share, for use as a key.
 
-    A field that ever differs between two seats' views in a few practice games is taken for private, as a whole:
-    leaving out too much only makes the search coarser, letting in too much would let it see hidden things.
+    A field that ever differs between two seats' views in a few practice games is taken for private, as a whole: leaving
+    out too much only makes the search coarser, letting in too much would let it see hidden things.
     """
     rng = Random(0)  # the same practice on every machine: the answer belongs to the rules alone
     private = {"seat"}

@@ -1,5 +1,8 @@
 """Playouts that learn which actions tend to go well: the move-average sampling technique (MAST)."""
 
+# mypyc compiles this module. `mypyc_attr` keeps methods overridable for plain Python subclasses. Structs and
+# dataclasses are in other modules: mypyc silently loses what makes them frozen.
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -10,7 +13,7 @@ from bots.search.rewards import Rewards
 from harness import Action, State, mypyc_attr
 
 FAINT = 0.1
-"""What an outcome weighs at the next decision."""
+"""Weight of an outcome at the next decision."""
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
@@ -18,7 +21,7 @@ class Mast(Playout):
     """How each action has turned out for each seat so far, wherever in the game it was chosen.
 
     Purely random playouts are poor judges: they run from every risk and use nothing they have kept. Seats that
-    mostly do what has gone well for them are better ones, in any game, at the cost of a look-up an action.
+    mostly do what has gone well for them are better ones, in any game, at the cost of one look-up for each action.
     """
 
     __slots__ = ("_outcomes", "_random", "_strength")
@@ -29,13 +32,13 @@ class Mast(Playout):
         self._random = random
 
     def pick(self, state: State[Any], legal: tuple[Action, ...]) -> Action:
-        """Mostly what has gone well for this seat so far."""
+        """Return mostly what has gone well for this seat so far."""
         if self._random() < self._strength:
             return _best(legal, self._outcomes[state.seat])
         return legal[int(self._random() * len(legal))]
 
     def learn(self, made: Made, rewards: Rewards) -> None:
-        """Take in how a playout ended."""
+        """Learn from how a playout ended."""
         for seat, action in made:
             outcome = self._outcomes[seat].get(action)
             if outcome is None:
@@ -53,7 +56,7 @@ class Mast(Playout):
 
 
 def _best(legal: tuple[Action, ...], outcomes: dict[Action, list[float]]) -> Action:
-    """The action with the best average; one that was never tried comes first."""
+    """Return the action with the best average; one that was never tried comes first."""
     best, most = legal[0], float("-inf")
     for action in legal:
         outcome = outcomes.get(action)

@@ -1,4 +1,7 @@
-"""Plays a game on from a state by quick choices: a playout."""
+"""Playouts: play a game on from a state by quick choices."""
+
+# mypyc compiles this module. `mypyc_attr` keeps methods overridable for plain Python subclasses. Structs and
+# dataclasses are in other modules: mypyc silently loses what makes them frozen.
 
 from __future__ import annotations
 
@@ -18,11 +21,11 @@ class Playout:
     __slots__ = ()
 
     def pick(self, state: State[Any], legal: tuple[Action, ...]) -> Action:
-        """A choice for the seat whose turn it is, among at least two."""
+        """Return a choice for the seat whose turn it is, among at least two."""
         raise NotImplementedError
 
     def play(self, state: State[Any], depth: int) -> Made:
-        """Plays until the game is over or `depth` decisions were made (0 is no limit); the decisions made."""
+        """Play until the game is over or `depth` decisions were made (0 is no limit); return the decisions."""
         self.begin()
         pick, step = self.pick, state.step
         made: Made = []
@@ -38,10 +41,10 @@ class Playout:
         return made
 
     def begin(self) -> None:
-        """Another playout begins."""
+        """Called before each playout."""
 
     def learn(self, made: Made, rewards: Rewards) -> None:
-        """Take in how a playout ended."""
+        """Learn from how a playout ended."""
 
     def fade(self) -> None:
-        """A new decision begins: what was learned is no longer quite to the point."""
+        """Called at a new decision: what was learned at the last one fits it less."""

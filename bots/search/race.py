@@ -1,4 +1,7 @@
-"""A race between actions: tried in the same imagined worlds, those drop out that are worse beyond doubt."""
+"""A race between actions: all are tried in the same imagined worlds, and significantly worse ones drop out."""
+
+# mypyc compiles this module: plain classes with typed attributes, because it silently loses what makes structs and
+# dataclasses frozen, and reads typed attributes like fields of a C struct.
 
 from __future__ import annotations
 
@@ -9,9 +12,9 @@ from bots.search.caution import CAUTION
 from harness import Action
 
 FIRST_LOOK, GROWTH = 4, 1.3
-"""Worlds before anybody drops out, and how many times as many before the next look: each look is a chance to err."""
+"""Worlds before the first elimination, and the growth until the next: each one is a chance to err."""
 PRIOR = 4.0
-"""Worlds that the scatter of all differences counts for in that of each: few worlds say little about scatter."""
+"""Weight, in worlds, of the pooled variance in the variance of each action: few worlds give a poor estimate."""
 ALIKE = 0.002
 """Actions whose rewards surely differ by less than this part of their scatter are alike."""
 
@@ -35,7 +38,7 @@ class Race:
         self._turn, self._look = 0, FIRST_LOOK
 
     def next(self) -> tuple[Action, int] | None:
-        """What to try now, and in the how manieth world; None when the race is over."""
+        """Return the action to try now and the number of the world; None when the race is over."""
         if self._turn == len(self.running):
             self._turn = 0
             if len(self.rewards[self.running[0]]) >= self._look:
@@ -48,11 +51,12 @@ class Race:
         return action, len(self.rewards[action])
 
     def record(self, action: Action, reward: float) -> None:
-        """Take in what came of a try."""
+        """Record the reward of a try."""
         self.rewards[action].append(reward)
 
     def best(self) -> Action:
-        """The advice, unless something did better by the margin and a standard error; without any, the leader."""
+        """Return the advice, unless something did better by the margin and a standard error; without any, the
+        leader."""
         advice = self.advice
         if advice is None or advice not in self.running:
             leader = self._leader()
@@ -69,11 +73,11 @@ class Race:
         return best
 
     def _leader(self) -> Action:
-        """What did best so far of those that still run."""
+        """Return the action with the best mean of those still in the race."""
         return max(self.running, key=lambda action: _mean(self.rewards[action]))
 
     def _drop(self) -> None:
-        """Leave out what is worse than the leader beyond doubt; only the leader, if all others are like it."""
+        """Drop actions that are significantly worse than the leader; keep only the leader if all others are like it."""
         leader = self._leader()
         scatter = self._scatter(leader)
         kept, alike = [], True
@@ -87,7 +91,7 @@ class Race:
         self.running = [self.advice if self.advice in kept else leader] if alike and len(kept) > 1 else kept
 
     def _scatter(self, reference: Action) -> float:
-        """The mean square of how much the difference to the reference varies, over all that still run."""
+        """Return the mean square of how much the difference to the reference varies, over all that still run."""
         total, count, base = 0.0, 0, self.rewards[reference]
         for action in self.running:
             if action is not reference:
@@ -104,7 +108,7 @@ class Race:
         return total / count if count else float("inf")
 
     def _against(self, action: Action, reference: Action, scatter: float) -> tuple[float, float]:
-        """By how much an action did better than the reference in the same worlds, and the standard error of that."""
+        """Return an action's mean advantage over the reference in the same worlds, and its standard error."""
         rewards, base = self.rewards[action], self.rewards[reference]
         tries = min(len(rewards), len(base))
         if not tries or scatter == float("inf"):

@@ -1,5 +1,8 @@
 """What a finished (or cut off) game is worth to each seat: every seat wants its own reward as high as it can get."""
 
+# mypyc compiles this module: plain classes with typed attributes, because it silently loses what makes structs and
+# dataclasses frozen, and reads typed attributes like fields of a C struct.
+
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -9,13 +12,14 @@ Rewards = list[float]
 
 
 def by_score(scores: Sequence[int]) -> Rewards:
-    """How far each seat is ahead of the average of the others, in points of the game."""
+    """Return how far each seat is ahead of the average of the others, in points of the game."""
     total, others = sum(scores), len(scores) - 1
     return [score - (total - score) / others for score in scores]
 
 
 def by_rank(scores: Sequence[int]) -> Rewards:
-    """The share of the others that each seat is ahead of, ties counting half: 1 for the winner, 0 for the last."""
+    """Return the share of the others that each seat is ahead of, ties counting half: 1 for the winner, 0 for the
+    last."""
     order, others = sorted(scores), len(scores) - 1
     # Twice the number of seats behind plus the number of equals, itself left out.
     doubled = {score: 2 * order.index(score) + order.count(score) - 1 for score in order}
@@ -23,7 +27,7 @@ def by_rank(scores: Sequence[int]) -> Rewards:
 
 
 REWARDS: dict[str, Callable[[Sequence[int]], Rewards]] = {"score": by_score, "rank": by_rank}
-"""The rewards that a search bot can be told to play for."""
+"""The rewards that a search bot can play for."""
 
 
 class Spread:
@@ -39,7 +43,7 @@ class Spread:
         self._count, self._mean, self._squares = 0, 0.0, 0.0
 
     def include(self, rewards: Sequence[float]) -> None:
-        """Take in the rewards of one more game."""
+        """Add the rewards of one more game."""
         for reward in rewards:
             self._count += 1
             off = reward - self._mean

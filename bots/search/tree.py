@@ -4,6 +4,9 @@ The choices of a seat are remembered under what that seat knows when it makes th
 seat that lays its card after ours cannot answer ours, because its memory is the same whichever card we laid.
 """
 
+# mypyc compiles this module: plain classes with typed attributes, because it silently loses what makes structs and
+# dataclasses frozen, and reads typed attributes like fields of a C struct.
+
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -15,7 +18,7 @@ from harness import Action, View
 
 ENOUGH = 2
 """Visits for each legal action after which a seat's own memory is preferred to the shared one."""
-LEAST_CURIOUS, MOST_CURIOUS, CALMING = 0.1, 0.9, 0.1
+MIN_EXPLORATION, MAX_EXPLORATION, CALMING = 0.1, 0.9, 0.1
 """How often another seat chooses by UCB, at least and at first, and how fast that falls: Smooth UCT's figures."""
 TRUST = 0.5
 """How much of the first tries goes to what a guide advises; the other actions share the rest."""
@@ -27,7 +30,7 @@ _harmonic = [0.0]
 
 
 def harmonic(n: int) -> float:
-    """1 + 1/2 + ... + 1/n: what UCB needs of a logarithm, from operations that are exact alike on every machine."""
+    """Return 1 + 1/2 + ... + 1/n: instead of a logarithm, whose last digits differ between machines."""
     while len(_harmonic) <= n:
         _harmonic.append(_harmonic[-1] + 1 / len(_harmonic))
     return _harmonic[n]
@@ -100,11 +103,11 @@ class Tree:
         self._spread = Spread()
 
     def node(self, view: View) -> Node:
-        """The exact memory of a view that was visited."""
+        """Return the exact memory of a view that was visited."""
         return self._exact[view]
 
     def choose(self, view: View, legal: Sequence[Action]) -> tuple[Step, bool]:
-        """A choice for the seat with this view, and whether the tree knew the situation already."""
+        """Return a choice for the seat with this view, and whether the tree knew the situation already."""
         key = self._public_part(view)
         pooled = self._pooled.get(key)
         known = pooled is not None
@@ -119,7 +122,8 @@ class Tree:
         return Step(view.seat, self._pick(memory, view.seat, legal), (exact, pooled)), known
 
     def best(self, view: View, legal: Sequence[Action]) -> Action:
-        """What to play with a view that was searched: the action tried most, or the advice unless it is refuted."""
+        """Return what to play with a view that was searched: the action tried most, or the advice unless it is
+        refuted."""
         node = self._exact[view]
         arms = node.arms
         if not node.advice:
@@ -128,7 +132,7 @@ class Tree:
         return unless_refuted(node.advice, outcomes, self._spread.deviation)
 
     def learn(self, path: Sequence[Step], rewards: Rewards) -> None:
-        """Take in what came of the choices on a path: each seat looks at its own reward."""
+        """Update the nodes on a path: each seat learns from its own reward."""
         self._spread.include(rewards)
         for step in path:
             for node in step.nodes:
@@ -137,22 +141,22 @@ class Tree:
                 arm.total += rewards[step.seat]
 
     def _pick(self, node: Node, seat: int, legal: Sequence[Action]) -> Action:
-        """By confidence bounds; the other seats more and more often repeat their average.
+        """Return an action by confidence bounds; other seats increasingly often repeat their average.
 
-        With UCB alone, seats that choose at the same time would chase each other around in step, and the search would
-        learn to beat that dance. Opponents who keep to their average stay as mixed as the game makes them.
+        With UCB alone, seats that choose at the same time would react to each other in cycles, and the search would
+        learn to beat these cycles. Opponents who keep to their average stay as mixed as the game makes them.
         """
         arms, random = node.arms, self._random
         if not node.advice:
             untried = [action for action in legal if not arms[action].pulls]
             if untried:
                 return untried[int(random() * len(untried))]
-        if seat != self._seat and random() >= max(LEAST_CURIOUS, MOST_CURIOUS / (1 + CALMING * sqrt(node.visits))):
+        if seat != self._seat and random() >= max(MIN_EXPLORATION, MAX_EXPLORATION / (1 + CALMING * sqrt(node.visits))):
             return self._average(node, legal)
         return self._advised(node, node.advice, legal) if node.advice else self._ucb(node, legal)
 
     def _ucb(self, node: Node, legal: Sequence[Action]) -> Action:
-        """The highest upper confidence bound, by how often an action could be chosen rather than by visits."""
+        """Return the highest upper confidence bound, by how often an action could be chosen rather than by visits."""
         arms, exploration = node.arms, self._exploration * self._spread.deviation
         best, most = legal[0], float("-inf")
         for action in legal:
@@ -163,7 +167,7 @@ class Tree:
         return best
 
     def _advised(self, node: Node, advice: Action, legal: Sequence[Action]) -> Action:
-        """The advice first; the others as the visits grow, and as what they bring bears it out (PUCT)."""
+        """Return the advice first; the others as the visits grow, and as what they bring bears it out (PUCT)."""
         tried = [node.arms[action] for action in legal]
         pulls = sum([arm.pulls for arm in tried])
         if not pulls:
@@ -180,7 +184,7 @@ class Tree:
         return best
 
     def _average(self, node: Node, legal: Sequence[Action]) -> Action:
-        """Any action, as likely as it was chosen before; advice counts as one choice."""
+        """Return any action, as likely as it was chosen before; advice counts as one choice."""
         arms = node.arms
         weights = [arms[action].pulls + (action is node.advice) for action in legal]
         rest = self._random() * sum(weights)

@@ -11,7 +11,7 @@ from harness import Action
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Stay(Action):
-    """Go on plundering (EP-9)."""
+    """Stay in town and plunder again (EP-9)."""
 
     kind: ClassVar[str] = "stay"
 

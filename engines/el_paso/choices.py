@@ -1,5 +1,7 @@
 """What may be chosen in each phase, in a stable order."""
 
+# mypyc compiles this module: functions of typed values only; structs are in interpreted modules (core/compiled.py).
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
@@ -38,7 +40,7 @@ def tiles(state: ElPasoState) -> tuple[Action, ...]:
 
 
 def choices(state: ElPasoState, phase: str) -> tuple[Action, ...]:
-    """What the seat on turn may choose in such a phase."""
+    """Return what the seat on turn may choose in such a phase."""
     if phase == "play":
         return plays(state)
     if phase == "draw":

@@ -10,7 +10,7 @@ from msgspec import Meta, Struct
 from harness import BadComponents, read_components
 
 TITLE = "El Paso"
-MOST_PLAYERS = 5
+MAX_PLAYERS = 5
 
 
 class Site(IntEnum):
@@ -61,7 +61,7 @@ class Tiles(Struct, frozen=True, forbid_unknown_fields=True):
     source: str = ""
 
     def by_site(self) -> tuple[tuple[int, ...], ...]:
-        """Sorted values, site by site."""
+        """Return sorted values, site by site."""
         return tuple(tuple(sorted(getattr(self, site.name.lower()))) for site in SITES)
 
 
@@ -73,7 +73,7 @@ class Town(Struct, frozen=True, forbid_unknown_fields=True):
     sites: tuple[SiteName, ...]
 
     def has(self, site: Site) -> bool:
-        """Whether the town has this site."""
+        """Return whether the town has this site."""
         return site.name.lower() in self.sites
 
 
@@ -106,12 +106,12 @@ class Components(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def load(text: str) -> Components:
-    """The figures in this TOML text; raises BadComponents where they break the game."""
+    """Return the figures in this TOML text; raises BadComponents where they break the game."""
     figures = read_components(TITLE, text, Components)
     for sound, complaint in (
         ("star" in figures.dice.faces, "no die face is a star, so the sheriffs could never come"),
         (len(set(figures.cards.values)) == len(figures.cards.values), "two raid cards of one site have the same value"),
-        (len(figures.cards.values) >= MOST_PLAYERS, f"a site needs at least {MOST_PLAYERS} raid cards to deal from"),
+        (len(figures.cards.values) >= MAX_PLAYERS, f"a site needs at least {MAX_PLAYERS} raid cards to deal from"),
         (all(figures.tiles.by_site()), "a site has no tiles"),
         (figures.towns, "there are no towns"),
         (all(town.sites for town in figures.towns), "a town has no sites"),

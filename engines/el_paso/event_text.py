@@ -23,8 +23,8 @@ Data = dict[str, Any]
 
 
 def event_text(game: ElPaso, event: Event) -> str:
-    """The event as a sentence."""
-    return _TELLERS[event.kind](game, event.data)
+    """Return the event as a sentence."""
+    return _SENTENCES[event.kind](game, event.data)
 
 
 def _pile(_game: ElPaso, data: Data) -> str:
@@ -125,7 +125,7 @@ def _final_sale(_game: ElPaso, data: Data) -> str:
     return f"Seat {data['seat']} {sells} with {_nuggets(data['money'])}."
 
 
-_TELLERS: dict[str, Callable[[ElPaso, Data], str]] = {
+_SENTENCES: dict[str, Callable[[ElPaso, Data], str]] = {
     "pile": _pile,
     "hand": _hand,
     "town": _town,
@@ -156,7 +156,7 @@ def _card(site: int, value: int) -> str:
 
 
 def _tiles(by_site: Sequence[Sequence[int]]) -> str:
-    """Tiles site by site: "bank 2 4, hotel 1"; "" for none."""
+    """Return tiles site by site: "bank 2 4, hotel 1"; "" for none."""
     return ", ".join(f"{_site(site)} {_row(values)}" for site, values in enumerate(by_site) if values)
 
 
@@ -165,7 +165,7 @@ def _row(values: Iterable[int]) -> str:
 
 
 def _listed(words: Iterable[str]) -> str:
-    """Words joined as people do: "a, b and c"."""
+    """Return words joined as people do: "a, b and c"."""
     *most, last = words
     return f"{', '.join(most)} and {last}" if most else last
 

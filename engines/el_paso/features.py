@@ -1,5 +1,7 @@
 """How the seats of El Paso stand, as numbers for a value function."""
 
+# mypyc compiles this module: functions of typed values only; structs are in interpreted modules (core/compiled.py).
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -13,7 +15,8 @@ if TYPE_CHECKING:
 
 
 def features(game: ElPaso, views: Sequence[ElPasoView]) -> list[list[float]]:
-    """A row for each seat: the town, its goods beside those of the others, what the sheriffs may take, its cards."""
+    """Return a row for each seat: the town, its goods beside those of the others, what the sheriffs may take, its
+    cards."""
     table = views[0]
     players, money, inside = table.players, table.money, [float(not group) for group in table.left]
     goods = _goods(game, table)
@@ -41,7 +44,8 @@ def features(game: ElPaso, views: Sequence[ElPasoView]) -> list[list[float]]:
 
 
 def _goods(game: ElPaso, table: ElPasoView) -> list[float]:
-    """What the tiles of each seat are worth: sold here, but for as many as it may carry on, or all if it has left."""
+    """Return what the tiles of each seat are worth: sold here, but for as many as it may carry on, or all if it has
+    left."""
     rate, here = game.figures.towns[table.town].rate, game.sites_of[table.town]
     limit = table.limit or table.next_limit
     worths = []
@@ -56,5 +60,5 @@ def _goods(game: ElPaso, table: ElPasoView) -> list[float]:
 
 
 def _reach(view: ElPasoView) -> float:
-    """What the cards of a seat can get of this town's tiles."""
+    """Return what the cards of a seat can get of this town's tiles."""
     return float(sum([sum(cards) * stack[0] for cards, stack in zip(view.hand, view.stacks, strict=True) if stack]))

@@ -1,5 +1,8 @@
 """El Paso as a Game: its options, its figures, its table of actions."""
 
+# mypyc compiles this module. `mypyc_attr` keeps methods overridable for plain Python subclasses. Structs and
+# dataclasses are in other modules: mypyc silently loses what makes them frozen.
+
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -8,7 +11,7 @@ from random import Random
 import msgspec
 
 from engines.el_paso import event_text, text
-from engines.el_paso.components import MOST_PLAYERS, SITES, TITLE, Edition, load
+from engines.el_paso.components import MAX_PLAYERS, SITES, TITLE, Edition, load
 from engines.el_paso.features import features
 from engines.el_paso.imagine import imagine
 from engines.el_paso.state import ElPasoState
@@ -25,7 +28,7 @@ class ElPaso(Game[ElPasoView]):
     title = TITLE
     version = "1"
     min_players = 2
-    max_players = MOST_PLAYERS
+    max_players = MAX_PLAYERS
     options = (
         Option("edition", "de", "which printed rule sheet to follow", choices=("de", "nl", "bg")),
         Option("components", "", "another components file (TOML)", kind="file"),
@@ -69,42 +72,42 @@ class ElPaso(Game[ElPasoView]):
         self.actions = self.table.all
 
     def new(self, players: int, chance: Chance, log: list[Event] | None = None) -> ElPasoState:
-        """A fresh state, dealt, in the first town."""
+        """Return a fresh state, dealt, in the first town."""
         return ElPasoState(self, players, chance, log).set_up()
 
     def imagine(self, view: ElPasoView, rng: Random) -> ElPasoState:
-        """A complete state that this view cannot tell from the real one."""
+        """Return a complete state that gives the same view."""
         return imagine(self, view, rng)
 
     def render(self, view: ElPasoView) -> str:
-        """The view as text for a person."""
+        """Return the view as text for a person."""
         return text.render(self, view)
 
     def event_text(self, event: Event) -> str:
-        """The event as a sentence."""
+        """Return the event as a sentence."""
         return event_text.event_text(self, event)
 
     def score_text(self, score: float) -> str:
-        """Scores are gold."""
+        """Return a score in gold."""
         return f"{super().score_text(score)} nuggets"
 
     def rules_text(self) -> str:
-        """The rules, as in docs/rules."""
+        """Return the rules, as in docs/rules."""
         return read_data_file("engines.el_paso", "rules.md")
 
     def viewer_script(self) -> str:
-        """What draws the table in the replay viewer."""
+        """Return what draws the table in the replay viewer."""
         return read_data_file("engines.el_paso", "board.js")
 
     def features(self, views: Sequence[ElPasoView], scores: Sequence[int]) -> list[list[float]]:
-        """How each seat stands, as numbers."""
+        """Return how each seat stands, as numbers."""
         return features(self, views)
 
     def value_data(self) -> str:
-        """The value function that is learned as docs/ratings.md says."""
+        """Return the value function that is learned as docs/ratings.md says."""
         return read_data_file("engines.el_paso", "value.json")
 
     def components(self) -> dict[str, object]:
-        """All figures of the components file, the edition and the order of sites."""
+        """Return all figures of the components file, the edition and the order of sites."""
         figures: dict[str, object] = msgspec.to_builtins(self.figures)
         return {"sites": [site.name.lower() for site in SITES], "edition": self.settings["edition"], **figures}

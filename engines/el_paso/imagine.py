@@ -1,4 +1,6 @@
-"""Builds a complete El Paso state that a view cannot tell from the real one (EP-28)."""
+"""Build a complete El Paso state that gives the same view as the real one (EP-28)."""
+
+# mypyc compiles this module: functions of typed values only; structs are in interpreted modules (core/compiled.py).
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def imagine(game: ElPaso, view: ElPasoView, rng: Random) -> ElPasoState:
-    """Copies what the view shows and deals the hidden cards by `rng`."""
+    """Copy what the view shows and deal the hidden cards by `rng`."""
     state = ElPasoState(game, view.players, Chance(rng.getrandbits(48)))
     _copy_public(state, view)
     _deal_hidden(state, view, rng)
@@ -48,7 +50,7 @@ def _box(state: ElPasoState, view: ElPasoView) -> list[Values]:
 
 
 def _deal_hidden(state: ElPasoState, view: ElPasoView, rng: Random) -> None:
-    """Deals each site's unseen values over the places where a hidden card of that site lies."""
+    """Deal each site's unseen values over the places where a hidden card of that site lies."""
     known: list[BySite] = [view.hand if seat == view.seat else hand for seat, hand in enumerate(view.hands)]
     piles: list[Values] = []
     hands: list[list[Values]] = [[] for _ in known]
@@ -64,7 +66,7 @@ def _deal_hidden(state: ElPasoState, view: ElPasoView, rng: Random) -> None:
 
 
 def _imagined_card(state: ElPasoState, seat: int, rng: Random) -> tuple[int, int] | None:
-    """A card for a seat that has laid one already: any of its cards."""
+    """Return a card for a seat that has laid one already: any of its cards."""
     if state.phase != "play" or state.left[seat] or seat == state.seat or seat in state.queue:
         return None
     cards = [(site, value) for site, values in enumerate(state.hands[seat]) for value in values]
@@ -72,7 +74,7 @@ def _imagined_card(state: ElPasoState, seat: int, rng: Random) -> tuple[int, int
 
 
 def _choosable(view: ElPasoView) -> tuple[tuple[int, int], ...]:
-    """EP-19's order lets a leaver go on from the last tile chosen."""
+    """Return the tiles that a leaver may still carry: those after the last one chosen, in EP-19's order."""
     if view.phase != "carry":
         return ()
     owned = [(site, value) for site, values in enumerate(view.tiles[view.turn]) for value in values]

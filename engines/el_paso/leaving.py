@@ -1,5 +1,7 @@
 """Stay or leave, what to carry, what the rest sells for (EP-9, EP-10, EP-18 to EP-22)."""
 
+# mypyc compiles this module: functions of typed values only; structs are in interpreted modules (core/compiled.py).
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def answer(state: ElPasoState, action: Action) -> None:
-    """EP-9: an answer is heard by all at once."""
+    """Record an answer, which is public at once (EP-9)."""
     leaves = action is state.rules.table.leave
     if leaves:
         state.leaving = (*state.leaving, state.seat)
@@ -68,7 +70,7 @@ def choose_tile(state: ElPasoState, action: Action) -> None:
 
 
 def _sell(state: ElPasoState) -> None:
-    """EP-20, EP-21."""
+    """Sell the tiles that are not carried (EP-20) and return them to the bag or the box (EP-21)."""
     seat = state.seat
     sold = minus(state.tiles[seat], state.carried)
     here = state.rules.sites_of[state.town]

@@ -1,5 +1,7 @@
 """A round of plunder: cards, roll, sheriffs or loot, discard, refill (EP-12 to EP-17)."""
 
+# mypyc compiles this module: functions of typed values only; structs are in interpreted modules (core/compiled.py).
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
@@ -76,7 +78,7 @@ def _sheriffs(state: ElPasoState) -> None:
 
 
 def _by_site(state: ElPasoState) -> list[list[tuple[int, int]]]:
-    """(value, seat) of the cards played, site by site, highest value first."""
+    """Return (value, seat) of the cards played, site by site, highest value first."""
     played: list[list[tuple[int, int]]] = [[] for _ in SITES]
     for seat, card in enumerate(state.played):
         if card is not None:
@@ -88,7 +90,7 @@ def _by_site(state: ElPasoState) -> list[list[tuple[int, int]]]:
 
 
 def _loot(state: ElPasoState, by_site: list[list[tuple[int, int]]]) -> None:
-    """EP-15."""
+    """Give the tiles of each plundered site to its players, highest card first (EP-15)."""
     for site, cards in enumerate(by_site):
         if not cards or (NEEDED[site] and NEEDED[site] not in state.roll):
             continue
@@ -99,7 +101,7 @@ def _loot(state: ElPasoState, by_site: list[list[tuple[int, int]]]) -> None:
 
 
 def _discard(state: ElPasoState, by_site: list[list[tuple[int, int]]]) -> None:
-    """EP-16: the cards played go on their site's discard, the highest first."""
+    """EP-16: the cards played are put on their site's discard, the highest first."""
     for site, cards in enumerate(by_site):
         if cards:
             state.discards[site] += tuple([value for value, _ in cards])

@@ -1,5 +1,8 @@
 """One play of El Paso: what is on the table, and the sequence of a town and a round."""
 
+# mypyc compiles this module. `mypyc_attr` keeps methods overridable for plain Python subclasses. Structs and
+# dataclasses are in other modules: mypyc silently loses what makes them frozen.
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
@@ -26,7 +29,7 @@ class ElPasoState(State[ElPasoView]):
     )  # fmt: skip
 
     rules: ElPaso
-    """The same as `game`, known by its own type."""
+    """The same as `game`, with its concrete type: mypyc then reads its attributes directly."""
 
     town: int
     round: int
@@ -49,22 +52,22 @@ class ElPasoState(State[ElPasoView]):
     hands: list[BySite]
     """What the hands are."""
     shown: list[BySite]
-    """What everybody knows of them: 0 for a hidden value."""
+    """What is public of them: 0 for a hidden value."""
     laid: list[tuple[int, int] | None]
     piles: list[Values]
     """What the piles are, top card first."""
     faces: list[Values]
-    """What everybody knows of them: 0 for a hidden value."""
+    """What is public of them: 0 for a hidden value."""
     discards: list[Values]
     played: tuple[tuple[int, int] | None, ...]
 
     def __init__(self, game: ElPaso, players: int, chance: Chance, log: list[Event] | None = None) -> None:
-        """A table with nothing on it yet: `set_up`, `imagine` and `clone` lay it."""
+        """Create an empty table: `set_up`, `imagine` and `clone` fill it."""
         self.game = self.rules = game
         self.players, self.chance, self.log = players, chance, log
 
     def set_up(self) -> ElPasoState:
-        """The state, dealt, at its first choice."""
+        """Return the state, dealt, at its first choice."""
         self.ending = ""
         players = self.players
         self.bag = list(self.rules.tiles)
@@ -77,7 +80,7 @@ class ElPasoState(State[ElPasoView]):
         return self
 
     def clone(self) -> ElPasoState:
-        """An independent copy."""
+        """Return an independent copy."""
         new = ElPasoState(self.rules, self.players, self.chance)
         new.seat, new.phase, new.legal, new.ending = self.seat, self.phase, self.legal, self.ending
         new.town, new.round, new.lookout = self.town, self.round, self.lookout
@@ -91,7 +94,7 @@ class ElPasoState(State[ElPasoView]):
         return new
 
     def view(self, seat: int) -> ElPasoView:
-        """What this seat may know now."""
+        """Return what this seat may know now."""
         return ElPasoView(
             seat, self.seat, self.phase, self.town, self.round, self.lookout, self.stars, self.roll,
             self.left, self.groups, self.leaving, self.queue, self.limit, self.carried,
@@ -101,15 +104,15 @@ class ElPasoState(State[ElPasoView]):
         )  # fmt: skip
 
     def scores(self) -> tuple[int, ...]:
-        """Money (EP-27)."""
+        """Return money (EP-27)."""
         return self.money
 
     def unseen(self) -> int:
-        """Cards in the piles that nobody has seen (EP-28)."""
+        """Return the number of cards in the piles that no seat has seen (EP-28)."""
         return sum([faces.count(0) for faces in self.faces])
 
     def redealt(self, chance: Chance) -> ElPasoState:
-        """A copy with other luck to come; cards of a pile that nobody has seen lie in another order."""
+        """Return a copy with different future luck; cards of a pile that no seat has seen are in a different order."""
         new = self.clone()
         new.chance = chance
         for site, faces in enumerate(self.faces):
@@ -118,7 +121,7 @@ class ElPasoState(State[ElPasoView]):
         return new
 
     def step(self, action: Action) -> None:
-        """Carry out a legal action and go on to the next choice."""
+        """Carry out a legal action and advance to the next choice."""
         phase = self.phase
         if phase == "answer":
             leaving.answer(self, action)
@@ -140,7 +143,7 @@ class ElPasoState(State[ElPasoView]):
                 self._gone()
 
     def from_lookout(self) -> tuple[int, ...]:
-        """The seats still in town, from the lookout's clockwise."""
+        """Return the seats still in town, from the lookout's clockwise."""
         left = self.left
         ahead = [seat for seat in range(self.lookout, self.players) if not left[seat]]
         return tuple(ahead + [seat for seat in range(self.lookout) if not left[seat]])
@@ -171,7 +174,7 @@ class ElPasoState(State[ElPasoView]):
             self._gone()
 
     def _gone(self) -> None:
-        """The leavers have sold and gone (EP-10, EP-11)."""
+        """Continue after the leavers have sold and gone (EP-10, EP-11)."""
         self.limit = 0
         if 0 in self.left:
             self._lay_cards()

@@ -1,5 +1,8 @@
 """The table of all actions of El Paso, with look-ups for the rules."""
 
+# mypyc compiles this module: plain classes with typed attributes, because it silently loses what makes structs and
+# dataclasses frozen, and reads typed attributes like fields of a C struct.
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

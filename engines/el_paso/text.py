@@ -14,7 +14,7 @@ WIDTH = max(len(site.label) for site in SITES) + 1
 
 
 def render(game: ElPaso, view: ElPasoView) -> str:
-    """The table as this seat sees it."""
+    """Return the table as this seat sees it."""
     return "\n".join([*_heading(game, view), "", *_sites(game, view), "", *_seats(view)])
 
 
@@ -80,5 +80,5 @@ def _seats(view: ElPasoView) -> list[str]:
 
 
 def _values(values: Values) -> str:
-    """Values in order; `?` is one that nobody but its owner knows."""
+    """Return values in order; `?` is one that only its owner knows."""
     return " ".join(str(value) if value else "?" for value in values) or "-"

@@ -1,5 +1,7 @@
 """The deal, opening a town, closing it, and the last sale."""
 
+# mypyc compiles this module: functions of typed values only; structs are in interpreted modules (core/compiled.py).
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
@@ -70,7 +72,7 @@ def open_town(state: ElPasoState) -> bool:
 
 
 def _draw_tiles(state: ElPasoState) -> list[tuple[int, int]]:
-    """Tiles drawn from the bag: the first ones of this town's order of all tiles that are in the bag.
+    """Return tiles drawn from the bag: the first ones of this town's order of all tiles that are in the bag.
 
     One order of all tiles for each town keeps the luck of a deal alike where bags differ a little.
     """

@@ -1,12 +1,14 @@
 """Sorted tuples of values: put one in, take one out."""
 
+# mypyc compiles this module: functions of typed values only; structs are in interpreted modules (core/compiled.py).
+
 from __future__ import annotations
 
 from engines.el_paso.view import BySite, Values
 
 
 def put(values: Values, value: int) -> Values:
-    """The values with one more, sorted."""
+    """Return the values with one more, sorted."""
     more = list(values)
     more.append(value)
     more.sort()
@@ -14,28 +16,28 @@ def put(values: Values, value: int) -> Values:
 
 
 def drop(values: Values, value: int) -> Values:
-    """The values with one fewer."""
+    """Return the values with one fewer."""
     fewer = list(values)
     fewer.remove(value)
     return tuple(fewer)
 
 
 def replaced(values: Values, seat: int, value: int) -> Values:
-    """The values with another one for this seat."""
+    """Return the values with another one for this seat."""
     after = list(values)
     after[seat] = value
     return tuple(after)
 
 
 def at_site(by_site: BySite, site: int, values: Values) -> BySite:
-    """The same with other values at one site."""
+    """Return the same with other values at one site."""
     after = list(by_site)
     after[site] = values
     return tuple(after)
 
 
 def how_many(by_site: BySite) -> int:
-    """The number of cards or tiles of all sites."""
+    """Return the number of cards or tiles of all sites."""
     count = 0
     for values in by_site:
         count += len(values)
@@ -50,7 +52,7 @@ def merge(pool: list[Values], more: BySite | list[Values]) -> None:
 
 
 def minus(by_site: BySite, fewer: BySite) -> BySite:
-    """What is left of the tiles when some are taken away."""
+    """Return what is left of the tiles when some are taken away."""
     rest = []
     for site, values in enumerate(by_site):
         for value in fewer[site]:

@@ -32,7 +32,7 @@ class ElPasoView(View, frozen=True):
     queue: tuple[int, ...]
     """Seats whose turn comes after this one in the same phase, in order."""
     limit: int
-    """How many tiles the leavers may carry; 0 when nobody is leaving."""
+    """How many tiles the leavers may carry; 0 when no seat is leaving."""
     carried: BySite
     """What the leaver on turn has chosen to carry so far."""
     money: tuple[int, ...]
@@ -48,9 +48,9 @@ class ElPasoView(View, frozen=True):
     laid: tuple[int, int] | None
     """Site and value of the card this seat has laid face down in this round."""
     hands: tuple[BySite, ...]
-    """What everybody knows of each hand: the value where it is known, else 0."""
+    """What is public of each hand: the value where it is known, else 0."""
     piles: BySite
-    """The piles, top card first: the value where everybody knows it, else 0."""
+    """The piles, top card first: the value where it is public, else 0."""
     discards: BySite
     """The discards, first-laid card first."""
     played: tuple[tuple[int, int] | None, ...]

@@ -3,7 +3,7 @@
 A bid is two choices: first its sum (`Bid`), then which IOUs make it up (`Pay`). The sum decides who hires, so a
 bot, a search or a person settles that among a dozen sums, and then chooses among the few ways to pay it;
 whole bids as single actions would make lists of fifty and more, and IOU by IOU the sum, which is the
-point of a bid, would nowhere be chosen. Nobody acts in between, so nothing leaks.
+point of a bid, would never be chosen as such. No one acts in between, so nothing leaks.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from typing import ClassVar, Final
 from engines.gnadenlos.cards import Adventurer, Iou
 from harness import Action
 
-MOST_FAME: Final = 5
+MAX_FAME_GOLD: Final = 5
 """Gold that can be spent on fame in a turn (GN-22)."""
-MOST_LAST_FAME: Final = 3
+MAX_LAST_FAME_GOLD: Final = 3
 """Gold that can be spent on fame after the end (GN-38)."""
-MOST_IOUS: Final = 3
+MAX_BID_IOUS: Final = 3
 """IOUs in a bid (GN-25)."""
-MOST_STOLEN: Final = 2
+MAX_STOLEN_IOUS: Final = 2
 """IOUs that a thief may take who is alone in front; one each if there are several (GN-17)."""
 
 
@@ -36,7 +36,7 @@ class Lay(Action):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Steal(Action):
-    """Take so many IOUs from the market: all that a thief may take, or none (GN-17)."""
+    """Take this many IOUs from the market: all that a thief may take, or none (GN-17)."""
 
     kind: ClassVar[str] = "steal"
 

@@ -1,9 +1,11 @@
 """Cards in hand as sorted tuples, and what the whole table knows of them.
 
-A known hand is the sorted tuple of the cards that everybody knows, followed by one None for each card that
-only its holder knows. Copies of a card cannot be told apart: a card that is shown counts as a known copy
+A known hand is the sorted tuple of the public cards, followed by one None for each card that
+only its holder knows. Copies of a card cannot be distinguished: a card that is shown counts as a known copy
 if there is one (GN-41).
 """
+
+# mypyc compiles this module: functions of typed values only; structs are in interpreted modules (core/compiled.py).
 
 from __future__ import annotations
 
@@ -17,8 +19,8 @@ NOWHERE: Final = -1
 
 
 def put(values: tuple[T, ...], seat: int, value: T) -> tuple[T, ...]:
-    """The values with another one for this seat."""
-    if len(values) == 4:  # written out: this is asked several times at every decision
+    """Return the values with another one for this seat."""
+    if len(values) == 4:  # written out for four seats: called several times at every decision
         first, second, third, fourth = values
         if seat == 0:
             return value, second, third, fourth
@@ -29,25 +31,25 @@ def put(values: tuple[T, ...], seat: int, value: T) -> tuple[T, ...]:
 
 
 def place_of(bag: tuple[T, ...], card: T) -> int:
-    """Where a copy of the card lies in the bag; NOWHERE if there is none."""
-    for place, other in enumerate(bag):  # a game has one object for each card, which is quick to see
+    """Return where a copy of the card lies in the bag; NOWHERE if there is none."""
+    for place, other in enumerate(bag):  # a game has one object for each card, and identity is fast to compare
         if other is card:
             return place
     return bag.index(card) if card in bag else NOWHERE
 
 
 def with_card(bag: tuple[C, ...], card: C) -> tuple[C, ...]:
-    """The bag with this card added."""
+    """Return the bag with this card added."""
     place, first = len(bag), card[0]
-    while place and first < bag[place - 1][0]:  # numbers are quicker to compare than cards
+    while place and first < bag[place - 1][0]:  # numbers are faster to compare than cards
         place -= 1
     while place and card < bag[place - 1]:
         place -= 1
-    return bag[:place] + (card,) + bag[place:]  # noqa: RUF005 - quicker than unpacking, when compiled
+    return bag[:place] + (card,) + bag[place:]  # noqa: RUF005 - faster than unpacking, when compiled
 
 
 def without(bag: tuple[T, ...], card: T) -> tuple[T, ...]:
-    """The bag without this card, which must be in it."""
+    """Return the bag without this card, which must be in it."""
     for place, other in enumerate(bag):
         if other is card:
             return bag[:place] + bag[place + 1 :]
@@ -55,7 +57,7 @@ def without(bag: tuple[T, ...], card: T) -> tuple[T, ...]:
 
 
 def without_all(bag: tuple[T, ...], cards: tuple[T, ...]) -> tuple[T, ...]:
-    """The bag without these cards, which must be in it and come in its order."""
+    """Return the bag without these cards, which must be in it and come in its order."""
     rest: list[T] = []
     gone, wanted = 0, len(cards)
     for card in bag:
@@ -67,14 +69,14 @@ def without_all(bag: tuple[T, ...], cards: tuple[T, ...]) -> tuple[T, ...]:
 
 
 def plus(bag: tuple[C, ...], cards: tuple[C, ...]) -> tuple[C, ...]:
-    """The bag with these cards added."""
+    """Return the bag with these cards added."""
     for card in cards:
         bag = with_card(bag, card)
     return bag
 
 
 def minus(bag: tuple[T, ...], cards: Iterable[T]) -> tuple[T, ...]:
-    """The bag without these cards; each of them must be in it."""
+    """Return the bag without these cards; each of them must be in it."""
     rest = list(bag)
     for card in cards:
         rest.remove(card)
@@ -82,13 +84,13 @@ def minus(bag: tuple[T, ...], cards: Iterable[T]) -> tuple[T, ...]:
 
 
 def known_plus(known: tuple[C | None, ...], cards: tuple[C, ...]) -> tuple[C | None, ...]:
-    """The known hand after cards were added that everybody knows."""
+    """Return the known hand after public cards were added."""
     open_cards = [card for card in known if card is not None]
     return plus(tuple(open_cards), cards) + known[len(open_cards) :]
 
 
 def news_in(known: tuple[C | None, ...], cards: tuple[C, ...]) -> tuple[C, ...]:
-    """Those of the cards that a holder shows which nobody else had known."""
+    """Return those of the shown cards that were not public before."""
     rest = list(known)
     news = []
     for card in cards:
@@ -100,10 +102,11 @@ def news_in(known: tuple[C | None, ...], cards: tuple[C, ...]) -> tuple[C, ...]:
 
 
 def known_shown(known: tuple[C | None, ...], news: tuple[C, ...]) -> tuple[C | None, ...]:
-    """The known hand after its holder showed cards that nobody else had known."""
+    """Return the known hand after its holder showed cards that were not public before."""
     return known_plus(known[: len(known) - len(news)], news) if news else known
 
 
 def shared(known: tuple[C | None, ...], bag: tuple[C, ...]) -> tuple[C | None, ...]:
-    """The known hand, as the same object as the whole hand where all of it is known: then one change serves both."""
+    """Return the known hand, as the same object as the whole hand where all of it is known: then one change serves
+    both."""
     return bag if known == bag else known

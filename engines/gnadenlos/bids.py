@@ -1,5 +1,8 @@
 """Which bids a hand can form: asked at every bid, so a sum is a bit. Nothing is kept: hands are secret (GN-41)."""
 
+# mypyc compiles this module: plain classes with typed attributes, because it silently loses what makes structs and
+# dataclasses frozen, and reads typed attributes like fields of a C struct.
+
 from __future__ import annotations
 
 from engines.gnadenlos.actions import Bid, Pay
@@ -15,7 +18,7 @@ class Bids:
         self._bids: list[Bid] = list(bids.values())
 
     def sums(self, hand: tuple[Iou, ...], taken: tuple[int, ...]) -> tuple[Bid, ...]:
-        """The sums that one to three IOUs of a hand can form, ascending, without those that are taken."""
+        """Return the sums that one to three IOUs of a hand can form, ascending, without those that are taken."""
         one = two = three = 0  # bit n: this many IOUs can form the sum n
         for value, _ in hand:
             three |= two << value
@@ -28,7 +31,7 @@ class Bids:
         return tuple([self._bids[i] for i, total in enumerate(self._totals) if formed >> total & 1])
 
     def ways(self, hand: tuple[Iou, ...], total: int) -> tuple[Pay, ...]:
-        """The ways to form a sum from a sorted hand, fewest IOUs first."""
+        """Return the ways to form a sum from a sorted hand, fewest IOUs first."""
         pays = self._pays
         kinds, values, copies = _kinds_up_to(hand, total)
         end = len(kinds)
@@ -56,7 +59,7 @@ class Bids:
 
 
 def _kinds_up_to(hand: tuple[Iou, ...], most: int) -> tuple[list[Iou], list[int], list[int]]:
-    """The different IOUs of a sorted hand up to this value, their values, and how many of each there are."""
+    """Return the different IOUs of a sorted hand up to this value, their values, and how many of each there are."""
     kinds: list[Iou] = []
     values: list[int] = []
     copies: list[int] = []

@@ -37,7 +37,7 @@ class Iou(NamedTuple):
     value: int
     """The gold that is promised."""
     colour: int
-    """The seat that has to pay it, whoever holds it."""
+    """The seat that has to pay it to its holder."""
 
     def __str__(self) -> str:
         return f"{COLOURS[self.colour]} {self.value}"
@@ -58,7 +58,7 @@ class EventCard(NamedTuple):
 
 
 def ious_text(ious: Iterable[Iou]) -> str:
-    """IOUs for a person, colour by colour: "red 1+3, blue 2"."""
+    """Return IOUs for a person, colour by colour: "red 1+3, blue 2"."""
     by_colour = sorted(ious, key=lambda iou: (iou.colour, iou.value))
     return ", ".join(
         f"{COLOURS[colour]} {'+'.join(str(iou.value) for iou in group)}"

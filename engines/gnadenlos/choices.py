@@ -1,10 +1,12 @@
 """What may be chosen in each phase, in a stable order."""
 
+# mypyc compiles this module: functions of typed values only; structs are in interpreted modules (core/compiled.py).
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engines.gnadenlos.actions import MOST_FAME, MOST_LAST_FAME
+from engines.gnadenlos.actions import MAX_FAME_GOLD, MAX_LAST_FAME_GOLD
 from harness import Action
 
 if TYPE_CHECKING:
@@ -12,8 +14,8 @@ if TYPE_CHECKING:
 
 
 def choices(state: GnadenlosState) -> tuple[Action, ...]:
-    """What the seat on turn may choose in this phase."""
-    phase = state.phase  # compared in the order of how often they come
+    """Return what the seat on turn may choose in this phase."""
+    phase = state.phase  # compared in the order of their frequency
     if phase == "lay":
         return lays(state)
     if phase == "bid":
@@ -23,10 +25,10 @@ def choices(state: GnadenlosState) -> tuple[Action, ...]:
     if phase == "hire":
         return pairs(state) if state.pairs else hires(state)
     if phase == "fame":
-        return purchases(state, MOST_FAME)
+        return purchases(state, MAX_FAME_GOLD)
     if phase == "steal":
         return thefts(state)
-    return purchases(state, MOST_LAST_FAME) if phase == "last fame" else ()
+    return purchases(state, MAX_LAST_FAME_GOLD) if phase == "last fame" else ()
 
 
 def lays(state: GnadenlosState) -> tuple[Action, ...]:
@@ -55,7 +57,7 @@ def purchases(state: GnadenlosState, most: int) -> tuple[Action, ...]:
 
 
 def sums(state: GnadenlosState) -> tuple[Action, ...]:
-    """GN-26: every sum that the hand can form and nobody has bid; there may be none."""
+    """GN-26: every sum that the hand can form and that is not bid yet; there may be none."""
     return state.rules.bids.sums(state.hands[state.seat], state.totals)
 
 

@@ -10,7 +10,7 @@ from engines.gnadenlos.cards import COLOURS
 from harness import BadComponents, read_components
 
 TITLE = "Gnadenlos!"
-MOST_VALUES = 8  # every possible bid is an entry in the table of actions: more values would swell it
+MAX_IOU_VALUES = 8  # every possible bid is an entry in the table of actions: more values would swell it
 
 
 class Road(Struct, frozen=True, forbid_unknown_fields=True):
@@ -92,7 +92,7 @@ class Components(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def load(text: str) -> Components:
-    """The figures in this TOML text; raises BadComponents where they break the game."""
+    """Return the figures in this TOML text; raises BadComponents where they break the game."""
     figures = read_components(TITLE, text, Components)
     _check_road(figures)
     _check_cards(figures)
@@ -129,7 +129,7 @@ def _check_cards(figures: Components) -> None:
     _need(figures.undertaker.steps >= 1, "the undertaker's track needs at least one step")
     for row in skills:
         _need(all(1 <= skill <= 6 for skill in row), f"the adventurer {list(row)} has a skill that is not from 1 to 6")
-    _need(figures.start.adventurers >= 0, "nobody can start with fewer than no adventurers")
+    _need(figures.start.adventurers >= 0, "a player cannot start with fewer than no adventurers")
     needed = max(2, figures.start.adventurers) * seats
     _need(len(skills) >= needed, f"{seats} players need at least {needed} adventurers, there are {len(skills)}")
 
@@ -137,10 +137,10 @@ def _check_cards(figures: Components) -> None:
 def _check_ious(figures: Components) -> None:
     counts, start = figures.ious.counts, figures.start
     _need(bool(counts), "there are no IOUs")
-    _need(len(counts) <= MOST_VALUES, f"there may be at most {MOST_VALUES} different values of IOUs")
+    _need(len(counts) <= MAX_IOU_VALUES, f"there may be at most {MAX_IOU_VALUES} different values of IOUs")
     _need(all(value >= 0 for value in counts), "an IOU cannot have a negative value")
     _need(all(count >= 1 for count in counts.values()), "each value of IOUs that is listed must be there at least once")
-    _need(start.gold >= 0, "nobody can start with less than no gold")
+    _need(start.gold >= 0, "a player cannot start with less than no gold")
     for value in start.market_ious:
         wanted, there = start.market_ious.count(value), counts.get(value, 0)
         _need(wanted <= there, f"{wanted} IOUs of value {value} go to the market, a colour has {there}")

@@ -27,8 +27,8 @@ Data = dict[str, Any]
 
 
 def event_text(game: Gnadenlos, event: Event) -> str:
-    """The event as a sentence."""
-    return _TELLERS[event.kind](game, event.data)
+    """Return the event as a sentence."""
+    return _SENTENCES[event.kind](game, event.data)
 
 
 def _set_up(_game: Gnadenlos, data: Data) -> str:
@@ -225,7 +225,7 @@ def _over(game: Gnadenlos, data: Data) -> str:
     return f"The game is over: {_CAUSES[data['ending']]}. Scores: {final}."
 
 
-_TELLERS: dict[str, Callable[[Gnadenlos, Data], str]] = {
+_SENTENCES: dict[str, Callable[[Gnadenlos, Data], str]] = {
     "set-up": _set_up,
     "adventurers": _adventurers,
     "events shuffled": _events_shuffled,
@@ -280,7 +280,7 @@ def _iou(iou: list[int]) -> str:
 
 
 def _ious(ious: Iterable[list[int]]) -> str:
-    """IOUs debtor by debtor: "1+3 of seat 0, 2 of seat 1"."""
+    """Return IOUs debtor by debtor: "1+3 of seat 0, 2 of seat 1"."""
     by_debtor = sorted((Iou(*iou) for iou in ious), key=lambda iou: (iou.colour, iou.value))
     told = [
         f"{'+'.join(str(iou.value) for iou in group)} of seat {debtor}"
@@ -290,6 +290,6 @@ def _ious(ious: Iterable[list[int]]) -> str:
 
 
 def _place(game: Gnadenlos, place: int) -> str:
-    """A place of the market as the table shows it (GN-7)."""
+    """Return a place of the market as the table shows it (GN-7)."""
     row, column = divmod(place, game.figures.payday.columns)
     return f"row {row + 1}, column {column + 1}"

@@ -1,5 +1,7 @@
 """The event phase: turning a card, and what the laid adventurers bring about (GN-11 to GN-21)."""
 
+# mypyc compiles this module: functions of typed values only; structs are in interpreted modules (core/compiled.py).
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
@@ -21,7 +23,7 @@ Laid = tuple[Adventurer | None, ...]
 
 
 def shuffle_events(state: GnadenlosState) -> None:
-    """All event cards into a new face-down pile (GN-8, GN-11)."""
+    """Shuffle all event cards into a new face-down pile (GN-8, GN-11)."""
     state.event_pile = tuple(state.chance.shuffled(state.rules.event_cards, "events", state.event_shuffles))
     state.events_seen = ()
     if state.log is not None:
@@ -58,7 +60,7 @@ def _turn_top(state: GnadenlosState, carried_out: bool) -> None:
 
 
 def carry_out(state: GnadenlosState) -> None:
-    """All adventurers are laid: turn them up and carry out the event, as far as the theft (GN-13 to GN-21)."""
+    """Turn up the laid adventurers and carry out the event, up to the theft (GN-13 to GN-21)."""
     card, laid = state.event, state.laid
     assert card is not None, "an event is carried out only after its card was turned"
     kind = card.kind
@@ -90,7 +92,7 @@ def carry_out(state: GnadenlosState) -> None:
 
 
 def end_high_noon(state: GnadenlosState) -> None:
-    """All thieves have answered, or none may steal: the market closes up, the worst and the best are discarded."""
+    """Close up the market after the theft, and discard the worst and the best adventurers."""
     theft = state.theft
     assert theft is not None, "a high noon ends after its theft"
     state.event = state.theft = None
@@ -105,12 +107,12 @@ def end_high_noon(state: GnadenlosState) -> None:
 
 
 def _values(laid: Laid, skill: int) -> list[int]:
-    """What counts of each seat's adventurer; 0 without one."""
+    """Return what counts of each seat's adventurer; 0 without one."""
     return [0 if adventurer is None else adventurer[skill] for adventurer in laid]
 
 
 def _show(state: GnadenlosState, laid: Laid, seats: list[int]) -> None:
-    """From now on everybody knows these adventurers in their hands (GN-41)."""
+    """Make these adventurers in the hands of their players public (GN-41)."""
     for seat in seats:
         adventurer, known = laid[seat], state.known_crews[seat]
         assert adventurer is not None, "those who have laid nothing show nothing"
@@ -124,7 +126,7 @@ def _show(state: GnadenlosState, laid: Laid, seats: list[int]) -> None:
 
 
 def _pay_out(state: GnadenlosState, card: EventCard, best: list[int], second: list[int]) -> None:
-    """A gold rush (GN-16)."""
+    """Pay out a gold rush (GN-16)."""
     for seats, amount in ((best, card.first), (second, card.second)):
         for seat in seats:
             state.gold = put(state.gold, seat, state.gold[seat] + amount)
@@ -133,7 +135,7 @@ def _pay_out(state: GnadenlosState, card: EventCard, best: list[int], second: li
 
 
 def _cheat(state: GnadenlosState, best: list[int], worst: list[int]) -> None:
-    """Hats move by the figures of the zones they stand in (GN-20)."""
+    """Move hats by the numbers of the zones they are in (GN-20)."""
     goal = state.rules.goal
     for seats, moves in ((best, state.rules.forward), (worst, state.rules.back)):
         for seat in seats:

@@ -1,5 +1,7 @@
 """How the seats of Gnadenlos! stand, as numbers for a value function."""
 
+# mypyc compiles this module: functions of typed values only; structs are in interpreted modules (core/compiled.py).
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -12,7 +14,7 @@ from harness import ahead_of, compare_to_others
 if TYPE_CHECKING:
     from engines.gnadenlos.game import Gnadenlos
 
-# In fields of fame; guesses, which the value function need not believe.
+# In fields of fame. Rough guesses are enough: the value function learns its own weights for the features.
 GOLD = 0.6  # a gold piece
 DEBT = 0.4  # each gold of debt in the market
 VULTURE = 2.0  # a vulture, times their number
@@ -22,7 +24,8 @@ LAST_PURCHASE = 3  # GN-38
 
 
 def features(game: Gnadenlos, views: Sequence[GnadenlosView]) -> list[list[float]]:
-    """A row for each seat: the turn, its fame, gold and debts beside those of the others, its adventurers and IOUs."""
+    """Return a row for each seat: the turn, its fame, gold and debts beside those of the others, its adventurers and
+    IOUs."""
     table = views[0]
     players, gold, fame = table.players, table.gold, table.fame
     debts = [float(table.debt(seat)) for seat in range(players)]
@@ -72,7 +75,7 @@ def features(game: Gnadenlos, views: Sequence[GnadenlosView]) -> list[list[float
 
 
 def _event_brings(game: Gnadenlos, table: GnadenlosView, crews: Sequence[Sequence[int]]) -> list[float]:
-    """What the event on the table brings to each seat if all lay their best (GN-15 to GN-20)."""
+    """Return what the event on the table brings to each seat if all lay their best (GN-15 to GN-20)."""
     brings = [0.0] * table.players
     event = table.event
     if event is None:

@@ -1,5 +1,8 @@
 """Gnadenlos! as a Game: its options, its figures, its table of actions."""
 
+# mypyc compiles this module. `mypyc_attr` keeps methods overridable for plain Python subclasses. Structs and
+# dataclasses are in other modules: mypyc silently loses what makes them frozen.
+
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -8,14 +11,14 @@ from random import Random
 import msgspec
 
 from engines.gnadenlos import event_text, text
-from engines.gnadenlos.actions import MOST_FAME, MOST_IOUS, MOST_LAST_FAME
+from engines.gnadenlos.actions import MAX_BID_IOUS, MAX_FAME_GOLD, MAX_LAST_FAME_GOLD
 from engines.gnadenlos.bags import minus
 from engines.gnadenlos.bids import Bids
 from engines.gnadenlos.cards import CHEATING, COLOURS, GOLD_RUSH, HIGH_NOON, Adventurer, EventCard, Iou
 from engines.gnadenlos.components import TITLE, load
 from engines.gnadenlos.features import features
 from engines.gnadenlos.imagine import imagine
-from engines.gnadenlos.state import CREW_THAT_HIRES, MOST_TURNS, GnadenlosState
+from engines.gnadenlos.state import MAX_CREW_TO_HIRE, MAX_TURNS, GnadenlosState
 from engines.gnadenlos.table import GnadenlosActions
 from engines.gnadenlos.view import GnadenlosView, Ious
 from harness import Chance, Event, Game, Option, mypyc_attr, read_data_file
@@ -51,7 +54,7 @@ class Gnadenlos(Game[GnadenlosView]):
         self.first_adventurers = figures.start.adventurers
         kinds = {row: Adventurer(*row) for row in figures.adventurers.skills}
         self.adventurers = tuple(sorted(kinds[row] for row in figures.adventurers.skills))
-        """All adventurers; those of the same skills are one object, as IOUs of one kind are: they are found quickly."""
+        """All adventurers; equal ones are one object, as are equal IOUs: they are found by identity, which is fast."""
         events = self.figures.events
         self.event_cards = (
             *(EventCard(GOLD_RUSH, first, second) for first, second in events.gold_rush),
@@ -95,54 +98,54 @@ class Gnadenlos(Game[GnadenlosView]):
         self.bids = Bids(self.table.bid, self.table.pay)
 
     def new(self, players: int, chance: Chance, log: list[Event] | None = None) -> GnadenlosState:
-        """A fresh state, dealt, at its first choice."""
+        """Return a fresh state, dealt, at its first choice."""
         return GnadenlosState(self, players, chance, log).set_up()
 
     def imagine(self, view: GnadenlosView, rng: Random) -> GnadenlosState:
-        """A complete state that this view cannot tell from the real one."""
+        """Return a complete state that gives the same view."""
         return imagine(self, view, rng)
 
     def render(self, view: GnadenlosView) -> str:
-        """The view as text for a person."""
+        """Return the view as text for a person."""
         return text.render(self, view)
 
     def event_text(self, event: Event) -> str:
-        """The event as a sentence."""
+        """Return the event as a sentence."""
         return event_text.event_text(self, event)
 
     def score_text(self, score: float) -> str:
-        """GN-39: fields, then gold; in a mean a gold is a thousandth of a field."""
+        """Return a score as fields, then gold (GN-39); in a mean a gold is a thousandth of a field."""
         if not isinstance(score, int):
             return f"{score / 1000:.1f} fields"
         fields, gold = divmod(score, 1000)
         return f"{fields} fields and {gold} gold" if score else "0 (three vultures)"
 
     def rules_text(self) -> str:
-        """The rules, as in docs/rules."""
+        """Return the rules, as in docs/rules."""
         return read_data_file("engines.gnadenlos", "rules.md")
 
     def viewer_script(self) -> str:
-        """What draws the table in the replay viewer."""
+        """Return what draws the table in the replay viewer."""
         return read_data_file("engines.gnadenlos", "board.js")
 
     def features(self, views: Sequence[GnadenlosView], scores: Sequence[int]) -> list[list[float]]:
-        """How each seat stands, as numbers."""
+        """Return how each seat stands, as numbers."""
         return features(self, views)
 
     def value_data(self) -> str:
-        """The value function that is learned as docs/ratings.md says."""
+        """Return the value function that is learned as docs/ratings.md says."""
         return read_data_file("engines.gnadenlos", "value.json")
 
     def components(self) -> dict[str, object]:
-        """All figures of the components file, the variant, and the figures that the rules fix."""
+        """Return all figures of the components file, the variant, and the figures that the rules fix."""
         figures: dict[str, object] = msgspec.json.decode(msgspec.json.encode(self.figures))
         return {
             "variant": self.settings["variant"],
             "colours": list(COLOURS),
-            "most_fame": MOST_FAME,
-            "most_last_fame": MOST_LAST_FAME,
-            "most_ious": MOST_IOUS,
-            "hires_below": CREW_THAT_HIRES + 1,
-            "most_turns": MOST_TURNS,
+            "most_fame": MAX_FAME_GOLD,
+            "most_last_fame": MAX_LAST_FAME_GOLD,
+            "most_ious": MAX_BID_IOUS,
+            "hires_below": MAX_CREW_TO_HIRE + 1,
+            "most_turns": MAX_TURNS,
             **figures,
         }

@@ -1,5 +1,7 @@
 """Hiring: adventurers turned up, bids, choices, and where the IOUs go (GN-24 to GN-30)."""
 
+# mypyc compiles this module: functions of typed values only; structs are in interpreted modules (core/compiled.py).
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
@@ -46,7 +48,7 @@ def _draw(state: GnadenlosState, count: int) -> tuple[Adventurer, ...]:
 
 
 def bid(state: GnadenlosState, ious: tuple[Iou, ...], total: int) -> None:
-    """The seat on turn lays its bid in public (GN-25)."""
+    """Lay the public bid of the seat on turn (GN-25)."""
     seat = state.seat
     before, known = state.hands[seat], state.known_hands[seat]
     hand = without_all(before, ious)
@@ -61,7 +63,7 @@ def bid(state: GnadenlosState, ious: tuple[Iou, ...], total: int) -> None:
 
 
 def show_hand(state: GnadenlosState, seat: int) -> None:
-    """A player who cannot form a new sum shows all IOUs and bids nothing (GN-27)."""
+    """Show all IOUs of a player who cannot form a new sum and bids nothing (GN-27)."""
     hand = state.hands[seat]
     _show(state, state.known_hands[seat], hand)
     state.known_hands = put(state.known_hands, seat, hand)
@@ -71,7 +73,7 @@ def show_hand(state: GnadenlosState, seat: int) -> None:
 
 
 def _show(state: GnadenlosState, known: tuple[Iou | None, ...], ious: tuple[Iou, ...]) -> tuple[Iou | None, ...]:
-    """The known hand after these IOUs were shown, stolen ones that were secret among them."""
+    """Return the known hand after these IOUs were shown, stolen ones that were secret among them."""
     news = news_in(known, ious)
     if news:
         state.unseen_ious = minus(state.unseen_ious, news)
@@ -79,7 +81,8 @@ def _show(state: GnadenlosState, known: tuple[Iou | None, ...], ious: tuple[Iou,
 
 
 def ranking(state: GnadenlosState) -> tuple[int, ...]:
-    """All seats from the highest bid down; without a bid the earlier in turn order comes first (GN-27, GN-28)."""
+    """Return all seats from the highest bid down; without a bid the earlier in turn order comes first (GN-27,
+    GN-28)."""
     totals = state.totals
     order: list[int] = []
     for seat in state.from_start():
@@ -91,13 +94,13 @@ def ranking(state: GnadenlosState) -> tuple[int, ...]:
 
 
 def hire(state: GnadenlosState, adventurer: Adventurer) -> None:
-    """The seat on turn takes an adventurer that all have seen (GN-28)."""
+    """Give a public adventurer to the seat on turn (GN-28)."""
     state.offers = without(state.offers, adventurer)
     _take(state, (adventurer,))
 
 
 def take_pair(state: GnadenlosState, number: int) -> None:
-    """The seat on turn takes a pair (GN-9)."""
+    """Give a pair to the seat on turn (GN-9)."""
     pair = state.pairs[number]
     state.pairs = put(state.pairs, number, ())
     _take(state, pair)
@@ -114,7 +117,7 @@ def _take(state: GnadenlosState, cards: tuple[Adventurer, ...]) -> None:
 
 
 def settle(state: GnadenlosState) -> None:
-    """Bids of those who hired go to the market, highest first; the others take theirs back (GN-29, GN-30)."""
+    """Move the bids of those who hired to the market, highest first; the others take theirs back (GN-29, GN-30)."""
     order = ranking(state)
     hired = order.index(state.seat) + 1  # the seat on turn was the last to choose
     for rank, seat in enumerate(order):

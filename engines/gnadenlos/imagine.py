@@ -1,4 +1,6 @@
-"""Builds a complete Gnadenlos! state that a view cannot tell from the real one (GN-41)."""
+"""Build a complete Gnadenlos! state that gives the same view as the real one (GN-41)."""
+
+# mypyc compiles this module: functions of typed values only; structs are in interpreted modules (core/compiled.py).
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def imagine(game: Gnadenlos, view: GnadenlosView, rng: Random) -> GnadenlosState:
-    """Copies what the view shows and deals the hidden cards by `rng`."""
+    """Copy what the view shows and deal the hidden cards by `rng`."""
     state = GnadenlosState(game, view.players, Chance(rng.getrandbits(48)))
     _copy_public(state, view)
     _deal_events(state, rng)
@@ -27,7 +29,7 @@ def imagine(game: Gnadenlos, view: GnadenlosView, rng: Random) -> GnadenlosState
     while True:
         _deal_ious(state, view, rng)
         state.legal = choices(state)
-        # Whoever is to bid can, and has what makes up the sum just named: other deals of stolen IOUs are ruled out.
+        # The bidder is known to be able to bid, and to have IOUs for the sum just named: deal again until this holds.
         if state.legal or state.phase == "over":
             return state
 
@@ -54,7 +56,7 @@ def _deal_events(state: GnadenlosState, rng: Random) -> None:
 
 
 def _deal_adventurers(state: GnadenlosState, view: GnadenlosView, rng: Random) -> None:
-    """Secret cards in hands have never been seen; the pile is the rest of those, or after a reshuffle all others."""
+    """Deal secret cards, which were never seen, to hands; the pile is the rest, or after a reshuffle all others."""
     secret = list(view.secret_adventurers)
     rng.shuffle(secret)
     crews: list[tuple[Adventurer, ...]] = []
@@ -71,14 +73,14 @@ def _deal_adventurers(state: GnadenlosState, view: GnadenlosView, rng: Random) -
 
 
 def _filled(known: tuple[C | None, ...], secret: list[C]) -> tuple[C, ...]:
-    """The whole hand, with secret cards where the table knows none; the same object where it knows all."""
+    """Return the whole hand, with secret cards where the table knows none; the same object where it knows all."""
     if not known or known[-1] is not None:
         return cast("tuple[C, ...]", known)
     return tuple(sorted([secret.pop() if card is None else card for card in known]))
 
 
 def _lay_for_others(state: GnadenlosState, view: GnadenlosView, rng: Random) -> None:
-    """Those who have laid an adventurer have laid any of theirs."""
+    """Choose an adventurer for each other seat that has laid one: any of its own."""
     laid: list[Adventurer | None] = []
     for seat, has_laid in enumerate(view.laid):
         if seat == view.seat or not has_laid:
@@ -89,7 +91,7 @@ def _lay_for_others(state: GnadenlosState, view: GnadenlosView, rng: Random) -> 
 
 
 def _deal_ious(state: GnadenlosState, view: GnadenlosView, rng: Random) -> None:
-    """Set-up IOUs that nobody has shown lie where the view has None."""
+    """Deal the set-up IOUs that were not shown over the places where the view has None."""
     secret = list(view.secret_ious)
     rng.shuffle(secret)
     hands: list[tuple[Iou, ...]] = []

@@ -1,5 +1,7 @@
 """The market of IOUs: theft (GN-17), closing up (GN-18), and IOUs that come to hand."""
 
+# mypyc compiles this module: functions of typed values only; structs are in interpreted modules (core/compiled.py).
+
 from __future__ import annotations
 
 from collections.abc import Iterable
@@ -17,12 +19,12 @@ T = TypeVar("T")
 
 
 def lists(cards: Iterable[tuple[int, ...]]) -> list[list[int]]:
-    """Cards as JSON has them."""
+    """Return cards as JSON has them."""
     return [list(card) for card in cards]
 
 
 def give(state: GnadenlosState, seat: int, ious: tuple[Iou, ...]) -> None:
-    """Put IOUs that everybody knows into a hand."""
+    """Put public IOUs into a hand."""
     before = state.hands[seat]
     hand = plus(before, ious)
     known = state.known_hands[seat]
@@ -31,7 +33,7 @@ def give(state: GnadenlosState, seat: int, ious: tuple[Iou, ...]) -> None:
 
 
 def can_be_robbed(state: GnadenlosState, theft: Theft) -> bool:
-    """Whether the market holds all that the thieves could take; if not, none of them may take any (GN-17)."""
+    """Return whether the market holds all that the thieves could take; if not, none of them may take any (GN-17)."""
     wanted = theft.each * len(theft.thieves)
     enough = len(state.market) >= wanted
     if state.log is not None and not enough:
@@ -40,7 +42,7 @@ def can_be_robbed(state: GnadenlosState, theft: Theft) -> bool:
 
 
 def steal(state: GnadenlosState, ious: int) -> None:
-    """The thief on turn answers in public and draws so many IOUs at once (GN-17)."""
+    """Record the public answer of the thief on turn and draw this many IOUs (GN-17)."""
     theft, seat = state.theft, state.seat
     assert theft is not None, "only the thieves of a high noon are asked"
     if state.log is not None:
@@ -97,12 +99,12 @@ def close_up(state: GnadenlosState, gaps: list[int]) -> None:
 
 def _tell_moves(state: GnadenlosState, moves: list[tuple[int, int]]) -> None:
     if state.log is not None:
-        told = {"moves": [list(move) for move in moves], "size": len(state.market)}
-        state.log.append(Event("market closed up", told))
+        data = {"moves": [list(move) for move in moves], "size": len(state.market)}
+        state.log.append(Event("market closed up", data))
 
 
 def moves_into(gaps: list[int], size: int) -> list[tuple[int, int]]:
-    """Which place moves into which: the last card into the first gap until there is no gap."""
+    """Return which place moves into which: the last card into the first gap until there is no gap."""
     moves = []
     last, behind = size - 1, len(gaps) - 1
     for gap in gaps:

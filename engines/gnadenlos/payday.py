@@ -1,5 +1,7 @@
 """Payday (GN-31 to GN-35) and the vultures (GN-36, GN-37)."""
 
+# mypyc compiles this module: functions of typed values only; structs are in interpreted modules (core/compiled.py).
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
@@ -23,12 +25,12 @@ BLOCK: Final = 32  # dice drawn under one name; a payday seldom needs more
 
 
 def hold(state: GnadenlosState, number: int) -> None:
-    """One payday: roll, turn up and pay until a column is empty or somebody is broke (GN-32, GN-33)."""
+    """Hold one payday: roll, turn up and pay until a column is empty or a player is broke (GN-32, GN-33)."""
     if state.log is not None:
         state.log.append(Event("payday", {"last": number == LAST}))
     columns, market = state.rules.columns, state.market
     end = len(market) - 1
-    outermost = [end - (end - column) % columns for column in range(columns)]  # negative when there is none
+    outermost = [end - (end - column) % columns for column in range(columns)]  # negative if there is none
     gold = list(state.gold)
     turned: list[int] = []
     broke = None

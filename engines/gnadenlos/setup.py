@@ -1,5 +1,7 @@
 """The set-up: piles, gold, hands, and the two ways to begin (GN-6 to GN-9)."""
 
+# mypyc compiles this module: functions of typed values only; structs are in interpreted modules (core/compiled.py).
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def lay_out(state: GnadenlosState) -> None:
-    """What both set-ups share: shuffled piles, gold, IOUs in hand, an empty market."""
+    """Lay out what both set-ups share: shuffled piles, gold, IOUs in hand, an empty market."""
     game, players = state.rules, state.players
     figures = game.figures
     state.number = state.start = state.undertaker = state.event_shuffles = state.reshuffles = 0
@@ -40,7 +42,7 @@ def lay_out(state: GnadenlosState) -> None:
 
 
 def deal(state: GnadenlosState) -> None:
-    """Adventurers from the top of the pile, two each (GN-6), and the first IOUs of the market (GN-7)."""
+    """Deal two adventurers each from the top of the pile (GN-6), and the first IOUs of the market (GN-7)."""
     players, each = state.players, state.rules.first_adventurers
     pile = state.pile
     state.crews = tuple([tuple(sorted(pile[each * seat : each * (seat + 1)])) for seat in range(players)])
@@ -58,7 +60,7 @@ def deal(state: GnadenlosState) -> None:
 
 
 def turn_up_pairs(state: GnadenlosState) -> None:
-    """As many pairs as players, from the top of the pile (GN-9)."""
+    """Turn up as many pairs as players, from the top of the pile (GN-9)."""
     pairs = [tuple(sorted(state.pile[2 * n : 2 * n + 2])) for n in range(state.players)]
     state.pairs = tuple(pairs)
     state.pile = state.pile[2 * state.players :]

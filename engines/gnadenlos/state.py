@@ -1,5 +1,8 @@
 """One play of Gnadenlos!: what is on the table, and the sequence of a turn."""
 
+# mypyc compiles this module. `mypyc_attr` keeps methods overridable for plain Python subclasses. Structs and
+# dataclasses are in other modules: mypyc silently loses what makes them frozen.
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
@@ -14,9 +17,9 @@ from harness import NOBODY, Action, Chance, Event, State, mypyc_attr
 if TYPE_CHECKING:
     from engines.gnadenlos.game import Gnadenlos
 
-MOST_TURNS: Final = 400
+MAX_TURNS: Final = 400
 """A game of more turns is stopped (GN-40)."""
-CREW_THAT_HIRES: Final = 2
+MAX_CREW_TO_HIRE: Final = 2
 """Hiring takes place when the start player holds no more adventurers than this (GN-23)."""
 
 GOAL: Final = "goal"
@@ -35,7 +38,7 @@ class GnadenlosState(State[GnadenlosView]):
     )  # fmt: skip
 
     rules: Gnadenlos
-    """The same as `game`, known by its own type."""
+    """The same as `game`, with its concrete type: mypyc then reads its attributes directly."""
 
     number: int
     start: int
@@ -56,7 +59,7 @@ class GnadenlosState(State[GnadenlosView]):
     crews: tuple[Cards, ...]
     """Each seat's adventurers, sorted; one that is laid stays among them until the event is over."""
     known_crews: tuple[KnownCards, ...]
-    """What everybody knows of them."""
+    """What is public of them."""
     offers: Cards
     pairs: tuple[Cards, ...]
     pile: Cards
@@ -71,18 +74,18 @@ class GnadenlosState(State[GnadenlosView]):
     hands: tuple[Ious, ...]
     """Each seat's IOUs, sorted; those in a bid are not among them."""
     known_hands: tuple[KnownIous, ...]
-    """What everybody knows of them; the very same tuple as in `hands` where that is everything."""
+    """What is public of them; the same tuple object as in `hands` if all is public."""
     market: Ious
     known_market: KnownIous
     unseen_ious: Ious
 
     def __init__(self, game: Gnadenlos, players: int, chance: Chance, log: list[Event] | None = None) -> None:
-        """A table with nothing on it yet: `set_up`, `imagine` and `clone` lay it."""
+        """Create an empty table: `set_up`, `imagine` and `clone` fill it."""
         self.game = self.rules = game
         self.players, self.chance, self.log = players, chance, log
 
     def set_up(self) -> GnadenlosState:
-        """The state, dealt, at its first choice."""
+        """Return the state, dealt, at its first choice."""
         self.ending = self.cause = ""
         setup.lay_out(self)
         if self.rules.experienced:
@@ -94,7 +97,7 @@ class GnadenlosState(State[GnadenlosView]):
         return self
 
     def clone(self) -> GnadenlosState:
-        """An independent copy."""
+        """Return an independent copy."""
         new = GnadenlosState(self.rules, self.players, self.chance)
         new.seat, new.phase, new.legal, new.ending = self.seat, self.phase, self.legal, self.ending
         new.number, new.start, new.cause, new.queue = self.number, self.start, self.cause, self.queue
@@ -111,7 +114,7 @@ class GnadenlosState(State[GnadenlosView]):
         return new
 
     def view(self, seat: int) -> GnadenlosView:
-        """What this seat may know now (GN-41)."""
+        """Return what this seat may know now (GN-41)."""
         return GnadenlosView(
             seat, self.seat, self.phase, self.number, self.start, self.cause, self.queue, self.fame, self.gold,
             self.vultures, self.undertaker, self.event, self.events_seen, self.has_laid,
@@ -129,12 +132,12 @@ class GnadenlosState(State[GnadenlosView]):
         )
 
     def unseen(self) -> int:
-        """Cards in the two piles."""
+        """Return cards in the two piles."""
         return len(self.pile) + len(self.event_pile)
 
     def redealt(self, chance: Chance) -> GnadenlosState:
-        """A copy with other luck to come; the piles, and the IOUs of the market that nobody has seen, lie in another
-        order."""
+        """Return a copy with different future luck; the piles, and the IOUs of the market that no seat has seen, are in
+        a different order."""
         new = self.clone()
         new.chance = chance
         new.pile = tuple(chance.shuffled(self.pile, "unseen", "adventurers"))
@@ -150,11 +153,11 @@ class GnadenlosState(State[GnadenlosView]):
         return new
 
     def from_start(self) -> tuple[int, ...]:
-        """All seats clockwise from the start player."""
+        """Return all seats clockwise from the start player."""
         return self.rules.orders[self.players][self.start]
 
     def step(self, action: Action) -> None:
-        """Carry out a legal action and go on to the next choice."""
+        """Carry out a legal action and advance to the next choice."""
         move: Any = action  # each phase has one kind of action
         phase = self.phase
         if phase == "lay":
@@ -187,8 +190,8 @@ class GnadenlosState(State[GnadenlosView]):
         self._ask(phase, seat)
 
     def _turn(self) -> None:
-        """The start player's turn begins with the event (GN-10 to GN-13)."""
-        if self.number == MOST_TURNS:
+        """Begin the start player's turn with the event (GN-10 to GN-13)."""
+        if self.number == MAX_TURNS:
             self._over(TRUNCATED)
             return
         self.number += 1
@@ -223,7 +226,7 @@ class GnadenlosState(State[GnadenlosView]):
             self._end_event()
 
     def _steal(self, ious: int) -> None:
-        """A thief has answered (GN-17); after the last of them the high noon goes on."""
+        """Record a thief's answer (GN-17); after the last one, continue the high noon."""
         market.steal(self, ious)
         if self.queue:
             self._ask_next("steal")
@@ -239,7 +242,7 @@ class GnadenlosState(State[GnadenlosView]):
             self._ask("fame", self.start)
 
     def _buy(self, gold: int) -> None:
-        """GN-22 in a turn, GN-38 after the end."""
+        """Buy fame (GN-22 in a turn, GN-38 after the end)."""
         seat = self.seat
         if gold:
             self.gold = put(self.gold, seat, self.gold[seat] - gold)
@@ -256,7 +259,7 @@ class GnadenlosState(State[GnadenlosView]):
             self._hiring()
 
     def _hiring(self) -> None:
-        if len(self.crews[self.start]) > CREW_THAT_HIRES or not hiring.turn_up(self):
+        if len(self.crews[self.start]) > MAX_CREW_TO_HIRE or not hiring.turn_up(self):
             if self.log is not None:
                 self.log.append(Event("no hiring", {}))
             self._end_turn()
@@ -268,7 +271,7 @@ class GnadenlosState(State[GnadenlosView]):
         self._next_bid()
 
     def _next_bid(self) -> None:
-        """The next player who can form a new sum; others show their IOUs and bid nothing (GN-25 to GN-27)."""
+        """Ask the next player who can form a new sum; others show their IOUs and bid nothing (GN-25 to GN-27)."""
         while self.queue:
             self._ask_next("bid")
             if self.legal:
@@ -288,7 +291,7 @@ class GnadenlosState(State[GnadenlosView]):
             self._turn()
 
     def _end_turn(self) -> None:
-        """Paydays while the market is full (GN-31, GN-35); then the revolver passes on."""
+        """Hold paydays while the market is full (GN-31, GN-35); then pass the revolver on."""
         full = self.players * self.rules.columns
         held = 0
         while len(self.market) >= full and not self.cause:
@@ -301,7 +304,7 @@ class GnadenlosState(State[GnadenlosView]):
             self._turn()
 
     def _close(self) -> None:
-        """The game is ending: perhaps a last payday (GN-37), then the last purchases (GN-38)."""
+        """Begin the end of the game: perhaps a last payday (GN-37), then the last purchases (GN-38)."""
         if self.log is not None:
             self.log.append(Event("ending", {"cause": self.cause}))
         if self.cause != payday.VULTURES:

@@ -1,14 +1,17 @@
 """The table of all actions of a configured game."""
 
+# mypyc compiles this module: plain classes with typed attributes, because it silently loses what makes structs and
+# dataclasses frozen, and reads typed attributes like fields of a C struct.
+
 from __future__ import annotations
 
 from itertools import combinations_with_replacement
 from typing import TYPE_CHECKING
 
 from engines.gnadenlos.actions import (
-    MOST_FAME,
-    MOST_IOUS,
-    MOST_STOLEN,
+    MAX_BID_IOUS,
+    MAX_FAME_GOLD,
+    MAX_STOLEN_IOUS,
     Bid,
     Buy,
     Hire,
@@ -30,9 +33,10 @@ class GnadenlosActions:
     def __init__(self, game: Gnadenlos) -> None:
         table: list[Action] = []
         self.buy = tuple(
-            game.add(table, Buy, f"buy {gold} fame" if gold else "buy no fame", gold) for gold in range(MOST_FAME + 1)
+            game.add(table, Buy, f"buy {gold} fame" if gold else "buy no fame", gold)
+            for gold in range(MAX_FAME_GOLD + 1)
         )
-        self.buys = tuple(self.buy[: gold + 1] for gold in range(MOST_FAME + 1))
+        self.buys = tuple(self.buy[: gold + 1] for gold in range(MAX_FAME_GOLD + 1))
         """The legal purchases of a player who can spend at most this much."""
         kinds = list(dict.fromkeys(game.adventurers))
         self.lay = {card: game.add(table, Lay, f"lay {card}", card) for card in kinds}
@@ -51,7 +55,7 @@ class GnadenlosActions:
         )
         self.steal = tuple(
             game.add(table, Steal, f"steal {'nothing' if not ious else '1 IOU' if ious == 1 else f'{ious} IOUs'}", ious)
-            for ious in range(MOST_STOLEN + 1)
+            for ious in range(MAX_STOLEN_IOUS + 1)
         )
         self.all = tuple(table)
 
@@ -59,7 +63,7 @@ class GnadenlosActions:
 def _all_bids(kinds: tuple[Iou, ...], counts: dict[int, int]) -> list[tuple[Iou, ...]]:
     return [
         ious
-        for count in range(1, MOST_IOUS + 1)
+        for count in range(1, MAX_BID_IOUS + 1)
         for ious in combinations_with_replacement(kinds, count)
         if all(ious.count(iou) <= counts[iou.value] for iou in ious)
     ]

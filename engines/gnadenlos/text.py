@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def render(game: Gnadenlos, view: GnadenlosView) -> str:
-    """The table as this seat sees it."""
+    """Return the table as this seat sees it."""
     parts = [_heading(game, view), _players(game, view), _market(game, view), _own(view) + _theft(view) + _hiring(view)]
     return "\n\n".join("\n".join(lines) for lines in parts)
 
@@ -105,12 +105,12 @@ def _hiring(view: GnadenlosView) -> list[str]:
 
 
 def _cards(cards: Iterable[object]) -> str:
-    """Cards in order; `?` is one that only its holder knows."""
+    """Return cards in order; `?` is one that only its holder knows."""
     return "  ".join(str(card) if card else "?" for card in cards) or "-"
 
 
 def _ious(ious: Iterable[Iou | None]) -> str:
-    """IOUs colour by colour; `?` is one that only its holder knows."""
+    """Return IOUs colour by colour; `?` is one that only its holder knows."""
     hand = list(ious)
     known = ious_text([iou for iou in hand if iou is not None])
     return " ".join(filter(None, (known, "?" * hand.count(None)))) or "-"

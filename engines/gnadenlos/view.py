@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from engines.gnadenlos.actions import MOST_STOLEN
+from engines.gnadenlos.actions import MAX_STOLEN_IOUS
 from engines.gnadenlos.bags import minus
 from engines.gnadenlos.cards import Adventurer, EventCard, Iou
 from harness import View
@@ -34,7 +34,7 @@ class Theft(Struct, frozen=True):
     @property
     def each(self) -> int:
         """How many IOUs a thief takes who steals."""
-        return MOST_STOLEN if len(self.thieves) == 1 else 1
+        return MAX_STOLEN_IOUS if len(self.thieves) == 1 else 1
 
 
 class GnadenlosView(View, frozen=True):
@@ -69,9 +69,9 @@ class GnadenlosView(View, frozen=True):
     crew: Cards
     """This seat's own adventurers."""
     crews: tuple[KnownCards, ...]
-    """What everybody knows of each seat's adventurers: the known ones, then None for each secret one."""
+    """What is public of each seat's adventurers: the known ones, then None for each secret one."""
     offers: Cards
-    """Turned-up adventurers that nobody has chosen yet."""
+    """Turned-up adventurers that were not chosen yet."""
     pairs: tuple[Cards, ...]
     """The pairs of the experienced variant's auction; a pair that was taken is empty."""
     pile: int
@@ -87,9 +87,9 @@ class GnadenlosView(View, frozen=True):
     hand: Ious
     """This seat's own IOUs."""
     hands: tuple[KnownIous, ...]
-    """What everybody knows of each seat's IOUs: the known ones, then None for each secret one."""
+    """What is public of each seat's IOUs: the known ones, then None for each secret one."""
     market: KnownIous
-    """The market place by place, without a theft's gaps; None for a set-up IOU that nobody has seen."""
+    """The market place by place, without a theft's gaps; None for a set-up IOU that no seat has seen."""
     unseen_ious: Ious
     """The set-up IOUs that have not been shown to all: those behind the Nones of `hands` and `market`."""
 
@@ -126,5 +126,5 @@ class GnadenlosView(View, frozen=True):
         return minus(self.unseen_adventurers, minus(self.crew, shown))
 
     def debt(self, seat: int) -> int:
-        """What this seat is known to owe in the market."""
+        """Return what this seat is known to owe in the market."""
         return sum(iou.value for iou in self.market if iou is not None and iou.colour == seat)

@@ -11,7 +11,7 @@ from harness import Action
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Reroll(Action):
-    """Roll a die of this face once more: the second chance (XP-7)."""
+    """Roll a die of this face again: the second chance (XP-7)."""
 
     kind: ClassVar[str] = "reroll"
 

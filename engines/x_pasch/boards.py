@@ -1,5 +1,7 @@
 """Boards as immutable counts: one tuple for each company, with the members of each seat."""
 
+# mypyc compiles this module: functions of typed values only; structs are in interpreted modules (core/compiled.py).
+
 from __future__ import annotations
 
 from typing import TypeVar
@@ -10,7 +12,7 @@ T = TypeVar("T")
 
 
 def leader(board: tuple[int, ...]) -> int:
-    """The one seat with most members; NOBODY if there is a tie (XP-5)."""
+    """Return the one seat with most members; NOBODY if there is a tie (XP-5)."""
     most, alone = board[0], 0
     for seat in range(1, len(board)):
         members = board[seat]
@@ -22,7 +24,7 @@ def leader(board: tuple[int, ...]) -> int:
 
 
 def place_of(company: int, table: tuple[int, ...]) -> int:
-    """Where a company lies that is on the table."""
+    """Return where a company lies that is on the table."""
     at = 0
     while table[at] != company:
         at += 1
@@ -30,13 +32,13 @@ def place_of(company: int, table: tuple[int, ...]) -> int:
 
 
 def replaced(values: tuple[T, ...], at: int, value: T) -> tuple[T, ...]:
-    """The values with one of them replaced."""
+    """Return the values with one of them replaced."""
     changed = list(values)
     changed[at] = value
     return tuple(changed)
 
 
 def lowest_alone(euros: tuple[int, ...]) -> int:
-    """The one seat with fewest euros; NOBODY if there is a tie (XP-7)."""
+    """Return the one seat with fewest euros; NOBODY if there is a tie (XP-7)."""
     fewest = min(euros)
     return euros.index(fewest) if euros.count(fewest) == 1 else NOBODY

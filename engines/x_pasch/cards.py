@@ -1,5 +1,7 @@
 """Hands and the pile: the deal, drawing, and putting a card under the pile."""
 
+# mypyc compiles this module: functions of typed values only; structs are in interpreted modules (core/compiled.py).
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
@@ -72,7 +74,7 @@ def _top(state: XPaschState) -> int:
     """Take the top card off the pile."""
     card = state.pile[0]
     state.pile = state.pile[1:]
-    if len(state.under) > len(state.pile):  # it was once put under the pile: whoever did so loses track of it (XP-23)
+    if len(state.under) > len(state.pile):  # it was put under the pile by a seat, which now loses track of it (XP-23)
         owner = state.under[0]
         state.under = state.under[1:]
         state.sunk = replaced(state.sunk, owner, state.sunk[owner][1:])

@@ -1,5 +1,7 @@
 """What may be chosen: the legal actions of each phase, in a stable order."""
 
+# mypyc compiles this module: functions of typed values only; structs are in interpreted modules (core/compiled.py).
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -20,12 +22,12 @@ DRAW: Final = 3
 
 
 def reroll(state: XPaschState) -> Actions:
-    """One die of any face shown, or none (XP-7)."""
+    """Return one die of any face shown, or none (XP-7)."""
     return state.rules.tables.rolls[state.dice].again
 
 
 def use_dice(state: XPaschState) -> Actions:
-    """Every use of the dice that is still open (XP-8), and to stop."""
+    """Return every use of the dice that is still open (XP-8), and to stop."""
     tables, seat, stage = state.rules.tables, state.seat, state.stage
     more = state.pile and state.hand_sizes[seat] < tables.hand_limit  # XP-15, XP-17
     legal = tables.draw_or_stop if more else tables.only_stop
@@ -43,7 +45,7 @@ def use_dice(state: XPaschState) -> Actions:
 
 
 def swap(state: XPaschState) -> Actions:
-    """Any card of the hand, or none (XP-16)."""
+    """Return any card of the hand, or none (XP-16)."""
     tables = state.rules.tables
     legal: list[Action] = [tables.swaps[card] for card in _different(state.hands[state.seat])]
     legal.append(tables.keep)
@@ -51,7 +53,7 @@ def swap(state: XPaschState) -> Actions:
 
 
 def over(_state: XPaschState) -> Actions:
-    """Nothing any more."""
+    """Return no actions: the game is over."""
     return ()
 
 
@@ -64,20 +66,20 @@ CHOICES: dict[str, Callable[[XPaschState], Actions]] = {
 
 
 def _foundings(state: XPaschState, roll: Roll) -> Actions:
-    """What can be founded of the hand (XP-9, XP-13)."""
+    """Return what can be founded of the hand (XP-9, XP-13)."""
     found = roll.found
     return tuple([way for card in _different(state.hands[state.seat]) for way in found[card]])
 
 
 def _placings(state: XPaschState, roll: Roll) -> Actions:
-    """What can be placed on the table (XP-11, XP-13, XP-18)."""
+    """Return what can be placed on the table (XP-11, XP-13, XP-18)."""
     few = roll.triple and state.supply[state.seat] <= state.rules.tables.small_supply
     place = roll.few if few else roll.place
     return tuple([way for company in state.table for way in place[company]])
 
 
 def _moves(state: XPaschState) -> Actions:
-    """The moves that XP-14 leaves open. They are kept until a board changes in a way that matters."""
+    """Return the moves that XP-14 leaves open. They are kept until a board changes in a way that matters."""
     seat, table, placed, rows = state.seat, state.table, state.placed, state.rules.tables.moves
     old = len(table) - state.fresh
     sources: list[tuple[Action | None, ...]] = []
@@ -100,7 +102,7 @@ def _moves(state: XPaschState) -> Actions:
 
 
 def _different(hand: tuple[int, ...]) -> list[int]:
-    """The cards of a hand without a second one of a print: they lie side by side."""
+    """Return the cards of a hand without a second one of a print: they lie side by side."""
     cards: list[int] = []
     last = -1
     for card in hand:

@@ -11,9 +11,9 @@ from harness import BadComponents, read_components
 
 TITLE = "X-Pasch"
 CARDS = 55  # XP-1
-MOST_INCOME = 9  # XP-1
-MOST_NUMBER = 18  # three sixes
-MOST_PLAYERS = 6
+MAX_INCOME = 9  # XP-1
+MAX_NUMBER = 18  # three sixes
+MAX_PLAYERS = 6
 
 
 class Figures(Struct, frozen=True, forbid_unknown_fields=True):
@@ -62,7 +62,7 @@ class Components(Struct, frozen=True, forbid_unknown_fields=True):
 class Company(Struct, frozen=True):
     """One of the 55 companies.
 
-    Cards that are printed alike cannot be told apart in hands and in the pile. There each goes by the lowest
+    Cards that are printed alike cannot be distinguished in hands and in the pile. There each goes by the lowest
     company number of its print, `card`; the first of them to be founded becomes that company, the second the next.
     """
 
@@ -90,7 +90,7 @@ class Company(Struct, frozen=True):
 
 
 def load(text: str) -> Components:
-    """The components in a file's text; anything that breaks the game is refused."""
+    """Return the components in a file's text; anything that breaks the game is refused."""
     components = read_components(TITLE, text, Components)
     _check_figures(components)
     for place, card in enumerate(components.deck.cards, start=1):
@@ -99,7 +99,7 @@ def load(text: str) -> Components:
 
 
 def companies_of(components: Components) -> tuple[Company, ...]:
-    """The companies in the order of the file, with cards that are printed alike side by side."""
+    """Return the companies in the order of the file, with cards that are printed alike side by side."""
     prints = Counter((card.number, card.pair, card.income, card.founding) for card in components.deck.cards)
     companies: list[Company] = []
     for (number, pair, income, founding), copies in prints.items():
@@ -118,8 +118,8 @@ def _check_figures(components: Components) -> None:
     _require(game.target >= 1, f"target must be at least 1, not {game.target}")
     _require(game.hand_at_start >= 0, f"hand_at_start cannot be negative ({game.hand_at_start})")
     _require(
-        game.hand_at_start * MOST_PLAYERS <= CARDS,
-        f"{MOST_PLAYERS} players cannot be dealt {game.hand_at_start} of {CARDS} cards each",
+        game.hand_at_start * MAX_PLAYERS <= CARDS,
+        f"{MAX_PLAYERS} players cannot be dealt {game.hand_at_start} of {CARDS} cards each",
     )
     _require(
         game.hand_limit >= max(game.hand_at_start, 1),
@@ -132,12 +132,10 @@ def _check_figures(components: Components) -> None:
 def _check_card(which: str, card: Card, members: int) -> None:
     _require(card.number is not None or card.pair is not None, f"{which} has neither a number nor a pair")
     if card.number is not None:
-        _require(
-            1 <= card.number <= MOST_NUMBER, f"{which}: no dice add up to {card.number}, only to 1 to {MOST_NUMBER}"
-        )
+        _require(1 <= card.number <= MAX_NUMBER, f"{which}: no dice add up to {card.number}, only to 1 to {MAX_NUMBER}")
     if card.pair is not None:
         _require(card.pair in PAIRS, f"{which}: pair is one of {', '.join(PAIRS)}, not {card.pair!r}")
-    _require(1 <= card.income <= MOST_INCOME, f"{which}: income goes from 1 to {MOST_INCOME} (XP-1), not {card.income}")
+    _require(1 <= card.income <= MAX_INCOME, f"{which}: income goes from 1 to {MAX_INCOME} (XP-1), not {card.income}")
     _require(
         1 <= card.founding <= members,
         f"{which}: founding goes from 1 to the {members} members of a player, not {card.founding}",

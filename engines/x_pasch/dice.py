@@ -1,5 +1,7 @@
 """Dice as sorted tuples of faces: which sets there are, what is left of one, and what meets a requirement."""
 
+# mypyc compiles this module: functions of typed values only; structs are in interpreted modules (core/compiled.py).
+
 from __future__ import annotations
 
 from itertools import combinations, combinations_with_replacement
@@ -16,12 +18,12 @@ PAIRS = (*map(str, FACES), ANY_PAIR)
 
 
 def all_dice() -> list[Dice]:
-    """Every set of up to three dice, the empty one first."""
+    """Return every set of up to three dice, the empty one first."""
     return [dice for count in range(DICE + 1) for dice in combinations_with_replacement(FACES, count)]
 
 
 def parts(dice: Dice) -> list[Dice]:
-    """Every different way to take some of these dice, fewest first."""
+    """Return every different way to take some of these dice, fewest first."""
     return sorted({part for count in range(1, len(dice) + 1) for part in combinations(dice, count)}, key=_fewest_first)
 
 
@@ -30,7 +32,7 @@ def _fewest_first(dice: Dice) -> tuple[int, Dice]:
 
 
 def without(dice: Dice, used: Dice) -> Dice:
-    """What is left of the dice when some are used."""
+    """Return what is left of the dice when some are used."""
     left = list(dice)
     for face in used:
         left.remove(face)
@@ -38,12 +40,12 @@ def without(dice: Dice, used: Dice) -> Dice:
 
 
 def is_triple(dice: Dice) -> bool:
-    """Whether these are three equal dice (XP-3)."""
+    """Return whether these are three equal dice (XP-3)."""
     return len(dice) == DICE and len(set(dice)) == 1
 
 
 def meets(dice: Dice, number: int | None, pair: str | None) -> bool:
-    """Whether the dice, all of them, meet a requirement in the ordinary way (XP-9)."""
+    """Return whether the dice, all of them, meet a requirement in the ordinary way (XP-9)."""
     return sum(dice) == number or (pair is not None and _is_pasch(dice, pair))
 
 
@@ -54,5 +56,5 @@ def _is_pasch(dice: Dice, pair: str) -> bool:
 
 
 def shown(dice: Dice) -> str:
-    """The dice as people write them: 3+5."""
+    """Return the dice as people write them: 3+5."""
     return "+".join(map(str, dice))

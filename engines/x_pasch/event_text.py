@@ -22,8 +22,8 @@ Data = dict[str, Any]
 
 
 def event_text(game: XPasch, event: Event) -> str:
-    """The event as a sentence."""
-    return _TELLERS[event.kind](game, event.data)
+    """Return the event as a sentence."""
+    return _SENTENCES[event.kind](game, event.data)
 
 
 def _deal(_game: XPasch, data: Data) -> str:
@@ -111,7 +111,7 @@ def _end(game: XPasch, data: Data) -> str:
     return f"The game ends: {why}. Euros: {final}."
 
 
-_TELLERS: dict[str, Callable[[XPasch, Data], str]] = {
+_SENTENCES: dict[str, Callable[[XPasch, Data], str]] = {
     "deal": _deal,
     "deck": _deck,
     "hand": _hand,
@@ -133,12 +133,12 @@ _TELLERS: dict[str, Callable[[XPasch, Data], str]] = {
 
 
 def _company(game: XPasch, number: int) -> str:
-    """A company on the table as the actions name it: "#47 (10/2-pasch)"."""
+    """Return a company on the table as the actions name it: "#47 (10/2-pasch)"."""
     return f"#{number} ({game.companies[number].requirement})"
 
 
 def _printed(game: XPasch, card: int) -> str:
-    """A card in a hand: it has no number yet."""
+    """Return a card in a hand: it has no number yet."""
     company = game.companies[card]
     return f"{company.requirement} (income {company.income}, bonus {company.founding})"
 

@@ -1,5 +1,7 @@
 """How the seats of X-Pasch stand, as numbers for a value function."""
 
+# mypyc compiles this module: functions of typed values only; structs are in interpreted modules (core/compiled.py).
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -24,8 +26,8 @@ Board = tuple[int, ...]
 
 
 def features(game: XPasch, views: Sequence[XPaschView]) -> list[list[float]]:
-    """A row for each seat: its money and income beside those of the others, the boards as they will probably be once
-    the dice on the table are used, and its cards."""
+    """Return a row for each seat: its money and income beside those of the others, the boards as they will probably be
+    once the dice on the table are used, and its cards."""
     table = views[0]
     players, euros, income, turn = table.players, table.euros, table.income, table.turn
     to_go = min([max(0, game.tables.target - has) / max(1, gets) for has, gets in zip(euros, income, strict=True)])
@@ -76,7 +78,7 @@ def features(game: XPasch, views: Sequence[XPaschView]) -> list[list[float]]:
 
 
 def _placing(game: XPasch, table: XPaschView) -> tuple[float, list[float]]:
-    """The most that one placing by the dice on the table can do for the seat on turn, and to each other seat."""
+    """Return the most that one placing by the dice on the table can do for the seat on turn, and to each other seat."""
     best, losses = 0.0, [0.0] * table.players
     turn, supply, place = table.turn, table.supply[table.turn], game.tables.rolls[table.dice].place
     for company, board in zip(table.table, table.members, strict=True):
@@ -92,7 +94,7 @@ def _placing(game: XPasch, table: XPaschView) -> tuple[float, list[float]]:
 
 
 def _founding(game: XPasch, view: XPaschView) -> float:
-    """The income of the best company that the dice on the table can found from this seat's hand."""
+    """Return the income of the best company that the dice on the table can found from this seat's hand."""
     found = game.tables.rolls[view.dice].found
     return max([game.companies[card].income for card in view.hand if found[card]], default=0.0)
 
@@ -115,19 +117,19 @@ def _leads(game: XPasch, boards: dict[int, Board], players: int) -> tuple[list[f
 
 @cache
 def _lasts(lead: int) -> float:
-    """How surely a lead of so many members will last until it pays."""
+    """Return the probability that a lead of this many members lasts until it pays."""
     return 1 / (1 + exp((0.5 - lead) / GRIP))
 
 
 @lru_cache(1 << 14)
 def _shares(board: Board) -> tuple[float, ...]:
-    """What part of a company's income each seat can expect."""
+    """Return what part of a company's income each seat can expect."""
     *_, second, most = sorted(board)
     return tuple([_lasts(members - (second if members == most else most)) if members else 0.0 for members in board])
 
 
 def _incomes(game: XPasch, boards: dict[int, Board], players: int) -> list[float]:
-    """The income that each seat can expect to keep."""
+    """Return the income that each seat can expect to keep."""
     incomes = [0.0] * players
     for company, board in boards.items():
         worth = game.companies[company].income
@@ -137,8 +139,8 @@ def _incomes(game: XPasch, boards: dict[int, Board], players: int) -> list[float
 
 
 def _dice_used(game: XPasch, view: XPaschView, now: dict[int, Board]) -> tuple[dict[int, Board], int, int]:
-    """The boards when the seat on turn has used its dice one after the other where they do most, what is left of its
-    supply, and how many cards it draws."""
+    """Return the boards when the seat on turn has used its dice one after the other where they do most, what is left of
+    its supply, and how many cards it draws."""
     boards = dict(now)
     dice, supply, hand = view.dice, view.supply[view.turn], list(view.hand)
     cards = 0
@@ -160,7 +162,8 @@ def _dice_used(game: XPasch, view: XPaschView, now: dict[int, Board]) -> tuple[d
 def _best_use(
     game: XPasch, boards: dict[int, Board], view: XPaschView, dice: Dice, supply: int, hand: Sequence[int]
 ) -> tuple[tuple[int, Board, Dice] | None, int | None]:
-    """Where some of these dice do most: the company, its board after it, and the dice; and the card that is founded."""
+    """Return where some of these dice do most: the company, its board after it, and the dice; and the card that is
+    founded."""
     roll, seat, empty = game.tables.rolls[dice], view.turn, (0,) * view.players
     best, most, founded = None, 0.0, None
     for company, board in boards.items():
@@ -184,6 +187,6 @@ def _best_use(
 
 
 def _gain(worth: int, before: Board, after: Board, seat: int) -> float:
-    """What the seat on turn gains by a change of a board, less some of what others do."""
+    """Return what the seat on turn gains by a change of a board, less some of what others do."""
     gains = [new - old for old, new in zip(_shares(before), _shares(after), strict=True)]
     return worth * (gains[seat] * (1 + SPITE) - SPITE * sum(gains))

@@ -1,5 +1,8 @@
 """X-Pasch as a Game: its options, its figures, its table of actions."""
 
+# mypyc compiles this module. `mypyc_attr` keeps methods overridable for plain Python subclasses. Structs and
+# dataclasses are in other modules: mypyc silently loses what makes them frozen.
+
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -8,7 +11,7 @@ from random import Random
 import msgspec
 
 from engines.x_pasch import event_text, text
-from engines.x_pasch.components import MOST_PLAYERS, TITLE, load
+from engines.x_pasch.components import MAX_PLAYERS, TITLE, load
 from engines.x_pasch.features import features
 from engines.x_pasch.imagine import imagine
 from engines.x_pasch.state import ROUNDS, XPaschState
@@ -25,7 +28,7 @@ class XPasch(Game[XPaschView]):
     title = TITLE
     version = "1"
     min_players = 3
-    max_players = MOST_PLAYERS
+    max_players = MAX_PLAYERS
     options = (
         Option(
             "target",
@@ -50,44 +53,45 @@ class XPasch(Game[XPaschView]):
         self.actions = self.tables.actions
 
     def new(self, players: int, chance: Chance, log: list[Event] | None = None) -> XPaschState:
-        """A fresh state, dealt, with seat 0's first roll."""
+        """Return a fresh state, dealt, with seat 0's first roll."""
         return XPaschState(self, players, chance, log).set_up()
 
     def imagine(self, view: XPaschView, rng: Random) -> XPaschState:
-        """A complete state that this view cannot tell from the real one."""
+        """Return a complete state that gives the same view."""
         return imagine(self, view, rng)
 
     def render(self, view: XPaschView) -> str:
-        """The view as text for a person."""
+        """Return the view as text for a person."""
         return text.render(self, view)
 
     def event_text(self, event: Event) -> str:
-        """The event as a sentence."""
+        """Return the event as a sentence."""
         return event_text.event_text(self, event)
 
     def score_text(self, score: float) -> str:
-        """Scores are money."""
+        """Return a score in euros."""
         return f"{super().score_text(score)} euro"
 
     def rules_text(self) -> str:
-        """The rules, as in docs/rules."""
+        """Return the rules, as in docs/rules."""
         return read_data_file("engines.x_pasch", "rules.md")
 
     def viewer_script(self) -> str:
-        """What draws the table in the replay viewer."""
+        """Return what draws the table in the replay viewer."""
         return read_data_file("engines.x_pasch", "board.js")
 
     def features(self, views: Sequence[XPaschView], scores: Sequence[int]) -> list[list[float]]:
-        """How each seat stands, as numbers."""
+        """Return how each seat stands, as numbers."""
         return features(self, views)
 
     def value_data(self) -> str:
-        """The value function that is learned as docs/ratings.md says."""
+        """Return the value function that is learned as docs/ratings.md says."""
         return read_data_file("engines.x_pasch", "value.json")
 
     def components(self) -> dict[str, object]:
-        """The target and the round limit in force, the companies by number, and the blocks of the components file."""
-        told = {"target": self.tables.target, "rounds": ROUNDS, "companies": self.companies}
-        told |= msgspec.structs.asdict(self.figures)
-        plain: dict[str, object] = msgspec.json.decode(msgspec.json.encode(told))
+        """Return the target and the round limit in force, the companies by number, and the blocks of the components
+        file."""
+        data = {"target": self.tables.target, "rounds": ROUNDS, "companies": self.companies}
+        data |= msgspec.structs.asdict(self.figures)
+        plain: dict[str, object] = msgspec.json.decode(msgspec.json.encode(data))
         return plain

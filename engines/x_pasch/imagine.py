@@ -1,4 +1,6 @@
-"""Builds a complete X-Pasch state that a view cannot tell from the real one (XP-23)."""
+"""Build a complete X-Pasch state that gives the same view as the real one (XP-23)."""
+
+# mypyc compiles this module: functions of typed values only; structs are in interpreted modules (core/compiled.py).
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def imagine(game: XPasch, view: XPaschView, rng: Random) -> XPaschState:
-    """Copies what the view shows and deals the hidden cards by `rng`."""
+    """Copy what the view shows and deal the hidden cards by `rng`."""
     state = XPaschState(game, len(view.euros), Chance(rng.getrandbits(48)))
     _copy_public(state, view)
     _deal_hidden(state, view, rng)
@@ -38,7 +40,7 @@ def _copy_public(state: XPaschState, view: XPaschView) -> None:
 
 
 def _deal_hidden(state: XPaschState, view: XPaschView, rng: Random) -> None:
-    """Deals the unseen cards over the other hands and the places of the pile that this seat does not know."""
+    """Deal the unseen cards over the other hands and the places of the pile that this seat does not know."""
     seat, sunk_here = view.seat, view.sunk
     cards = _shuffled(_unseen(state.rules.tables.deck, view.table, view.hand + sunk_here), rng)
     dealt = 0
@@ -67,7 +69,8 @@ def _deal_hidden(state: XPaschState, view: XPaschView, rng: Random) -> None:
 
 
 def _unseen(deck: tuple[int, ...], table: tuple[int, ...], held: tuple[int, ...]) -> list[int]:
-    """The cards of the deck that are neither on the table nor among those that the seat holds or has put away."""
+    """Return the cards of the deck that are neither on the table nor among those that the seat holds or has put
+    away."""
     hidden = [True] * len(deck)
     for company in table:
         hidden[company] = False
@@ -79,7 +82,7 @@ def _unseen(deck: tuple[int, ...], table: tuple[int, ...], held: tuple[int, ...]
 
 
 def _shuffled(cards: list[int], rng: Random) -> list[int]:
-    """The cards in any order, at a third of the price of a shuffle: search imagines a lot."""
+    """Return the cards in any order, at a third of the price of a shuffle: search imagines a lot."""
     random = rng.random
     drawn = [random() for _ in cards]
     order = sorted(range(len(cards)), key=drawn.__getitem__)

@@ -1,5 +1,8 @@
 """One play of X-Pasch: what is on the table, and the sequence of a turn and a round."""
 
+# mypyc compiles this module. `mypyc_attr` keeps methods overridable for plain Python subclasses. Structs and
+# dataclasses are in other modules: mypyc silently loses what makes them frozen.
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
@@ -31,7 +34,7 @@ class XPaschState(State[XPaschView]):
     forgets = frozenset({"hands", "pile", "sunk"})
 
     rules: XPasch
-    """The same as `game`, known by its own type."""
+    """The same as `game`, with its concrete type: mypyc then reads its attributes directly."""
 
     round: int
     stage: int
@@ -55,15 +58,15 @@ class XPaschState(State[XPaschView]):
     """For each seat, what it put under the pile and is still there."""
     swapped: tuple[int, ...]
     moves: tuple[Action, ...] | None
-    """The moves open to the player on turn; None when they must be worked out anew."""
+    """The moves open to the player on turn; None when they must be computed again."""
 
     def __init__(self, game: XPasch, players: int, chance: Chance, log: list[Event] | None = None) -> None:
-        """A table with nothing on it yet: `set_up`, `imagine` and `clone` lay it."""
+        """Create an empty table: `set_up`, `imagine` and `clone` fill it."""
         self.game = self.rules = game
         self.players, self.chance, self.log = players, chance, log
 
     def set_up(self) -> XPaschState:
-        """The state, dealt, at its first choice."""
+        """Return the state, dealt, at its first choice."""
         self.ending = ""
         players = self.players
         self.round, self.second_chance, self.swapped = 0, NOBODY, (0,) * players
@@ -75,7 +78,7 @@ class XPaschState(State[XPaschView]):
         return self
 
     def clone(self) -> XPaschState:
-        """An independent copy."""
+        """Return an independent copy."""
         new = XPaschState(self.rules, self.players, self.chance)
         new.seat, new.phase, new.legal, new.ending = self.seat, self.phase, self.legal, self.ending
         new.round, new.stage, new.dice, new.second_chance = self.round, self.stage, self.dice, self.second_chance
@@ -87,7 +90,7 @@ class XPaschState(State[XPaschView]):
         return new
 
     def view(self, seat: int) -> XPaschView:
-        """What this seat may know now."""
+        """Return what this seat may know now."""
         return XPaschView(
             seat, self.seat, self.phase, self.round, STAGES[self.stage], self.dice, self.second_chance, self.euros,
             self.income, self.supply, self.hand_sizes, self.hands[seat], self.table, self.members, self.placed,
@@ -95,15 +98,16 @@ class XPaschState(State[XPaschView]):
         )  # fmt: skip
 
     def scores(self) -> tuple[int, ...]:
-        """Euros (XP-20)."""
+        """Return euros (XP-20)."""
         return self.euros
 
     def unseen(self) -> int:
-        """Cards of the pile that nobody has put there."""
+        """Return the number of cards of the pile that no seat has put there."""
         return len(self.pile) - len(self.under)
 
     def redealt(self, chance: Chance) -> XPaschState:
-        """A copy with other luck to come; the pile lies in another order, but for cards that somebody put under it."""
+        """Return a copy with different future luck; the pile is in a different order, except for cards that a seat put
+        under it."""
         new = self.clone()
         new.chance = chance
         unseen = self.unseen()
@@ -111,7 +115,7 @@ class XPaschState(State[XPaschView]):
         return new
 
     def step(self, action: Action) -> None:
-        """Carry out a legal action and go on to the next choice."""
+        """Carry out a legal action and advance to the next choice."""
         phase = self.phase
         if phase == "dice":
             uses.use(self, action)
@@ -126,7 +130,7 @@ class XPaschState(State[XPaschView]):
             self._pass_on()
 
     def change_leader(self, at: int, before: int, after: int) -> None:
-        """Have the income of the company at this place of the table go to another seat, or to NOBODY (XP-5)."""
+        """Give the income of the company at this place of the table to another seat, or to NOBODY (XP-5)."""
         if before != after:
             worth = self.rules.tables.incomes[self.table[at]]
             income = list(self.income)
@@ -184,7 +188,7 @@ class XPaschState(State[XPaschView]):
         self.legal = use_dice(self)
 
     def _dice_done(self) -> None:
-        """XP-16 comes next for those it is open to."""
+        """End the use of dice: a seat that may swap a card is asked next (XP-16)."""
         if self.hand_sizes[self.seat] == self.rules.tables.hand_limit and self.pile:
             self.phase = "swap"
             self.legal = swap(self)

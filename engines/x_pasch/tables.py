@@ -1,5 +1,8 @@
 """What a configured game works out once: the action table, and what each set of dice can do with each company."""
 
+# mypyc compiles this module: plain classes with typed attributes, because it silently loses what makes structs and
+# dataclasses frozen, and reads typed attributes like fields of a C struct.
+
 from __future__ import annotations
 
 from itertools import product
@@ -20,7 +23,7 @@ class Roll:
     __slots__ = ("again", "few", "found", "place", "rest", "triple")
 
     again: Actions
-    """Which of them can be rolled once more, and to keep them (XP-7)."""
+    """The dice that can be rolled again, and to keep them (XP-7)."""
     found: tuple[Actions, ...]
     """For each card, the ways to found it."""
     place: tuple[Actions, ...]

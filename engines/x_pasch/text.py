@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def render(game: XPasch, view: XPaschView) -> str:
-    """The table as this seat sees it."""
+    """Return the table as this seat sees it."""
     blocks = [_heading(game, view), _seats(view), _companies(game, view), _cards(game, view)]
     return "\n\n".join("\n".join(block) for block in blocks if block)
 

@@ -1,5 +1,7 @@
 """The uses of the dice: what each does to the table."""
 
+# mypyc compiles this module: functions of typed values only; structs are in interpreted modules (core/compiled.py).
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def second_chance(state: XPaschState, action: Any) -> None:
-    """Roll one die once more, or leave the dice as they are (XP-7)."""
+    """Roll one die again, or leave the dice as they are (XP-7)."""
     if action.kind == "reroll":
         reroll(state, action)
     else:
@@ -39,7 +41,7 @@ def use(state: XPaschState, action: Any) -> None:
 
 
 def reroll(state: XPaschState, action: Reroll) -> None:
-    """Roll one die once more (XP-7). Which die it is does not change what it will show."""
+    """Roll one die again (XP-7). Its result does not depend on which die it is."""
     (rolled,) = state.chance.dice(1, 6, "second-chance", state.round, state.seat)
     face = FACES[rolled]
     state.dice = tuple(sorted((*without(state.dice, (action.face,)), face)))

@@ -54,9 +54,9 @@ class XPaschView(View, frozen=True):
         return len(self.euros)
 
     def on(self, company: int) -> tuple[int, ...]:
-        """The members of each seat on a company that is on the table."""
+        """Return the members of each seat on a company that is on the table."""
         return self.members[self.table.index(company)]
 
     def leader(self, company: int) -> int:
-        """Who collects a company's income as its board stands; -1 if nobody does."""
+        """Return the seat that collects a company's income now; -1 if there is none."""
         return leader(self.on(company))

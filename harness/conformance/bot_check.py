@@ -49,7 +49,7 @@ class StandIn(Bot):
     name = STAND_IN
 
     def choose(self, view: Any, actions: Any) -> Any:
-        """One of them."""
+        """Return one of them."""
         return actions[int(self.rng.random() * len(actions))]
 
 
@@ -77,7 +77,7 @@ class BotReport:
         return not self.problems
 
     def demand(self) -> None:
-        """Raises ConformanceError if anything is wrong."""
+        """Raise ConformanceError if anything is wrong."""
         if self.problems:
             raise ConformanceError(f"{self.bot} is not fit to play: " + " ".join(self.problems))
 
@@ -90,7 +90,7 @@ def check_bot(
     only: Sequence[str] = (),
     executor: OpensExecutor | None = None,
 ) -> BotReport:
-    """Plays every game that the bot claims at every player count, each match twice; what came of it.
+    """Play every game that the bot claims at every player count, each match twice; what came of it.
 
     `games` are those there are, by default all that are installed; `only` leaves out the others. A class is played in
     this process, by default: what hangs or kills it is survived by entrants in processes of their own, and by an
@@ -130,7 +130,7 @@ def _installed() -> Iterator[Game[Any]]:
 
 
 def _matches(game: Game[Any], players: int, name: str, seeds: Sequence[int]) -> Iterator[MatchSpec]:
-    """The bot in one seat after the other, and at the end in all seats."""
+    """Yield the bot in one seat after the other, and at the end in all seats."""
     for number, seed in enumerate(seeds):
         seats = [STAND_IN] * players
         seats[number % players] = name
@@ -145,7 +145,7 @@ def _spec(game: Game[Any], what: str, seed: int, seats: list[str]) -> MatchSpec:
 def _play_all(
     specs: Sequence[MatchSpec], roster: Roster, limits: Limits, report: BotReport, executor: OpensExecutor | None
 ) -> dict[str, GameRecord]:
-    """The records of these matches; after too many faults the rest is left out."""
+    """Return the records of these matches; after too many faults the rest is left out."""
     entrant, records, faults = roster.entrants[report.bot], {}, 0
     for record in _played(specs, roster, limits, executor):
         records[record.id] = record
@@ -222,7 +222,7 @@ class ImportTrial(msgspec.Struct, frozen=True):
     """And what it wrote in the course of a match."""
 
     def warnings(self) -> list[str]:
-        """What its author should know."""
+        """Return what its author should know."""
         found = []
         if self.seconds > SLOW_IMPORT:
             found.append(
@@ -275,7 +275,7 @@ def _try(handles: Sequence[int], payload: RosterPayload, name: str, threads: int
 
 
 def _beginning(prints: io.StringIO) -> str:
-    """The first of what was printed, which is forgotten then."""
+    """Return the first of what was printed, which is forgotten then."""
     said = prints.getvalue().strip()[:SHOWN]
     prints.seek(0)
     prints.truncate()

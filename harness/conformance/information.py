@@ -25,7 +25,7 @@ Policy = Callable[[Any, Sequence[Action], Random], Action]
 
 
 def at_random(_view: object, legal: Sequence[Action], rng: Random) -> Action:
-    """Any legal action."""
+    """Return any legal action."""
     return legal[int(rng.random() * len(legal))]
 
 
@@ -41,15 +41,15 @@ class Trial:
     most_decisions: int = 20_000
 
     def new(self, log: list[Event] | None = None) -> State[Any]:
-        """The state at the first choice."""
+        """Return the state at the first choice."""
         return self.game.new(self.players, Chance(self.seed), log)
 
     def rng(self) -> Random:
-        """The generator behind the policy."""
+        """Return the generator behind the policy."""
         return Random(self.seed)
 
     def play(self, state: State[Any]) -> Iterator[State[Any]]:
-        """Plays on; yields the state at each choice, before it is made, and once more when the game is over."""
+        """Play on; yields the state at each choice, before it is made, and once more when the game is over."""
         from harness.core.errors import ConformanceError
 
         rng = self.rng()
@@ -97,7 +97,7 @@ class NotedLuck(Chance):
         return super().number_for(where)
 
     def take_names(self) -> list[str]:
-        """The names drawn since it was last asked."""
+        """Return the names drawn since it was last asked."""
         names, self._names = self._names, []
         return names
 
@@ -111,12 +111,12 @@ class Step:
     view: View
 
     def looks_like(self, other: Step) -> bool:
-        """Whether the seat cannot tell the two apart."""
+        """Return whether the seat cannot tell the two apart."""
         return self.events == other.events and self.view == other.view
 
 
 def take_step(state: State[Any], action: Action, seat: int, luck: Chance) -> Step:
-    """What this seat sees of an action with this luck; the state stays as it is."""
+    """Return what this seat sees of an action with this luck; the state stays as it is."""
     after, log = state.clone(), list[Event]()
     after.chance, after.log = luck, log
     after.step(action)
@@ -139,7 +139,7 @@ class SeenChoice:
 
 
 def watch(state: State[Any], action: Action, seat: int, seed: int) -> SeenChoice:
-    """A choice of a match as a seat saw it; `seed` is for luck that might have come instead."""
+    """Return a choice of a match as a seat saw it; `seed` is for luck that might have come instead."""
     luck = NotedLuck(state.chance.seed)
     step = take_step(state, action, seat, luck)
     seen, otherwise = set(), []
@@ -154,7 +154,8 @@ def watch(state: State[Any], action: Action, seat: int, seed: int) -> SeenChoice
 
 
 def follow(world: State[Any], history: Sequence[SeenChoice], seat: int, rng: Random) -> State[Any] | None:
-    """The imagined state after choices that look to the seat as those of its history did; None if it cannot go so.
+    """Return the imagined state after choices that look to the seat as those of its history did; None if it cannot go
+    so.
 
     What others chose may be hidden: any choice of theirs will do that the seat cannot tell from the real one.
     """
@@ -170,7 +171,7 @@ def follow(world: State[Any], history: Sequence[SeenChoice], seat: int, rng: Ran
 
 
 def choices_of(trial: Trial) -> list[tuple[State[Any], Action]]:
-    """Every choice of a match: the state before it, and what was chosen."""
+    """Return every choice of a match: the state before it, and what was chosen."""
     choices, rng, state = [], trial.rng(), trial.new()
     while state.legal:
         action = trial.policy(state.view(state.seat), state.legal, rng)
@@ -189,7 +190,7 @@ def fingerprint(state: State[Any]) -> str:
 
 
 def attributes(state: State[Any]) -> dict[str, str]:
-    """The attributes of a state as texts, by name; its caches and who listens to it are left out."""
+    """Return the attributes of a state as texts, by name; its caches and who listens to it are left out."""
     left_out = {"log", *state.caches}
     found = {name: _text(value) for name, value in _parts(state) if name not in left_out}
     if not {"seat", "phase", "legal"} <= found.keys():  # then two states would be the same, whatever is in them
@@ -202,8 +203,8 @@ Fact = tuple[str, str]
 
 
 def facts(state: State[Any], names: Collection[str]) -> set[Fact]:
-    """What is where in these attributes of a state: what each place holds, and for collections also all that they
-    contain."""
+    """Return what is where in these attributes of a state: what each place holds, and for collections also all that
+    they contain."""
     found: set[Fact] = set()
     for name in names:
         _collect(getattr(state, name), name, found)
@@ -211,8 +212,8 @@ def facts(state: State[Any], names: Collection[str]) -> set[Fact]:
 
 
 def varying(states: Sequence[State[Any]]) -> set[str]:
-    """The attributes in which these states differ, except luck, what only follows from the rest, and what the rules
-    let seats forget."""
+    """Return the attributes in which these states differ, except luck, what only follows from the rest, and what the
+    rules let seats forget."""
     one, *others = states
     return {
         name
@@ -234,7 +235,8 @@ def _collect(value: object, path: str, found: set[Fact]) -> str:
 
 
 def contents(thing: object, path: str = "") -> dict[str, str]:
-    """Each place in a state, or in the data of an event, with all the plain values that it holds, in no order."""
+    """Return each place in a state, or in the data of an event, with all the plain values that it holds, in no
+    order."""
     found: dict[str, str] = {}
     if isinstance(thing, State):
         for name, value in _substance(thing):
@@ -260,7 +262,7 @@ def _substance(state: State[Any]) -> list[tuple[str, object]]:
 
 
 def _inside(value: object, path: str) -> list[tuple[str, object]] | None:
-    """What is inside of a value, place by place; None for what has no inside."""
+    """Return what is inside of a value, place by place; None for what has no inside."""
     match value:
         case None | bool() | int() | float() | str() | bytes() | Enum() | Action() | Game() | Chance():
             return None
@@ -395,7 +397,7 @@ def _check_deals(trial: Trial) -> None:
 
 
 def _told(events: Sequence[Event], seat: int) -> dict[str, str]:
-    """What the events tell a seat, each piece by a name: `hand 2.cards` is in the second event `hand`."""
+    """Return what the events tell a seat, each piece by a name: `hand 2.cards` is in the second event `hand`."""
     told: dict[str, str] = {}
     seen: Counter[str] = Counter()
     for event in events:
@@ -468,7 +470,7 @@ def _check_window(trial: Trial, choices: list[tuple[State[Any], Action]], first:
 
 
 def _part(place: str) -> str:
-    """`hands[2]` of `hands[2][0].suit`."""
+    """Return `hands[2]` of `hands[2][0].suit`."""
     return "".join(re.findall(r"^\w+|(?<=\w)[\[.]\w+\]?", place)[:2])
 
 
@@ -482,13 +484,13 @@ class _Tally:
             self.add(found)
 
     def add(self, found: set[Fact]) -> None:
-        """Counts one more."""
+        """Count one more."""
         self.counts.update(found)
         self.states += 1
 
 
 def _doubt(fact: Fact, imagined: _Tally, fitting: _Tally) -> int:
-    """How many imagined states have a fact that none has that fits, or lack one that all of those have."""
+    """Return how many imagined states have a fact that none has that fits, or lack one that all of those have."""
     count = fitting.counts[fact]
     if not count:
         return imagined.counts[fact]
@@ -496,5 +498,6 @@ def _doubt(fact: Fact, imagined: _Tally, fitting: _Tally) -> int:
 
 
 def _surprise(odd: int, imagined: int, fitting: int) -> float:
-    """How unlikely it is, as a logarithm, that by chance all the odd ones are among the imagined (Fisher's test)."""
+    """Return how unlikely it is, as a logarithm, that by chance all the odd ones are among the imagined (Fisher's
+    test)."""
     return log(comb(imagined + fitting, odd)) - log(comb(imagined, odd)) if odd else 0.0

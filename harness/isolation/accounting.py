@@ -498,7 +498,7 @@ def _parse_own_cgroup(mounts: str, groups: str) -> tuple[Path, Path] | None:
 
 
 def _has_controllers(folder: Path) -> bool:
-    """Whether children of this cgroup have the controllers."""
+    """Return whether children of this cgroup have the controllers."""
     return set(CONTROLLERS) <= _read_words(folder / "cgroup.subtree_control")
 
 

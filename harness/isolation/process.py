@@ -415,7 +415,7 @@ class Process:
         self._log.add(part)
 
     def last_stderr_line(self) -> str:
-        """The last line that the program wrote to stderr."""
+        """Return the last line that the program wrote to stderr."""
         return self._log.last_line.replace(f"{Path(self.folder).parent}/", "")
 
     def peak_memory(self) -> float:

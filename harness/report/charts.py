@@ -84,7 +84,7 @@ def _quiet() -> Iterator[None]:
 
 
 def draw(name: str, title: str, summary: str, height: float, paint: Callable[[Figure], None]) -> str:
-    """The SVG of what `paint` puts on a figure; `name` is unique in the page."""
+    """Return the SVG of what `paint` puts on a figure; `name` is unique in the page."""
     unique = "c" + sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:10]
     with mpl.rc_context({**_STYLE, "svg.hashsalt": unique}), _quiet():
         figure = Figure(figsize=(WIDTH, height), layout="constrained")
@@ -129,7 +129,7 @@ QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
 def charts(board: Leaderboard, facts: Facts) -> Iterator[Chart]:
-    """Every chart that there are enough matches for."""
+    """Yield every chart that there are enough matches for."""
     title, ratings, standings = board.title, board.ratings, board.standings[:MOST_BOTS]
     bots = [standing.line.bot for standing in standings]
     yield _ratings(title, standings)

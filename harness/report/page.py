@@ -37,34 +37,34 @@ _NAMED = re.compile(r"(?i)(\bseed\s+)\d+")
 
 
 def shown_seed(info: RunInfo) -> int | None:
-    """The seed of a run that is finished."""
+    """Return the seed of a run that is finished."""
     return info.plan.seed if info.finished else None
 
 
 def shown_command(info: RunInfo) -> str:
-    """What plays the run again, and has extended it, without its seed as long as it goes on."""
+    """Return what plays the run again, and has extended it, without its seed as long as it goes on."""
     typed = "\n".join([info.command, *info.extended])
     return typed if info.finished else "\n".join(map(without_seed, typed.split("\n")))
 
 
 def without_seed(command: str) -> str:
-    """A command, or a call from Python, without its seed."""
+    """Return a command, or a call from Python, without its seed."""
     typed = _TYPED.sub(rf"\g<1>{LATER}", command)
     return _CALLED.sub(rf"\g<1>{LATER}", typed) if command.startswith("harness.") else typed
 
 
 def shown_warnings(run: RunFolder) -> list[str]:
-    """What a reader should know, without the seed as long as the run goes on."""
+    """Return what a reader should know, without the seed as long as the run goes on."""
     return run.warnings if run.info.finished else [_NAMED.sub(rf"\g<1>{LATER}", text) for text in run.warnings]
 
 
 def still_open(run: RunFolder, formats: Mapping[str, Format], records: Iterable[GameRecord]) -> set[str]:
-    """Those of these matches whose deal is still to be played by somebody: who saw them would know its cards."""
+    """Return those of these matches whose deal is still to be played by somebody: who saw them would know its cards."""
     return {name for part, own in run.split(records) for name in _open_in(part, formats, own)}
 
 
 def _open_in(run: RunFolder, formats: Mapping[str, Format], asked: Sequence[GameRecord]) -> set[str]:
-    """The same for matches of one run."""
+    """Return the same for matches of one run."""
     if run.info.finished or run.info.plan.format == LEAGUE.name:  # which plays each deal once
         return set()
     seeds = {record.seed for record in asked}
@@ -76,7 +76,7 @@ def _open_in(run: RunFolder, formats: Mapping[str, Format], asked: Sequence[Game
 
 
 def _to_be_played(run: RunFolder, formats: Mapping[str, Format], seeds: set[int]) -> set[int]:
-    """The deals among these of which the schedule has matches that are not recorded."""
+    """Return the deals among these of which the schedule has matches that are not recorded."""
     schedule = Schedule(run.info.plan, formats)
     if schedule.adaptive:
         records = list(run.records() if schedule.format.reads_actions else run.results())
@@ -88,7 +88,7 @@ def _to_be_played(run: RunFolder, formats: Mapping[str, Format], seeds: set[int]
 
 
 def _not_whole(run: RunFolder, seeds: set[int]) -> set[int]:
-    """The deals among these that not everybody of a table has played from every seat."""
+    """Return the deals among these that not everybody of a table has played from every seat."""
     sets: Counter[tuple[int, str, int]] = Counter()
     for record in run.results():
         if record.seed in seeds:
@@ -121,8 +121,8 @@ class Scene:
 def scenes(
     games: Mapping[str, Game[Any]], chosen: Iterable[tuple[GameRecord, str]], withheld: Collection[str] = ()
 ) -> list[Scene]:
-    """The matches, packed; the last ones are left out when they would make the page too large, and those that are
-    `withheld` if nobody asked for them by name."""
+    """Return the matches, packed; the last ones are left out when they would make the page too large, and those that
+    are `withheld` if nobody asked for them by name."""
     packed: list[Scene] = []
     room = ROOM
     for record, reason in chosen:
@@ -155,7 +155,7 @@ def _scene(games: Mapping[str, Game[Any]], record: GameRecord, reason: str) -> S
 
 
 def scene_data(game: Game[Any], record: GameRecord) -> dict[str, object]:
-    """What the viewer needs of a match: docs/report.md has the schema."""
+    """Return what the viewer needs of a match: docs/report.md has the schema."""
     replay = Replay(game, record)  # walks beside the stream: that one tells what happened, this one what was seen
     head: dict[str, Any] = {}
     texts: dict[int, str] = {}
@@ -243,8 +243,8 @@ def report(
     without: Sequence[str] = (),
     formats: Mapping[str, Format] | None = None,
 ) -> str:
-    """The page of a run with the matches `asked` for and at most `most` others (all chosen ones if None), `without` the
-    matches of these bots; `formats` know what is still to be played."""
+    """Return the page of a run with the matches `asked` for and at most `most` others (all chosen ones if None),
+    `without` the matches of these bots; `formats` know what is still to be played."""
     _check_asked(run, asked, without)
     facts = facts_of(run, without)
     shown = watched(run, games, facts, asked, most, formats)
@@ -253,7 +253,7 @@ def report(
 
 
 def _check_asked(run: RunFolder, asked: Sequence[str], without: Sequence[str]) -> None:
-    """Raises UsageError for a match that is asked for and left out."""
+    """Raise UsageError for a match that is asked for and left out."""
     chosen = without_bots(without)
     for record in run.chosen(asked).values() if asked and without else ():
         if not chosen(record):
@@ -272,8 +272,8 @@ def render(
     without: Sequence[str] = (),
     formats: Mapping[str, Format] | None = None,
 ) -> str:
-    """The page of gathered facts; `links` leads from bots to their pages, `home` to the page above, `outcomes` are what
-    the format says of each game, `without` are bots whose matches were left out."""
+    """Return the page of gathered facts; `links` leads from bots to their pages, `home` to the page above, `outcomes`
+    are what the format says of each game, `without` are bots whose matches were left out."""
     return fill(
         "report.html",
         _viewer(games, shown),
@@ -312,8 +312,8 @@ def watched(
     most: int | None = None,
     formats: Mapping[str, Format] | None = None,
 ) -> list[Scene]:
-    """The matches of the replay viewer: those asked for, then those worth looking at; but none whose deal is still
-    being played."""
+    """Return the matches of the replay viewer: those asked for, then those worth looking at; but none whose deal is
+    still being played."""
     picks = [pick for pick in facts.picks.chosen() if pick.match not in asked][:most]
     reasons = {**dict.fromkeys(asked, ASKED), **{pick.match: pick.reason for pick in picks}}
     if not reasons:
@@ -371,7 +371,7 @@ def _about(run: RunFolder, facts: Facts) -> dict[str, object]:
 
 
 def _remarks(run: RunFolder, facts: Facts, without: Sequence[str]) -> list[str]:
-    """What a reader should know first."""
+    """Return what a reader should know first."""
     remarks = [left_out_sentence(without, facts.matches, facts.left_out)] if without else []
     if not facts.matches:
         remarks.append("No match has been played yet: there is nothing to rate.")

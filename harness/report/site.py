@@ -107,7 +107,7 @@ class Profile:
 
 
 def profile(bot: str, runs: Sequence[Published]) -> Profile:
-    """The bot's record in each game it played; `runs` come newest first."""
+    """Return the bot's record in each game it played; `runs` come newest first."""
     games = sorted({title for run in runs for title in run.boards})
     return Profile(bot, [found for game in games if (found := _in_game(bot, game, runs)) is not None])
 
@@ -129,7 +129,7 @@ def _in_game(bot: str, game: str, runs: Sequence[Published]) -> InGame | None:
 
 
 def _opponents(bot: str, game: str, runs: Sequence[Published]) -> list[Opponent]:
-    """Those it met, the one it finishes ahead of most often first."""
+    """Return those it met, the one it finishes ahead of most often first."""
     sums: dict[str, list[float]] = {}
     alone = {run.started for run in runs if not run.parts}
     for run in runs:
@@ -164,13 +164,13 @@ LONG_AGO = datetime.fromtimestamp(0, UTC)
 
 
 def site_id(runs: Sequence[Published]) -> str:
-    """An id for a site that has none yet: by its first run, so that it can be made again."""
+    """Return an id for a site that has none yet: by its first run, so that it can be made again."""
     first = min(runs, key=lambda run: (run.started, run.folder), default=None)
     return _urn("site", first.started if first else "", first.folder if first else "")
 
 
 def check_url(url: str) -> None:
-    """Raises UsageError for what is no web address; empty is none."""
+    """Raise UsageError for what is no web address; empty is none."""
     try:
         parts = urlsplit(url)
         fits = parts.scheme in ("http", "https") and bool(parts.hostname) and not (parts.query or parts.fragment)
@@ -181,7 +181,7 @@ def check_url(url: str) -> None:
 
 
 def feed(runs: Sequence[Published], of_site: str, url: str = "") -> bytes:
-    """The feed of these runs, newest first; links are relative, unless `url` says where the site is."""
+    """Return the feed of these runs, newest first; links are relative, unless `url` says where the site is."""
     base = f"{url.rstrip('/')}/" if url else ""
     newest = sorted(runs, key=_entry_time, reverse=True)[:MOST_ENTRIES]
     root = Element("feed", xmlns=ATOM)
@@ -208,7 +208,7 @@ def feed(runs: Sequence[Published], of_site: str, url: str = "") -> bytes:
 
 
 def _told(run: Published) -> list[str]:
-    """What the tables of a run say, in their own sentences."""
+    """Return what the tables of a run say, in their own sentences."""
     told = [f"{game}: {sentence}" for game, sentences in run.summaries.items() for sentence in sentences]
     if run.without:
         told.append(f"All matches of {', '.join(run.without)} are left out.")
@@ -232,7 +232,7 @@ def _entry_time(run: Published) -> datetime:
 
 
 def _time(text: str) -> datetime:
-    """What run.json has for a time; long ago if somebody has changed that."""
+    """Return what run.json has for a time; long ago if somebody has changed that."""
     try:
         time = datetime.fromisoformat(text)
         return (time if time.tzinfo else time.replace(tzinfo=UTC)).astimezone(UTC)
@@ -254,7 +254,8 @@ Badge = dict[str, str | int]
 
 
 def badges(runs: Sequence[Published]) -> dict[str, Badge]:
-    """The name of each file, without its ending, and what is in it. Places are those of the newest run of each game."""
+    """Return the name of each file, without its ending, and what is in it. Places are those of the newest run of each
+    game."""
     best: dict[str, tuple[float, str, Badge]] = {}
     found: dict[str, Badge] = {}
     for game, bot, row, field in _places(runs):
@@ -265,12 +266,12 @@ def badges(runs: Sequence[Published]) -> dict[str, Badge]:
 
 
 def badge_name(bot: str) -> str:
-    """The file of a bot's badge, without its ending; no other badge has it."""
+    """Return the file of a bot's badge, without its ending; no other badge has it."""
     return file_name(f"{bot} " if BETWEEN in bot else bot)  # which is no plain name, so that a digest is added
 
 
 def game_badge_name(bot: str, game: str) -> str:
-    """The file of a bot's badge for a game, without its ending."""
+    """Return the file of a bot's badge for a game, without its ending."""
     return f"{badge_name(bot)}{BETWEEN}{file_name(game)}"
 
 
@@ -311,7 +312,7 @@ RUNS, BOTS, DATA, SITE = "runs", "bots", "data.json", "site.json"
 def publish_runs(
     runs: Sequence[PageParts], to: Path, url: str = "", beside: Mapping[str, bytes] | None = None
 ) -> list[str]:
-    """Adds each run, then makes the pages of the site anew."""
+    """Add each run, then makes the pages of the site anew."""
     check_url(url)
     if (to / "index.html").exists() and not (to / SITE).exists():
         raise StoreError(f"{to} holds a site that arena did not make; publish to another folder.")
@@ -326,7 +327,7 @@ def publish_runs(
 
 
 def published(to: Path) -> list[Published]:
-    """The runs of a site, newest first."""
+    """Return the runs of a site, newest first."""
     runs = [_read(path) for path in (to / RUNS).glob(f"*/{DATA}")]
     return sorted(runs, key=lambda run: (run.started, run.folder), reverse=True)
 
@@ -364,7 +365,7 @@ def _add(parts: PageParts, to: Path) -> None:
 
 
 def _folder(run: RunFolder, to: Path) -> str:
-    """The run's own folder if it was published before, else a new one."""
+    """Return the run's own folder if it was published before, else a new one."""
     wanted = file_name(run.title)
     for number in count(1):
         folder = wanted if number == 1 else f"{wanted}-{number}"
@@ -380,7 +381,7 @@ def _folder(run: RunFolder, to: Path) -> str:
 
 
 def _is_of(other: Published, run: RunFolder) -> bool:
-    """Whether this was published of the same run; of one that was not finished then, its seed is not known."""
+    """Return whether this was published of the same run; of one that was not finished then, its seed is not known."""
     info, first = run.info, other.command.partition("\n")[0]  # what follows has extended it
     if other.seed is None:
         return (other.started, first) == (info.started, without_seed(info.command))
@@ -468,7 +469,7 @@ def _before(to: Path) -> _Before:
 
 
 def _take_away(to: Path, before: _Before, pages: Iterable[str], made: Iterable[str]) -> None:
-    """Takes away the pages and badges of bots that are in no run any more."""
+    """Take away the pages and badges of bots that are in no run any more."""
     gone = {f"{BOTS}/{name}" for name in {*before.bots.values()}.difference(pages)}
     gone |= {f"{BADGES}/{name}" for name in {*before.badges}.difference(made)}
     for place in filter(_OURS.fullmatch, gone):

@@ -49,7 +49,7 @@ def test_every_documented_event_has_its_own_words(name):
     )
     told = {event.kind for event in events_of(game(name))}
     assert told <= documented
-    tellers = import_module(f"engines.{name.replace('-', '_')}.event_text")._TELLERS
+    tellers = import_module(f"engines.{name.replace('-', '_')}.event_text")._SENTENCES
     assert set(tellers) == documented
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from engines.gnadenlos import SKILL, Buy, Gnadenlos, GnadenlosState, GnadenlosView, Lay, Pay
 from engines.gnadenlos.choices import choices
-from engines.gnadenlos.state import MOST_TURNS
+from engines.gnadenlos.state import MAX_TURNS
 from harness import Action, Chance, Event, read_data_file
 
 Policy = Callable[[GnadenlosView, Sequence[Action], Random], Action]
@@ -190,7 +190,7 @@ def test_nothing_is_lost_or_made_and_what_all_know_is_true(
     found = sum(int(str(event.data["found"])) for event in log if event.kind == "gold")
     spent = sum(int(str(event.data["paid"])) for event in log if event.kind in ("fame", "paid"))
     assert gold[-1] == gold[0] + found - spent
-    stopped = state.ending == "truncated" and state.number == MOST_TURNS  # GN-40
+    stopped = state.ending == "truncated" and state.number == MAX_TURNS  # GN-40
     assert stopped or state.ending in ("vultures", "undertaker", "goal")
     assert (state.ending == "undertaker") == (state.undertaker == state.game.figures.undertaker.steps)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engines.gnadenlos import Iou
-from engines.gnadenlos.state import MOST_TURNS
+from engines.gnadenlos.state import MAX_TURNS
 from harness import ranks_of
 from tests.rules.gnadenlos.scenario import (
     CHEAT,
@@ -164,10 +164,10 @@ def test_gn39_three_vultures_score_nothing():
     assert table(3, vultures=(LOSE, 0, LOSE - 1), fame=(0, 6, 6), gold=(30, 1, 0)).scores() == (0, 6001, 6000)
 
 
-@pytest.mark.parametrize(("number", "ending"), [(MOST_TURNS - 1, ""), (MOST_TURNS, "truncated")])
+@pytest.mark.parametrize(("number", "ending"), [(MAX_TURNS - 1, ""), (MAX_TURNS, "truncated")])
 def test_gn40_after_400_turns_the_game_is_stopped_and_scored_as_it_stands(number, ending):
     state = at_fame(3, number=number, crews=(GAME.adventurers[:3],) * 3, market=(Iou(4, 0),), gold=(0, 5, 5))
-    assert MOST_TURNS == 400
+    assert MAX_TURNS == 400
     buy(state, 0)
     assert state.ending == ending
     if ending:
