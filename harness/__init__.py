@@ -28,12 +28,12 @@ if TYPE_CHECKING:
         OpenRound,
         Outcome,
         Plan,
-        ResultTable,
         ResultTracker,
         Rounds,
     )
     from harness.core.records import Event, Fault, GameRecord, MatchSpec, Option, Value, ranks_of
     from harness.core.rng import Chance
+    from harness.core.table import Column, Table
     from harness.core.value_function import valuer_of
     from harness.league.api import League, new_league, open_league
     from harness.match.ask import Asked, AskedDecision
@@ -61,12 +61,12 @@ _HOME = {
         "OpenRound",
         "Outcome",
         "Plan",
-        "ResultTable",
         "ResultTracker",
         "Rounds",
     ),
     "core.records": ("Event", "Fault", "GameRecord", "MatchSpec", "Option", "Value", "ranks_of"),
     "core.rng": ("Chance",),
+    "core.table": ("Column", "Table"),
     "core.value_function": ("valuer_of",),
     "league.api": ("League", "new_league", "open_league"),
     "match.ask": ("Asked", "AskedDecision"),
@@ -80,10 +80,10 @@ _MODULE = {name: module for module, names in _HOME.items() for name in names}
 
 __all__ = [
     "NOBODY", "Action", "ArenaError", "Asked", "AskedDecision", "BadComponents", "BadOption", "Bot", "BotEntry",
-    "BotLike", "BracketEntry", "BracketRound", "Chance", "Comparison", "DecisionNotes", "DuplicateSet", "Event",
-    "Fault", "Format", "Game", "GamePlan", "GameRecord", "IllegalAction", "League", "LeagueChange", "LeagueStatus",
-    "Match", "MatchSpec", "OpenRound", "Option", "Outcome", "Plan", "Position", "RecordedFault", "ResultTable",
-    "ResultTracker", "Rounds", "Run", "RunRequest", "RunStatus", "State", "UsageError", "Value", "View",
+    "BotLike", "BracketEntry", "BracketRound", "Chance", "Column", "Comparison", "DecisionNotes", "DuplicateSet",
+    "Event", "Fault", "Format", "Game", "GamePlan", "GameRecord", "IllegalAction", "League", "LeagueChange",
+    "LeagueStatus", "Match", "MatchSpec", "OpenRound", "Option", "Outcome", "Plan", "Position", "RecordedFault",
+    "ResultTracker", "Rounds", "Run", "RunRequest", "RunStatus", "State", "Table", "UsageError", "Value", "View",
     "__version__", "ahead_of", "bot_named", "compare", "compare_to_others", "hookimpl", "mypyc_attr", "new_league",
     "open_league", "open_run", "play_match", "ranks_of", "read_components", "read_data_file", "tournament", "valuer_of",
 ]  # fmt: skip

@@ -12,14 +12,13 @@ from contextlib import contextmanager, nullcontext, redirect_stdout
 from html import escape
 from typing import Any
 
-from tabulate import tabulate
-
 from harness.core.action import View
 from harness.core.bot import DecisionNotes
 from harness.core.errors import UsageError
 from harness.core.game import Game
 from harness.core.options import BotLimits
 from harness.core.records import Fault, GameRecord, Isolation, MatchSpec, Value
+from harness.core.table import Table, columns
 from harness.executors.base import Job, Roster, isolated
 from harness.executors.retry import play_with_retry
 from harness.match.ask import Asked, BotDebugger, DecisionQuery, ask_about
@@ -27,6 +26,7 @@ from harness.match.faults import Limits
 from harness.match.replay import Position, narrate_match, positions, stream
 from harness.match.stdio import printing_to_stderr
 from harness.output.progress import Debugger
+from harness.output.tables import grid_text
 from harness.output.text import tell_confinement
 from harness.plugins.registry import Registry
 from harness.runs.request import SAFE_BITS, BotLike, RunRequest, draw_seed
@@ -151,15 +151,14 @@ class Match:
                 return one.view
         raise UsageError(f"{self.id} has decisions 0 to {len(self.record.actions) - 1}, not {decision}.")
 
-    def _rows(self) -> list[tuple[int, str, int, str]]:
+    def _table(self, table_format: str) -> str:
         failed = {fault.seat: fault.kind for fault in self.faults}
         order = sorted(range(len(self.bots)), key=lambda seat: (self.ranks[seat], seat))
-        return [(self.ranks[seat], self.bots[seat], self.scores[seat], failed.get(seat, "")) for seat in order]
-
-    def _table(self, table_format: str) -> str:
-        headers = ("rank", "bot", "score", "fault") if self.faults else ("rank", "bot", "score")
-        rows = [row[: len(headers)] for row in self._rows()]
-        return tabulate(rows, headers=headers, tablefmt=table_format, disable_numparse=True)
+        head = columns("text", "rank", "bot", "score", *(["fault"] if failed else []))
+        rows = [
+            [self.ranks[seat], self.bots[seat], self.scores[seat], failed.get(seat, "")][: len(head)] for seat in order
+        ]
+        return grid_text(Table(self.id, head, rows), table_format)
 
     def __repr__(self) -> str:
         return f"{self.game.title}, {self.id}\n\n{self._table('simple')}"

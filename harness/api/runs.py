@@ -19,20 +19,18 @@ from harness.executors.base import OutsideProcesses, expect_workers
 from harness.match.ask import Asked
 from harness.match.faults import FaultGroups, cause_of
 from harness.output.columns import Fields, ScoreText
-from harness.output.matches import MatchTable
-from harness.output.outcome import FormatResults, results_of, unfit_tables, write_outcome
-from harness.output.progress import Progress, at_terminal, play_watched
-from harness.output.tables import (
-    LeaderboardTables,
-    WideTables,
+from harness.output.leaderboard import (
     leaderboard_tables,
     overall_tables,
     pairwise_table,
     seats_table,
     surprises_table,
-    text_of,
     write_leaderboard,
 )
+from harness.output.matches import MatchTable
+from harness.output.outcome import FormatResults, results_of, unfit_tables, write_outcome
+from harness.output.progress import Progress, at_terminal, play_watched
+from harness.output.tables import Tables, text_of
 from harness.output.text import calls, fault_lines
 from harness.plugins.entrants import BotEntry
 from harness.plugins.features import LUCK_ADJUSTED_LEADERBOARDS, load_object
@@ -128,7 +126,7 @@ class Run:
         wide: bool = False,
         luck_adjusted: bool = False,
         values: Sequence[str | Path] = (),
-    ) -> LeaderboardTables:
+    ) -> Tables:
         """The leaderboards: a table for each game, and one over all if there are several. Shown as wide as the screen,
         or with these `columns`, or `wide`, with all of them; the rows have everything.
 
@@ -141,8 +139,8 @@ class Run:
                 boards = load_object(LUCK_ADJUSTED_LEADERBOARDS)(
                     self._folder, self._registry, list(self), values=[Path(file) for file in values], step=progress.step
                 )
-        shown = WideTables if wide or columns else LeaderboardTables
-        return shown(leaderboard_tables(boards, columns, self._score_texts(), entrants=self.info.entrants))
+        tables = leaderboard_tables(boards, columns, self._score_texts(), entrants=self.info.entrants)
+        return Tables(tables, wide=wide or bool(columns))
 
     def table(self, table_format: str = "simple", columns: Sequence[str] = (), wide: bool = False) -> str:
         """The leaderboards as text: "github", "csv", "json", "html", "latex" and more; "simple" is as shown."""
@@ -152,9 +150,9 @@ class Run:
         tables = leaderboard_tables(self._boards(), columns, over_all=over_all, entrants=entrants)
         return text_of(tables, table_format)
 
-    def games(self) -> LeaderboardTables:
+    def games(self) -> Tables:
         """The places of each bot in each game, and the order of those who play them all."""
-        return LeaderboardTables(overall_tables(self._boards()))
+        return Tables(overall_tables(self._boards()))
 
     def request(self) -> RunRequest:
         """What plays this run again, its seed included; its `save` makes a file of it. Refused where a bot was a class
@@ -168,17 +166,17 @@ class Run:
         """
         return request_of_run(self._one(), self._registry)[0]
 
-    def pairs(self) -> LeaderboardTables:
+    def pairs(self) -> Tables:
         """How often each bot finishes ahead of each other."""
-        return LeaderboardTables(pairwise_table(board) for board in self._boards())
+        return Tables(pairwise_table(board) for board in self._boards())
 
-    def surprises(self) -> LeaderboardTables:
+    def surprises(self) -> Tables:
         """The pairs of bots whose results differ most from what is expected."""
-        return LeaderboardTables(surprises_table(board) for board in self._boards())
+        return Tables(surprises_table(board) for board in self._boards())
 
-    def seats(self) -> LeaderboardTables:
+    def seats(self) -> Tables:
         """What a seat is worth."""
-        return LeaderboardTables(seats_table(board) for board in self._boards())
+        return Tables(seats_table(board) for board in self._boards())
 
     def outcome(self) -> FormatResults:
         """What the run's format says itself: a swiss its standing, a knockout its bracket, a gauntlet the differences

@@ -9,10 +9,11 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import click
-from tabulate import tabulate
 
 from harness.cli.options import BOT, GAME, load_plugins, note
 from harness.core.errors import UsageError
+from harness.core.table import Table, columns
+from harness.output.tables import grid_text
 
 # Functions import what they measure: shell completion and `arena bench --help` load this file, and must not wait for
 # engines and executors (0.3 s).
@@ -93,8 +94,7 @@ def _format_number(value: float) -> str:
 
 
 def _table(lines: Sequence[Sequence[str]], headers: Sequence[str]) -> str:
-    sides = ["left", *["right"] * (len(headers) - 1)]
-    return tabulate(lines, headers=headers, disable_numparse=True, colalign=sides)
+    return grid_text(Table("bench", [headers[0], *columns("number", *headers[1:])], lines))
 
 
 # Output of comparisons and breakdowns.

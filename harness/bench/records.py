@@ -226,7 +226,10 @@ STARTS: Mapping[str, tuple[tuple[str, ...], Mapping[str, str]]] = {
     "arena --help": ((ARENA, "--help"), {}),
     "completing a command": ((ARENA,), {**COMPLETION, "COMP_WORDS": "arena tour", "COMP_CWORD": "1"}),
     "completing a bot": ((ARENA,), {**COMPLETION, "COMP_WORDS": "arena tournament --bot r", "COMP_CWORD": "3"}),
-    "importing what a run needs": (("import harness.runs.setup, harness.output.tables, harness.executors.pool",), {}),
+    "importing what a run needs": (
+        ("import harness.runs.setup, harness.output.leaderboard, harness.executors.pool",),
+        {},
+    ),
     "loading all plugins": (("from harness.plugins.registry import load; load()",), {}),
     "configuring the bundled games": ((CONFIGURED,), {}),
     "arena tournament --deals 1": ((ARENA, "tournament", "--deals", "1", "--seed", "1"), {}),

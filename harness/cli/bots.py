@@ -7,11 +7,12 @@ from inspect import getdoc
 
 import click
 from msgspec import to_builtins
-from tabulate import tabulate
 
 from harness.cli.options import GAME, load_plugins, note, strict_option
 from harness.core.errors import PluginError
 from harness.core.options import allowed_text
+from harness.core.table import Table
+from harness.output.tables import grid_text
 from harness.plugins.entrants import unknown_games
 
 
@@ -57,7 +58,7 @@ def command(game: str | None, as_json: bool, strict: bool) -> None:
         (name, ", ".join(offer.cls.games) or "any", _about(offer.cls), f"{offer.source} {offer.version}".strip())
         for name, offer in offers
     ]
-    click.echo(tabulate(rows, headers=("bot", "games", "what it does", "from"), disable_numparse=True))
+    click.echo(grid_text(Table("bots", ("bot", "games", "what it does", "from"), rows)))
     options = [
         (f"{name}:{option.name}=...", str(option.default) or "-", allowed_text(option), option.help)
         for name, offer in offers
@@ -65,7 +66,7 @@ def command(game: str | None, as_json: bool, strict: bool) -> None:
     ]
     if options:
         click.echo("\nOptions:\n")
-        click.echo(tabulate(options, headers=("option", "default", "allowed", "what it is"), disable_numparse=True))
+        click.echo(grid_text(Table("options", ("option", "default", "allowed", "what it is"), options)))
 
 
 def _about(cls: type) -> str:

@@ -70,9 +70,10 @@ def command(cluster: str | None, as_json: bool) -> None:
 
 def _cluster(named: str, as_json: bool) -> None:
     from msgspec import to_builtins
-    from tabulate import tabulate
 
+    from harness.core.table import Table, columns
     from harness.executors.base import load_cluster
+    from harness.output.tables import grid_text
     from harness.plugins.features import CLUSTER_CHECKUP
 
     checkup = load_cluster(CLUSTER_CHECKUP)
@@ -92,13 +93,8 @@ def _cluster(named: str, as_json: bool) -> None:
             ]
             for one in found
         ]
-        click.echo(
-            tabulate(
-                rows,
-                headers=["node", "host", "threads", "python", "arena", "as here", "not enforced"],
-                disable_numparse=True,
-            )
-        )
+        head = columns("text", "node", "host", "threads", "python", "arena", "as here", "not enforced")
+        click.echo(grid_text(Table("nodes", head, rows)))
         click.echo(f"\nHere: {checkup.python_here()}, arena {checkup.arena_here()}.")
     if not all(one.same and one.enforced and not one.lacking for one in found):
         click.get_current_context().exit(1)

@@ -6,10 +6,11 @@ import json
 
 import click
 from msgspec import to_builtins
-from tabulate import tabulate
 
 from harness.cli.options import load_plugins, strict_option
 from harness.core.options import allowed_text
+from harness.core.table import Table
+from harness.output.tables import grid_text
 
 
 @click.command("formats", short_help="List the tournament formats that are installed, with their options.")
@@ -37,11 +38,11 @@ def command(as_json: bool, strict: bool) -> None:
         click.echo(json.dumps(data, indent=2))
         return
     rows = [(each.name, each.summary) for each in formats]
-    click.echo(tabulate(rows, headers=("format", "who meets whom"), disable_numparse=True))
+    click.echo(grid_text(Table("formats", ("format", "who meets whom"), rows)))
     options = [
         (f"{each.name}:{option.name}=...", str(option.default), allowed_text(option), option.help)
         for each in formats
         for option in each.options
     ]
     click.echo("\nOptions (arena tournament --format name:option=value):\n")
-    click.echo(tabulate(options, headers=("option", "default", "allowed", "what it is"), disable_numparse=True))
+    click.echo(grid_text(Table("options", ("option", "default", "allowed", "what it is"), options)))

@@ -6,10 +6,11 @@ import json
 
 import click
 from msgspec import to_builtins
-from tabulate import tabulate
 
 from harness.cli.options import load_plugins, strict_option
 from harness.core.options import allowed_text
+from harness.core.table import Table
+from harness.output.tables import grid_text
 
 
 @click.command("games", short_help="List the games that are installed.")
@@ -42,7 +43,7 @@ def command(as_json: bool, strict: bool) -> None:
         (name, offer.cls.title, f"{offer.cls.min_players}-{offer.cls.max_players}", offer.cls.version, offer.source)
         for name, offer in offers
     ]
-    click.echo(tabulate(rows, headers=("game", "title", "players", "rules", "from"), disable_numparse=True))
+    click.echo(grid_text(Table("games", ("game", "title", "players", "rules", "from"), rows)))
     options = [
         (name, option.name, str(option.default) or "-", allowed_text(option), option.help)
         for name, offer in offers
@@ -50,5 +51,4 @@ def command(as_json: bool, strict: bool) -> None:
     ]
     if options:
         click.echo("\nOptions (arena tournament --option name=value):\n")
-        headers = ("game", "option", "default", "allowed", "what it is")
-        click.echo(tabulate(options, headers=headers, disable_numparse=True))
+        click.echo(grid_text(Table("options", ("game", "option", "default", "allowed", "what it is"), options)))

@@ -118,8 +118,9 @@ def _check_names(run: RunFolder, asked: dict[str, Any]) -> None:
 
 def _text(run: RunFolder, asked: dict[str, Any]) -> str:
     """What is asked for, in the format that is asked for."""
+    from harness.output.leaderboard import KINDS, leaderboard_tables
     from harness.output.matches import bot_summary
-    from harness.output.tables import KINDS, leaderboard_tables, text_of
+    from harness.output.tables import text_of
     from harness.runs.index import ordered_results
 
     game, left_out, table_format = asked["game"], asked["left_out"], asked["table_format"]

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from harness.cli.completion import InstalledNames, ShownOption
     from harness.executors.base import ClusterChoice
     from harness.match.faults import FaultGroups
-    from harness.output.columns import Layout, ScoreText
+    from harness.output.columns import ScoreText
+    from harness.output.tables import Layout
     from harness.plugins.registry import Registry
     from harness.runs.request import RunRequest
     from harness.runs.store import RunFolder
@@ -316,7 +317,7 @@ def check_table_options(table_format: str, columns: Sequence[str]) -> None:
 
 def layout(wide: bool, columns: Sequence[str] = ()) -> Layout:
     """How tables are laid out on this terminal: columns that were asked for are all shown."""
-    from harness.output.columns import screen
+    from harness.output.tables import screen
 
     return screen(wide or bool(columns))
 

@@ -208,8 +208,9 @@ def _resume(asked: dict[str, Any]) -> tuple[RunFolder, RunSetup, BotLimits]:
 
 
 def _show(run: RunFolder, setup: RunSetup, complete: bool, faults: FaultGroups, asked: dict[str, Any]) -> None:
+    from harness.output.leaderboard import leaderboard_tables, write_leaderboard
     from harness.output.outcome import DATA, write_outcome
-    from harness.output.tables import leaderboard_tables, text_of, write_leaderboard
+    from harness.output.tables import text_of
     from harness.output.text import fault_fields
 
     boards, outcome = write_leaderboard(run), write_outcome(run, setup.schedule)
@@ -243,13 +244,15 @@ def _dry_run(setup: RunSetup, request: RunRequest) -> None:
     from harness.executors.base import default_workers, isolated
     from harness.match.stdio import no_breakpoints
     from harness.output.columns import about, duration
+    from harness.output.tables import grid_text
     from harness.output.text import tell_confinement
-    from harness.runs.setup import report, seconds_per_match, text
+    from harness.runs.setup import balance_tables, report, seconds_per_match
 
     workers = max(1, default_workers() if request.workers is None else request.workers)
     tell_confinement(setup.entrants, request.isolate)
     total = setup.schedule.count()
-    click.echo(text(report(setup.schedule)))
+    tables = balance_tables(report(setup.schedule))
+    click.echo("\n\n".join(f"{table.title}\n\n{grid_text(table)}" for table in tables))
     click.echo("\nMatches" + (": as many as the results ask for" if total is None else f": {total:,}"))
     with redirect_stdout(sys.stderr), no_breakpoints():
         each = seconds_per_match(setup.schedule, isolated(setup.roster, request.limits))

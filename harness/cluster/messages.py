@@ -21,7 +21,6 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 import dill
 import msgspec
 from msgspec import Struct
-from tabulate import tabulate
 
 from harness._version import VERSION
 from harness.core.bot import Bot
@@ -30,9 +29,11 @@ from harness.core.errors import ArenaError, UsageError, reason_of
 from harness.core.files import MAX_DATA_BYTES, UnreadableFile, read_regular_file
 from harness.core.game import Game
 from harness.core.options import BotLimits
+from harness.core.table import Table
 from harness.executors.base import Job, Roster, WorkerLoss
 from harness.executors.payload import dumps
 from harness.isolation.entrants import RemoteEntrant, SessionPool, files_of_command
+from harness.output.tables import grid_text
 from harness.plugins.bot_files import class_digest
 from harness.plugins.entrants import Entrant
 from harness.plugins.snapshots import Snapshot, bot_snapshot, project_of, specs_in_place
@@ -263,7 +264,7 @@ def differences(here: Mapping[str, str], node: str, facts: NodeFacts) -> list[No
 def difference_table(found: Iterable[NodeDifference]) -> str:
     """Return the differences as a table."""
     rows = [[one.node, one.what, _shorten(one.here), _shorten(one.there)] for one in found]
-    return tabulate(rows, headers=["node", "what", "here", "there"], disable_numparse=True)
+    return grid_text(Table("differences", ("node", "what", "here", "there"), rows))
 
 
 def remedy(found: Iterable[NodeDifference]) -> str:

@@ -119,8 +119,8 @@ def command(**asked: Any) -> None:
     """
     from harness.comparison.format import judges_of, verdicts
     from harness.comparison.sampling_units import ComparisonSpec
+    from harness.output.leaderboard import write_leaderboard
     from harness.output.progress import play_watched
-    from harness.output.tables import write_leaderboard
 
     cluster = chosen_cluster(asked)
     make_ready(asked["workers"], asked["threads"], elsewhere=bool(cluster.address))

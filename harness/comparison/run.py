@@ -24,8 +24,8 @@ from harness.core.plan import Plan
 from harness.core.records import Value
 from harness.core.value_function import value_function_of
 from harness.executors.base import expect_workers
+from harness.output.leaderboard import write_leaderboard
 from harness.output.progress import play_watched
-from harness.output.tables import write_leaderboard
 from harness.output.text import calls, fault_lines
 from harness.plugins.entrants import Entrant
 from harness.plugins.registry import Registry, house_bots

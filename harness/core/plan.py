@@ -14,45 +14,9 @@ from harness.core.errors import UsageError
 from harness.core.game import Game
 from harness.core.records import GameRecord, MatchSpec, Option, Value
 from harness.core.rng import Chance
+from harness.core.table import Table
 
-# What a format shows of its own, as plain values: tables, and a bracket.
-
-
-ShownValue = str | int | float | None
-
-
-@dataclass(frozen=True, slots=True)
-class ResultTable:
-    """One table of a format's own result: terminal, files, pages and notebooks show it.
-
-    Examples:
-        >>> ResultTable("the hill", ("bot", "deals held"), [("outlaw", 4), ("random", 1)]).fields()
-        [{'bot': 'outlaw', 'deals held': 4}, {'bot': 'random', 'deals held': 1}]
-    """
-
-    title: str
-    headers: Sequence[str]
-    rows: Sequence[Sequence[ShownValue]]
-    """A line each, with a value under each header. Text stands on the left, numbers on the right, None is nothing."""
-    data: Sequence[Mapping[str, object]] = ()
-    """What programs get in place of the rows, where there is more to say: a dict for each line."""
-    numbers: Sequence[str] = ()
-    """Headers of columns whose text is figures, as in `12.5 ± 3`: they stand on the right, too."""
-    keys: int = 1
-    """So many columns, the first ones, name the line: they are repeated where a wide table goes on below."""
-    notes: Sequence[str] = ()
-    """Sentences below the table."""
-    legend: str = ""
-    """How to read it; stands once, below the tables of all games."""
-
-    def __post_init__(self) -> None:
-        for row in self.rows:
-            if len(row) != len(self.headers):
-                raise ValueError(f"a line of {len(row)} values under {len(self.headers)} headers: {row!r}")
-
-    def fields(self) -> list[dict[str, object]]:
-        """The lines for programs."""
-        return [dict(one) for one in self.data] or [dict(zip(self.headers, row, strict=True)) for row in self.rows]
+# A bracket of a format in which bots are knocked out, as plain values.
 
 
 class BracketEntry(NamedTuple):
@@ -180,7 +144,7 @@ class Outcome:
     """Bots by the format's own measure, best first; empty if it has none."""
     note: str = ""
     """One sentence for people; it does not name the game."""
-    tables: tuple[ResultTable, ...] = ()
+    tables: tuple[Table, ...] = ()
     """Its own tables."""
     bracket: tuple[BracketRound, ...] = ()
     """The rounds of a format in which bots are knocked out, first to last: drawn as a bracket."""

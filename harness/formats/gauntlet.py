@@ -10,9 +10,10 @@ from math import fsum, inf, isfinite, sqrt
 from typing import NamedTuple
 
 from harness.core.errors import UsageError
-from harness.core.plan import DuplicateSet, Format, GamePlan, Outcome, Plan, ResultTable, Rounds, ShownValue
+from harness.core.plan import DuplicateSet, Format, GamePlan, Outcome, Plan, Rounds
 from harness.core.records import GameRecord
 from harness.core.rng import Chance
+from harness.core.table import Column, Table, columns
 from harness.formats.round_robin import TABLES, check_bots, tables_by_deal, tables_per_deal
 from harness.ratings.evidence import LEVEL, Interval, student_cdf, student_quantile
 
@@ -275,30 +276,30 @@ def outcome(results: PairedResults, sets: int) -> Outcome:
     return Outcome((), "" if still_open else note, (_lines(lines), more), open=still_open)
 
 
-def _lines(lines: Sequence[CandidateLine]) -> ResultTable:
+def _lines(lines: Sequence[CandidateLine]) -> Table:
     rows = [(line.bot, line.matches, percent(line.ahead), number(line.score)) for line in lines]
     data = [
         {"candidate": line.bot, "matches": line.matches, **fields("ahead", line.ahead, 4),
          **fields("mean score", line.score, 2)}
         for line in lines
     ]  # fmt: skip
-    headers = ("candidate", "matches", "ahead", "mean score")
-    return ResultTable("against the field", headers, rows, data, headers[2:], legend=f"{FIELD} {WITHIN}")
+    head = [*columns("auto", "candidate", "matches"), *columns("number", "ahead", "mean score")]
+    return Table("against the field", head, rows, data, legend=f"{FIELD} {WITHIN}")
 
 
-def _opponents(candidate: str, lines: Sequence[CandidateLine]) -> ResultTable:
+def _opponents(candidate: str, lines: Sequence[CandidateLine]) -> Table:
     rows = [(line.bot, line.matches, percent(line.ahead), number(line.score, "+")) for line in lines]
     data = [
         {"opponent": line.bot, "matches": line.matches, **fields("ahead", line.ahead, 4),
          **fields("score by", line.score, 2)}
         for line in lines
     ]  # fmt: skip
-    headers = ("opponent", "matches", "ahead", "score by")
+    head = [*columns("auto", "opponent", "matches"), *columns("number", "ahead", "score by")]
     legend = "ahead of an opponent: how often; score by: how much more the candidate scored. The hardest come first."
-    return ResultTable(f"{candidate} against each", headers, rows, data, headers[2:], legend=legend)
+    return Table(f"{candidate} against each", head, rows, data, legend=legend)
 
 
-def _differences(pairs: Sequence[PairedDifference], lines: Sequence[CandidateLine]) -> ResultTable:
+def _differences(pairs: Sequence[PairedDifference], lines: Sequence[CandidateLine]) -> Table:
     shown = pairs
     notes: list[str] = []
     if len(pairs) > MOST_PAIRS:
@@ -306,7 +307,7 @@ def _differences(pairs: Sequence[PairedDifference], lines: Sequence[CandidateLin
         after = dict(pairwise(order))
         shown = [pair for pair in pairs if pair.better == order[0] or after[pair.better] == pair.worse]
         notes = [f"{len(shown)} of {len(pairs)} pairs: each with the best and with the next. The JSON has all."]
-    rows: list[Sequence[ShownValue]] = [
+    rows: list[Sequence[object]] = [
         (
             pair.better,
             pair.worse,
@@ -328,10 +329,9 @@ def _differences(pairs: Sequence[PairedDifference], lines: Sequence[CandidateLin
         }
         for pair in pairs
     ]
-    headers = ("candidate", "other", "ahead by", "score by", "told apart", "pairing")
-    return ResultTable(
-        "differences between candidates", headers, rows, data, ("ahead by", "score by", "pairing"), 2, notes, PAIRED
-    )
+    numbers = columns("number", "ahead by", "score by")
+    head: list[Column | str] = ["candidate", "other", *numbers, "told apart", Column("pairing", "number")]
+    return Table("differences between candidates", head, rows, data, keys=2, notes=notes, legend=PAIRED)
 
 
 def _alone(line: CandidateLine) -> str:

@@ -8,9 +8,10 @@ from itertools import pairwise, repeat
 from random import Random
 
 from harness.core.errors import UsageError
-from harness.core.plan import DuplicateSet, Format, GamePlan, Outcome, Plan, ResultTable, Rounds, ShownValue
+from harness.core.plan import DuplicateSet, Format, GamePlan, Outcome, Plan, Rounds
 from harness.core.records import GameRecord, Option
 from harness.core.rng import Chance
+from harness.core.table import Table
 from harness.formats.gauntlet import sides
 from harness.formats.round_robin import MOST_TABLES_ASKED
 from harness.ratings.anytime import AnytimeClaims, Claim, JointPosterior, RandomRoundClaims
@@ -26,12 +27,12 @@ LEGEND = "The order is the ladder's own guess. All claims together hold whoever 
 
 def knowledge_table(
     order: Sequence[str], told: Collection[Claim], about: Collection[str], contenders: Collection[str] | None
-) -> ResultTable:
+) -> Table:
     """A line for each bot, the probably strongest first; of the bots that the run is `about`, if it is about some.
 
     `contenders` are those who may still be the best, if that is what the ladder is to find out.
     """
-    rows: list[Sequence[ShownValue]] = []
+    rows: list[Sequence[object]] = []
     data = []
     for place, name in enumerate(order, 1):
         if about and name not in about:
@@ -48,7 +49,7 @@ def knowledge_table(
         )  # fmt: skip
     best = () if contenders is None else ("may be best",)
     headers = ("guess", "bot", *best, "better than", "worse than", "open against")
-    return ResultTable("what is known, and what is open", headers, rows, data, keys=2, legend=LEGEND)
+    return Table("what is known, and what is open", headers, rows, data, keys=2, legend=LEGEND)
 
 
 def _named(names: Sequence[str]) -> str:
@@ -64,21 +65,21 @@ MOST_DRAWS = 5
 """Draws of strengths for one table of contenders."""
 MUCH = 1e9
 """More than any difference of strengths."""
-Table = list[int]
+Seating = list[int]
 
 
 def contenders(
     beliefs: JointPosterior, seats: int, tables: int, luck: Random, left: Sequence[int], met: Sequence[Sequence[int]]
-) -> list[Table]:
+) -> list[Seating]:
     """For the best bot, who is one of those `left`: who is the best of strengths that may be true, and of others.
 
     This is top-two Thompson sampling. An unlucky bot is tried again as long as it may be the best. Where fewer are left
     than there are seats, those fill the table whom the first has met least, by `met`, the sets of each pair.
     """
-    found: list[Table] = []
+    found: list[Seating] = []
     meetings = [list(row) for row in met]
     while len(found) < tables:
-        table: Table = []
+        table: Seating = []
         for _ in range(MOST_DRAWS):
             drawn = beliefs.sample(luck)
             best = max(left, key=drawn.__getitem__)
@@ -96,9 +97,9 @@ def contenders(
     return found
 
 
-def by_lot(groups: Sequence[Sequence[int]], seats: int, tables: int, luck: Random) -> list[Table]:
+def by_lot(groups: Sequence[Sequence[int]], seats: int, tables: int, luck: Random) -> list[Seating]:
     """For the order: lots decide who of a group sits with whom, so that all have the same opponents in the long run."""
-    found: list[Table] = []
+    found: list[Seating] = []
     while len(found) < tables:
         drawn = []
         for group in groups:
@@ -116,12 +117,12 @@ def around(
     luck: Random,
     about: Sequence[int],
     known: Collection[frozenset[int]],
-) -> list[Table]:
+) -> list[Seating]:
     """For newcomers: each in turn meets those who are the better in one draw of strengths and the worse in another.
 
     Lots decide between these; then come those nearest to it, and last the pairs that are `known`.
     """
-    found: list[Table] = []
+    found: list[Seating] = []
     for number in range(tables):
         newcomer, first, second = about[number % len(about)], beliefs.sample(luck), beliefs.sample(luck)
 

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from itertools import combinations, islice, pairwise
 from math import fsum
 
-from harness.core.plan import Format, GamePlan, Outcome, Plan, ResultTable, Rounds, ShownValue
+from harness.core.plan import Format, GamePlan, Outcome, Plan, Rounds
 from harness.core.records import GameRecord, Option
 from harness.core.rng import Chance
+from harness.core.table import Column, Table, columns
 from harness.formats.common import RoundRecords, Tally, amount, play_round, sizes_of_round, still_to_play
 
 # What a swiss shows: the standing with all that decided it, and who met whom in which round.
@@ -49,11 +50,11 @@ def _standing(
     played: Sequence[Mapping[str, Tally]],
     decided_by: Mapping[str, tuple[float, float, int]],
     totals: Mapping[str, Tally],
-) -> ResultTable:
+) -> Table:
     shares, others = ([decided_by[bot][which] for bot in final] for which in (0, 1))
     share_text, other_text = _percents(shares), _percents(others)
     byes = [sum(bot not in one for one in played) for bot in final]
-    rows: list[Sequence[ShownValue]] = []
+    rows: list[Sequence[object]] = []
     data: list[Mapping[str, object]] = []
     for place, bot in enumerate(final, 1):
         total, (share, met, lot) = totals[bot], decided_by[bot]
@@ -67,24 +68,17 @@ def _standing(
              "opponents share": round(met, 6), "lot": lot, "byes": byes[place - 1], "places": after}
         )  # fmt: skip
     byes_header = ["byes"] if any(byes) else []
-    headers = ["place", "bot", "points", "share", "opponents", "lot", *byes_header, "after rounds"]
-    return ResultTable(
-        f"standing after {_rounds(played)}",
-        headers,
-        rows,
-        data,
-        ("points", "share", "opponents", "after rounds"),
-        keys=2,
-        legend=STANDING,
-    )
+    figures = columns("number", "points", "share", "opponents")
+    head: list[Column | str] = ["place", "bot", *figures, "lot", *byes_header, Column("after rounds", "number")]
+    return Table(f"standing after {_rounds(played)}", head, rows, data, keys=2, legend=STANDING)
 
 
 def _meetings(
     final: Sequence[str], places: Sequence[Mapping[str, int]], played: Sequence[Mapping[str, Tally]]
-) -> ResultTable:
+) -> Table:
     at = places[-1]
     data: list[Mapping[str, object]] = []
-    rows: list[Sequence[ShownValue]] = []
+    rows: list[Sequence[object]] = []
     for bot in final:
         cells = []
         for number, (one, after) in enumerate(zip(played, places, strict=True), 1):
@@ -96,8 +90,8 @@ def _meetings(
                  "most": mine.most if mine else 0, "place": after[bot]}
             )  # fmt: skip
         rows.append((at[bot], bot, *cells))
-    headers = ["#", "bot", *(f"R{number}" for number in range(1, len(played) + 1))]
-    return ResultTable("round by round", headers, rows, data, headers[2:], keys=2, legend=MEETINGS)
+    by_round = columns("number", *(f"R{number}" for number in range(1, len(played) + 1)))
+    return Table("round by round", ["#", "bot", *by_round], rows, data, keys=2, legend=MEETINGS)
 
 
 def _rounds(played: Sequence[object]) -> str:

@@ -24,7 +24,7 @@ from harness.league.standings import (
 )
 from harness.league.verify import LeagueFindings, check_league
 from harness.output.progress import Outlook, at_terminal
-from harness.output.tables import LeaderboardTables
+from harness.output.tables import Tables
 from harness.output.text import tell_confinement
 from harness.plugins.entrants import BotEntry
 from harness.plugins.registry import Registry
@@ -95,16 +95,16 @@ class League:
         done, _ = play_league(self._league, self._registry(request), request, until, quiet=quiet, softly=softly)
         return done
 
-    def standings(self, era: int | None = None, *, across: bool = False, everybody: bool = False) -> LeaderboardTables:
+    def standings(self, era: int | None = None, *, across: bool = False, everybody: bool = False) -> Tables:
         """Return the table of each game: of the newest versions, or with `everybody` of all that have played."""
         self._league.journal.read()
-        return LeaderboardTables(standings_tables(standings_of(self._league, era, across=across), everybody))
+        return Tables(standings_tables(standings_of(self._league, era, across=across), everybody))
 
-    def history(self, bot: str) -> LeaderboardTables:
+    def history(self, bot: str) -> Tables:
         """Return a table of the versions of a bot for each game, the newest first."""
         self._league.journal.read()
         versions = versions_of(self._league, bot, standings_of(self._league))
-        return LeaderboardTables(history_table(bot, game, rows) for game, rows in versions.items())
+        return Tables(history_table(bot, game, rows) for game, rows in versions.items())
 
     def differences(self, bot: str) -> Sequence[Differences]:
         """Return where the newest version of a bot decides differently from the one before."""

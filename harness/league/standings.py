@@ -17,13 +17,14 @@ from harness.core.errors import ArenaError, StoreError, UsageError
 from harness.core.game import Game
 from harness.core.options import BotLimits
 from harness.core.records import GameRecord
+from harness.core.table import Column, Table, columns
 from harness.executors.base import Roster, isolated
 from harness.league.folder import LeagueFolder, open_era, restore_entrant
 from harness.league.journal import BotEvent, EraBegun, Member, Membership, Standing
 from harness.league.strengths import Strength, Strengths, chance_better
 from harness.match.ask import ask_again
-from harness.output.columns import NOTHING, Fields, file_name, percent
-from harness.output.tables import DataTable, text_of
+from harness.output.columns import Fields, percent
+from harness.output.tables import file_name, text_of
 from harness.plugins.registry import Registry
 from harness.ratings.evidence import Interval
 from harness.runs.index import feed, ordered_results
@@ -317,40 +318,34 @@ def _varied(examples: Sequence[OtherDecision]) -> list[OtherDecision]:
 # Tables
 
 
-LEGENDS = {
-    "ahead": "ahead: percentage of the other bots that it is expected to finish ahead of, with a 95% interval.",
-    "state": "state: the newest version plays, older ones are kept as opponents.",
-}
-SURE_LEGEND = "sure: probability that this version is better than the one before."
+AHEAD = Column(
+    "ahead",
+    "number",
+    legend="ahead: percentage of the other bots that it is expected to finish ahead of, with a 95% interval.",
+)
+STATE = Column("state", legend="state: the newest version plays, older ones are kept as opponents.")
+SURE = Column("sure", "number", legend="sure: probability that this version is better than the one before.")
 
 
-def standings_tables(standings: Standings, everybody: bool = False) -> list[DataTable]:
+def standings_tables(standings: Standings, everybody: bool = False) -> list[Table]:
     """Return a table for each game: of the newest versions, or with `everybody` of all that have played."""
     return [_table(game, visible_rows(rows, everybody), standings, everybody) for game, rows in standings.games.items()]
 
 
-def _table(game: str, rows: Sequence[LeagueRow], standings: Standings, everybody: bool) -> DataTable:
+def _table(game: str, rows: Sequence[LeagueRow], standings: Standings, everybody: bool) -> Table:
     teams = any(row.team for row in rows)
-    headers = ["place", "bot", "ahead", "rating", "matches"]
-    headers += (["state"] if everybody else []) + (["team"] if teams else [])
+    head: list[Column | str] = ["place", "bot", AHEAD, *columns("number", "rating", "matches")]
+    head += ([STATE] if everybody else []) + (["team"] if teams else [])
     cells = []
     for place, row in zip(places_of(rows), rows, strict=True):
         strength = row.strength
-        shown = [str(place), row.name, _percent(strength), f"{strength.value:+.2f}", f"{strength.matches:,}"]
-        cells.append(shown + ([row.standing] if everybody else []) + ([row.team or NOTHING] if teams else []))
+        shown: list[object] = [place, row.name, _percent(strength), f"{strength.value:+.2f}", f"{strength.matches:,}"]
+        cells.append(shown + ([row.standing] if everybody else []) + ([row.team or None] if teams else []))
     notes = [f"Not seated yet: {', '.join(waiting)}."] if (waiting := standings.waiting.get(game)) else []
     if standings.left_out:
         notes.append(f"{standings.left_out:,} matches do not count: a banned bot took part.")
-    legends = LEGENDS if everybody else {"ahead": LEGENDS["ahead"]}
-    return DataTable(
-        game,
-        [_fields(place, row) for place, row in zip(places_of(rows), rows, strict=True)],
-        headers,
-        cells,
-        notes,
-        words=frozenset(("bot", "state", "team")),
-        legends=legends,
-    )
+    data = [_fields(place, row) for place, row in zip(places_of(rows), rows, strict=True)]
+    return Table(game, head, cells, data, notes=notes)
 
 
 def places_of(rows: Sequence[LeagueRow]) -> list[int]:
@@ -380,17 +375,16 @@ def _fields(place: int, row: LeagueRow) -> Fields:
     }
 
 
-def history_table(bot: str, game: str, rows: Sequence[VersionRow]) -> DataTable:
+def history_table(bot: str, game: str, rows: Sequence[VersionRow]) -> Table:
     """Return the table of the versions of a bot in one game, the newest first."""
-    headers = ["version", "joined", "state", "ahead", "matches", "sure"]
     cells = [
         [
             row.name,
             row.joined[:10],
             row.standing,
-            NOTHING if row.strength is None else _percent(row.strength),
+            None if row.strength is None else _percent(row.strength),
             "0" if row.strength is None else f"{row.strength.matches:,}",
-            NOTHING if row.better is None else f"{row.better:.0%}",
+            None if row.better is None else f"{row.better:.0%}",
         ]
         for row in rows
     ]
@@ -407,9 +401,8 @@ def history_table(bot: str, game: str, rows: Sequence[VersionRow]) -> DataTable:
         }
         for row in rows
     ]
-    words = frozenset(("version", "joined", "state"))
-    legends = {"ahead": LEGENDS["ahead"], "sure": SURE_LEGEND}
-    return DataTable(f"{bot}, {game}", fields, headers, cells, words=words, legends=legends)
+    head = (*columns("text", "version", "joined", "state"), AHEAD, Column("matches", "number"), SURE)
+    return Table(f"{bot}, {game}", head, cells, fields)
 
 
 def _percent(strength: Strength) -> str:
@@ -484,10 +477,10 @@ class LeagueTables:
     """Makes the tables of leagues for the live page, and reuses them for a while."""
 
     def __init__(self) -> None:
-        self._made: dict[Path, tuple[float, Sequence[DataTable]]] = {}
+        self._made: dict[Path, tuple[float, Sequence[Table]]] = {}
         """Folder -> when its tables expire, and the tables."""
 
-    def __call__(self, folder: Path) -> Sequence[DataTable]:
+    def __call__(self, folder: Path) -> Sequence[Table]:
         """Return the tables of the league in a folder; none if it has not played yet."""
         due, tables = self._made.get(folder, (0.0, ()))
         began = monotonic()

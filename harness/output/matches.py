@@ -5,14 +5,14 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 
-from tabulate import tabulate
-
 from harness.core.errors import UnknownName
 from harness.core.plan import Plan
 from harness.core.records import GameRecord, shares_ahead
+from harness.core.table import Column, Table, columns
 from harness.match.faults import cause_of
-from harness.output.columns import Fields, ScoreText, screen_width
-from harness.output.tables import leaderboard_table, pairwise_table
+from harness.output.columns import Fields, ScoreText
+from harness.output.leaderboard import leaderboard_table, pairwise_table
+from harness.output.tables import grid_text, screen_width
 from harness.ratings.leaderboard import Leaderboard, RatingSet
 from harness.ratings.trueskill import by_game, by_option, by_players
 from harness.runs.queries import FoundMatches, MatchLine
@@ -46,22 +46,15 @@ class MatchTable(tuple[MatchLine, ...]):
         return self.text() + (f"\n\n{more}" if more else "")
 
     def _repr_html_(self) -> str:
-        return str(
-            tabulate(
-                [_cells(line, self.scores.get(line.game, str)) for line in self],
-                HEADERS,
-                tablefmt="html",
-                disable_numparse=True,
-            )
-        )
+        cells = [_cells(line, self.scores.get(line.game, str)) for line in self]
+        return grid_text(Table("matches", columns("text", *HEADERS), cells), "html")
 
     def text(self) -> str:
         """The table, as wide as the terminal, or 80 columns where there is none."""
         cells = [_cells(line, self.scores.get(line.game, str)) for line in self]
         seats, happened = _widths(cells, screen_width())
         rows = [(match, _wrap(sat, seats), _wrap(said, happened), count) for match, sat, said, count in cells]
-        align = ("left", "left", "left", "right")
-        return str(tabulate(rows, HEADERS, disable_numparse=True, colalign=align if rows else None))
+        return grid_text(Table("matches", [*HEADERS[:3], Column(HEADERS[3], "number")], rows))
 
 
 def remark(shown: int, total: int) -> str:

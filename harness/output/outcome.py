@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING
 
 from harness._version import VERSION
 from harness.core.errors import ArenaError, StoreError, UnknownName, UsageError
-from harness.core.plan import BracketEntry, BracketRound, Format, Outcome, ResultTable, ShownValue
-from harness.output.columns import NOTHING, Fields, Layout, screen_width, wrapped_text
-from harness.output.tables import FORMATS, DataTable, leaderboard_files, text_of
+from harness.core.plan import BracketEntry, BracketRound, Format, Outcome
+from harness.core.table import Column, Table
+from harness.output.columns import Fields
+from harness.output.leaderboard import leaderboard_files
+from harness.output.tables import FORMATS, Layout, heading, paragraph, screen_width, text_of, wrapped_text
 from harness.plugins.discovery import shown
 from harness.plugins.registry import Registry
 from harness.runs.index import ordered_results
@@ -273,7 +275,7 @@ def outcome_fields(outcome: Outcome) -> Fields:
         "standing": list(outcome.standing),
         "note": outcome.note,
         "open": outcome.open,
-        "tables": {table.title: table.fields() for table in outcome.tables},
+        "tables": {table.title: table.rows for table in outcome.tables},
         "bracket": [each.fields() for each in outcome.bracket],
     }
 
@@ -292,7 +294,7 @@ def outcome_text(results: FormatResults, table_format: str, width: int | None = 
     told = _Text(table_format, width)
     for game, outcome in results.items():
         for table in outcome.tables:
-            told.table(data_table(game, table))
+            told.table(titled(game, table))
         if outcome.bracket and drawn:
             told.drawing(f"{game}: {BRACKET}", bracket_text(outcome.bracket, width))
         elif outcome.bracket:
@@ -315,72 +317,41 @@ class _Text:
     def __post_init__(self) -> None:
         self.parts: list[str] = []
 
-    def table(self, table: DataTable) -> None:
+    def table(self, table: Table) -> None:
         self.parts.append(text_of([replace(table, legend="")], self.table_format, Layout(self.width)))
 
     def drawing(self, title: str, text: str) -> None:
         if self.table_format in MARKUP:
-            self.parts.append(f'<h2>{escape(title)}</h2>\n\n<pre style="line-height: 1.2">{escape(text)}</pre>')
+            text = f'<pre style="line-height: 1.2">{escape(text)}</pre>'
         elif self.table_format in FENCED:
-            self.parts.append(f"## {title}\n\n```text\n{text}\n```")
-        else:
-            self.parts.append(f"{title}\n\n{text}")
+            text = f"```text\n{text}\n```"
+        self.parts.append(f"{heading(title, self.table_format)}\n\n{text}")
 
     def sentence(self, text: str) -> None:
-        if self.table_format in MARKUP:
-            text = f"<p>{escape(text)}</p>"
-        elif self.table_format == "simple":
-            text = wrapped_text(text, self.width)
-        self.parts.append(text)
+        wrapped = wrapped_text(text, self.width) if self.table_format == "simple" else text
+        self.parts.append(paragraph(wrapped, self.table_format))
 
 
-def data_tables(game: str, outcome: Outcome) -> list[DataTable]:
-    """All of an outcome as tables, its bracket included."""
-    tables = [data_table(game, table) for table in outcome.tables]
+def titled(game: str, table: Table) -> Table:
+    """Return a table of a format with the game in its title."""
+    return replace(table, title=f"{game}: {table.title}")
+
+
+def data_tables(game: str, outcome: Outcome) -> list[Table]:
+    """Return all tables of an outcome, including its bracket."""
+    tables = [titled(game, table) for table in outcome.tables]
     return [*tables, bracket_table(game, outcome.bracket)] if outcome.bracket else tables
 
 
-def data_table(game: str, table: ResultTable) -> DataTable:
-    """A format's table as one that can be printed."""
-    words = {
-        header
-        for place, header in enumerate(table.headers)
-        if header not in table.numbers and any(isinstance(row[place], str) for row in table.rows)
-    }
-    return DataTable(
-        f"{game}: {table.title}",
-        table.fields(),
-        list(table.headers),
-        [[cell_text(value) for value in row] for row in table.rows],
-        list(table.notes),
-        table.legend,
-        keys=table.keys,
-        words=frozenset(words),
-    )
-
-
-def bracket_table(game: str, rounds: Iterable[BracketRound]) -> DataTable:
-    """A bracket as a table: a line for each bot of each round."""
-    headers = ["round", "table", "bot", "points", "goes on"]
-    rows: list[Fields] = []
+def bracket_table(game: str, rounds: Iterable[BracketRound]) -> Table:
+    """Return a bracket as a table with a line for each bot of each round."""
+    cells: list[tuple[str, int | None, str, float | None, bool | None]] = []
     for each in rounds:
         for number, table in enumerate(each.tables, 1):
-            rows += [
-                {"round": each.name, "table": number, "bot": one.bot, "points": one.points, "goes on": one.through}
-                for one in table
-            ]
-        rows += [{"round": each.name, "table": None, "bot": bot, "points": None, "goes on": True} for bot in each.byes]
-    cells = [[cell_text(row[header]) for header in headers] for row in rows]
-    return DataTable(f"{game}: {BRACKET}", rows, headers, cells, keys=2, words=frozenset(("round", "bot", "goes on")))
-
-
-def cell_text(value: ShownValue | object) -> str:
-    """A value for people."""
-    if value is None:
-        return NOTHING
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return f"{value:g}" if isinstance(value, float) else str(value)
+            cells += [(each.name, number, one.bot, one.points, one.through) for one in table]
+        cells += [(each.name, None, bot, None, True) for bot in each.byes]
+    head = ("round", "table", "bot", "points", Column("goes on", "text"))
+    return Table(f"{game}: {BRACKET}", head, cells, keys=2)
 
 
 # A format's own result beside the records: outcome.md and outcome.json, derived like the leaderboard.

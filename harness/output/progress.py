@@ -19,7 +19,8 @@ from harness.core.records import shares_ahead
 from harness.executors.base import HERE, ClusterChoice
 from harness.match.faults import FaultGroups
 from harness.match.stdio import replaced_streams
-from harness.output.columns import about, progress_width, rate
+from harness.output.columns import about, rate
+from harness.output.tables import progress_width
 from harness.output.text import tell_confinement
 from harness.runs.runner import play_run
 from harness.runs.scheduler import Schedule

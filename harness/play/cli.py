@@ -104,7 +104,7 @@ def _resumed(asked: dict[str, Any]) -> tuple[SavedMatch, Entrant | None]:
 
 
 def _play(console: Console, saved: SavedMatch, adviser: Entrant | None) -> int:
-    from harness.output.tables import write_leaderboard
+    from harness.output.leaderboard import write_leaderboard
     from harness.play.session import PlaySession
     from harness.play.terminal import INTERRUPTED, Interrupts, PlayerQuit
 

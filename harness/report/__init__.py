@@ -11,8 +11,8 @@ from harness.core.errors import StoreError, UnknownName, UsageError
 from harness.core.game import Game
 from harness.core.plan import Format, Outcome
 from harness.core.records import GameRecord
-from harness.output.columns import short
 from harness.output.outcome import FormatResults, format_results
+from harness.output.tables import short
 from harness.plugins.registry import Registry
 from harness.runs.setup import installed_games
 from harness.runs.store import RunFolder, write_whole

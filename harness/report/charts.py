@@ -20,8 +20,10 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
-from harness.output.columns import percent, short
-from harness.output.tables import DataTable, pairwise_table, seats_table
+from harness.core.table import Table
+from harness.output.columns import percent
+from harness.output.leaderboard import pairwise_table, seats_table
+from harness.output.tables import cell_text, short
 from harness.ratings.leaderboard import Leaderboard, Standing
 from harness.ratings.trueskill import Ratings
 from harness.report.facts import Facts
@@ -251,7 +253,7 @@ def _heat_map(title: str, field: int, bots: Sequence[str], met: Mapping[tuple[ob
     return Chart(name, "Who finishes ahead of whom", summary, svg, ("bot", *bots), rows)
 
 
-def _seats(title: str, table: DataTable) -> Chart:
+def _seats(title: str, table: Table) -> Chart:
     places = [(f"seat {row['seat']} of {row['players']}", row) for row in table.rows]
 
     def paint(figure: Figure) -> None:
@@ -270,7 +272,8 @@ def _seats(title: str, table: DataTable) -> Chart:
     )
     name = f"{title}-seats"
     svg = draw(name, f"Seat advantage, {title}", summary, _height(len(places)), paint)
-    return Chart(name, "Seat advantage", summary, svg, table.headers, table.cells)
+    cells = [[cell_text(value) for value in line] for line in table.cells]
+    return Chart(name, "Seat advantage", summary, svg, table.headers, cells)
 
 
 def _number(value: object) -> float | None:

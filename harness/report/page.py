@@ -16,8 +16,8 @@ from harness.core.game import Game
 from harness.core.plan import LEAGUE, Format, Outcome
 from harness.core.records import Event, GameRecord
 from harness.match.replay import Replay, stream
-from harness.output.columns import short
-from harness.output.tables import overall_tables
+from harness.output.leaderboard import overall_tables
+from harness.output.tables import short
 from harness.ratings.leaderboard import Leaderboard
 from harness.report import left_out_sentence, without_bots
 from harness.report.charts import charts
@@ -279,7 +279,7 @@ def render(
         _viewer(games, shown),
         run=_about(run, facts),
         warnings=[*_remarks(run, facts, without), *shown_warnings(run)],
-        boards=[*_board_parts(run, boards, facts, games), *(table_part(one, {}) for one in overall_tables(boards))],
+        boards=[*_board_parts(run, boards, facts, games), *(table_part(one) for one in overall_tables(boards))],
         outcomes=outcome_parts(outcomes or {}),
         scenes=[_Listed(scene, games.get(scene.record.game)) for scene in shown],
         shown={scene.record.id for scene in shown},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from importlib import resources
@@ -15,9 +15,11 @@ from markupsafe import Markup
 
 from harness._version import VERSION
 from harness.core.plan import BracketEntry, BracketRound, Outcome
-from harness.output.columns import COLUMNS, NOTHING, ScoreText, duration, letters, short, visible
-from harness.output.outcome import FINAL, BracketPlaces, bracket_table, data_table, is_tree
-from harness.output.tables import DataTable, leaderboard_table
+from harness.core.table import Column, Table
+from harness.output.columns import ScoreText, duration, letters
+from harness.output.leaderboard import leaderboard_table
+from harness.output.outcome import FINAL, BracketPlaces, bracket_table, is_tree
+from harness.output.tables import QUIET, as_text, short, visible
 from harness.plugins.entrants import BotInfo
 from harness.ratings.leaderboard import Leaderboard
 
@@ -26,10 +28,6 @@ if TYPE_CHECKING:
 
 
 # A leaderboard, or a table like one, for a page: what is read, and what it is sorted by.
-
-
-QUIET = ("0", "", NOTHING)
-"""What an alarm says when nothing is wrong."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,52 +69,36 @@ def board_part(
     entrants: Sequence[BotInfo] = (),
 ) -> BoardPart:
     """A leaderboard for a page."""
-    keys = {column.name: column.sort_by or column.name for column in COLUMNS}
-    return table_part(leaderboard_table(board, score_text=score_text, entrants=entrants), keys, drawn)
+    return table_part(leaderboard_table(board, score_text=score_text, entrants=entrants), drawn)
 
 
-def table_part(table: DataTable, keys: Mapping[str, str], drawn: Sequence[Chart] = ()) -> BoardPart:
-    """A table for a page; `keys` has the fields that columns are sorted by. Alarms are there if something is wrong."""
-    shown = [
-        place
-        for place, header in enumerate(table.headers)
-        if header not in table.alarms or any(row[place] not in QUIET for row in table.cells)
-    ]
-
-    def kind(header: str, text: str = "") -> str:
-        alarm = header in table.alarms and text not in QUIET
-        classes = (
-            ("word", header in table.words),
-            ("bot", header == "bot"),
-            ("group", header == "group"),
-            ("alarm", alarm),
-        )
-        return " ".join(name for name, fits in classes if fits)
-
-    lines = [
-        Entry(
-            str(row["bot"]),
-            [
-                Cell(
-                    cells[place],
-                    _key(row.get(keys.get(header := table.headers[place], header), cells[place])),
-                    kind(header, cells[place]),
-                    header == "bot",
-                )
-                for place in shown
-            ],
-        )
-        for row, cells in zip(table.rows, table.cells, strict=True)
-    ]
-    headers = [table.headers[place] for place in shown]
-    told = [text for header, text in table.legends.items() if header in headers]
-    legend = " ".join([*told, table.legend]).strip()
-    titles = [(header.upper() if header in table.alarms else header, kind(header)) for header in headers]
+def table_part(table: Table, drawn: Sequence[Chart] = ()) -> BoardPart:
+    """Return a table for a page; an alarm column is there if it has something to report."""
+    shown = as_text(table)
+    columns = shown.columns
+    lines = []
+    for row, cells in zip(table.rows, shown.cells, strict=True):
+        texts = [str(cell) for cell in cells]
+        keys = [row.get(column.sort_by or column.name, text) for column, text in zip(columns, texts, strict=True)]
+        found = [
+            Cell(text, "" if key is None else str(key), _classes(column, text), column.name == "bot")
+            for column, text, key in zip(columns, texts, keys, strict=True)
+        ]
+        lines.append(Entry(str(row["bot"]), found))
+    legend = " ".join([*(column.legend for column in columns if column.legend), table.legend]).strip()
+    titles = [(column.name.upper() if column.alarm else column.name, _classes(column)) for column in columns]
     return BoardPart(table.title, titles, lines, table.summary, [*table.notes, legend], drawn)
 
 
-def _key(value: object) -> str:
-    return "" if value is None else str(value)
+def _classes(column: Column, text: str = "") -> str:
+    """Return the CSS classes of a cell, or of a header."""
+    classes = (
+        ("word", column.kind == "text"),
+        ("bot", column.name == "bot"),
+        ("group", column.name == "group"),
+        ("alarm", column.alarm and text not in QUIET),
+    )
+    return " ".join(name for name, fits in classes if fits)
 
 
 # A format's own result for a page: its tables, and its bracket with a place in a grid for everything.
@@ -145,7 +127,7 @@ class BracketPart:
     """Of the grid; 0 if it is no tree."""
     rows: int
     placed: Sequence[Placed]
-    numbers: DataTable
+    numbers: Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +135,7 @@ class OutcomePart:
     """One game's part of the page."""
 
     title: str
-    tables: Sequence[DataTable]
+    tables: Sequence[Table]
     bracket: BracketPart | None
     sentences: Sequence[str]
     legends: Sequence[str]
@@ -170,7 +152,7 @@ def _part(game: str, outcome: Outcome) -> OutcomePart:
     still_open = f"Still open: {outcome.open}" if outcome.open else ""
     return OutcomePart(
         game,
-        [replace(data_table(game, table), title=table.title) for table in outcome.tables],
+        list(map(as_text, outcome.tables)),
         _bracket(game, outcome.bracket) if outcome.bracket else None,
         [text for text in (outcome.note, still_open) if text],
         list(dict.fromkeys(table.legend for table in outcome.tables if table.legend)),
@@ -179,7 +161,7 @@ def _part(game: str, outcome: Outcome) -> OutcomePart:
 
 
 def _bracket(game: str, rounds: Sequence[BracketRound]) -> BracketPart:
-    numbers = bracket_table(game, rounds)
+    numbers = as_text(bracket_table(game, rounds))
     if not is_tree(rounds):
         return BracketPart(rounds, 0, 0, [], numbers)
     places = BracketPlaces(rounds)

@@ -19,11 +19,10 @@ from msgspec import Struct
 
 from harness._version import VERSION
 from harness.core.errors import StoreError, UsageError
-from harness.output import tables
-from harness.output.columns import file_name, visible
+from harness.output.leaderboard import KINDS, leaderboard_table, overall_tables, pairwise_table
 from harness.output.outcome import FILES as OUTCOME_FILES
 from harness.output.outcome import outcome_files
-from harness.output.tables import leaderboard_table, overall_tables, pairwise_table
+from harness.output.tables import file_name, text_of, visible
 from harness.ratings.leaderboard import Leaderboard
 from harness.report.facts import Facts, facts_of
 from harness.report.page import render, shown_command, shown_seed, watched, without_seed
@@ -358,9 +357,9 @@ def _add(parts: PageParts, to: Path) -> None:
             write_whole(folder / name, outcomes[name])
         else:
             (folder / name).unlink(missing_ok=True)
-    for kind in tables.KINDS:
+    for kind, make_tables in KINDS.items():
         for ending in ("csv", "json"):
-            write_whole(folder / f"{kind}.{ending}", tables.render(boards, ending, kind).encode() + b"\n")
+            write_whole(folder / f"{kind}.{ending}", text_of(make_tables(boards), ending).encode() + b"\n")
     write_whole(folder / DATA, _json(about))  # last: with it the run counts as published
 
 
@@ -416,7 +415,9 @@ def _published(
         boards={board.title: leaderboard_table(board, entrants=info.entrants).rows for board in boards},
         pairs={board.title: pairwise_table(board).rows for board in boards},
         form=form,
-        summaries={table.title: table.summary for table in (*map(leaderboard_table, boards), *overall_tables(boards))},
+        summaries={
+            table.title: list(table.summary) for table in (*map(leaderboard_table, boards), *overall_tables(boards))
+        },
         overall=[row for table in overall_tables(boards) for row in table.rows],
         without=list(without),
     )

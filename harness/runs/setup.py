@@ -16,7 +16,6 @@ from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import asdict, replace
-from tabulate import tabulate
 
 from harness._version import VERSION
 from harness.core.errors import ArenaError, PluginError, StoreError, UsageError
@@ -24,6 +23,7 @@ from harness.core.game import Game
 from harness.core.options import BotLimits, run_options
 from harness.core.plan import LEAGUE, GamePlan, Plan
 from harness.core.records import GameRecord, Isolation, MatchSpec, Value
+from harness.core.table import Table
 from harness.executors.base import OutsideProcesses, Roster
 from harness.match.referee import play
 from harness.plugins.discovery import shown
@@ -544,17 +544,13 @@ class _Counts:
         return GameBalance(game, self.matches, tuple(bots))
 
 
-def text(balances: Iterable[GameBalance], table_format: str = "simple") -> str:
-    """The balance as tables, one for each game."""
-    parts = []
+def balance_tables(balances: Iterable[GameBalance]) -> Iterator[Table]:
+    """Yield the balance of each game as a table."""
     for each in balances:
-        seats = len(each.bots[0].seats) if each.bots else 0
-        headers = ["bot", "matches", *[f"seat {seat}" for seat in range(seats)], "met least", "met most"]
+        seats = [f"seat {seat}" for seat in range(len(each.bots[0].seats) if each.bots else 0)]
         rows = [[bot.bot, bot.matches, *bot.seats, bot.least, bot.most] for bot in each.bots]
-        align = ["left", *["right"] * (len(headers) - 1)]
-        table = tabulate(rows, headers=headers, tablefmt=table_format, colalign=align, disable_numparse=True)
-        parts.append(f"{each.game}: {each.matches:,} matches of {len(each.bots)} bots\n\n{table}")
-    return "\n\n".join(parts)
+        title = f"{each.game}: {each.matches:,} matches of {len(each.bots)} bots"
+        yield Table(title, ["bot", "matches", *seats, "met least", "met most"], rows)
 
 
 # How long a run will take, from a few of its matches.

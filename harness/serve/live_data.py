@@ -12,11 +12,13 @@ from typing import Any
 from harness.core.game import Game
 from harness.core.plan import Outcome
 from harness.core.records import GameRecord
+from harness.core.table import Table
 from harness.match.faults import FaultGroups, cause_of
 from harness.output.columns import Fields, about, rate
+from harness.output.leaderboard import leaderboard_table, overall_tables
 from harness.output.outcome import FormatResults
 from harness.output.progress import Outlook, TimeLeft
-from harness.output.tables import DataTable, leaderboard_table, overall_tables
+from harness.output.tables import as_text
 from harness.plugins.entrants import BotInfo
 from harness.ratings.leaderboard import Leaderboard
 from harness.report.parts import board_part, outcome_parts, page_environment, table_part
@@ -105,7 +107,7 @@ def standings_fields(
     outcomes: Mapping[str, Outcome],
     format_name: str,
     entrants: Sequence[BotInfo],
-    own: Iterable[DataTable],
+    own: Iterable[Table],
 ) -> Fields:
     """The standings for programs: the rows of `arena leaderboard -f json`, game by game."""
     tables = [leaderboard_table(board, entrants=entrants) for board in boards]
@@ -124,17 +126,17 @@ def standings_page(
     format_name: str,
     entrants: Sequence[BotInfo],
     games: Games,
-    own: Iterable[DataTable],
+    own: Iterable[Table],
 ) -> str:
     """The same for people: the tables of the report, as a piece of a page."""
     parts = [
         board_part(board, score_text=game.score_text if (game := games.get(board.title)) else None, entrants=entrants)
         for board in boards
     ]
-    parts += [table_part(table, {}) for table in overall_tables(boards)]
+    parts += [table_part(table) for table in overall_tables(boards)]
     template = page_environment(TEMPLATES).get_template("standings.html")
     return template.render(
-        own=list(own), boards=parts, outcomes=outcome_parts(outcomes), format_name=format_name, links={}
+        own=list(map(as_text, own)), boards=parts, outcomes=outcome_parts(outcomes), format_name=format_name, links={}
     )
 
 

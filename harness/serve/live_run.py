@@ -18,9 +18,9 @@ from harness.core.errors import ArenaError, ReplayError, StoreError
 from harness.core.game import Game
 from harness.core.plan import Outcome, Plan, ResultTracker
 from harness.core.records import GameRecord
+from harness.core.table import Table
 from harness.match.faults import FaultGroups
 from harness.output.columns import Fields
-from harness.output.tables import DataTable
 from harness.plugins.registry import Registry
 from harness.ratings.leaderboard import Leaderboard
 from harness.report.page import scene_data
@@ -279,11 +279,11 @@ class RecordTail:
 EVENT, ERAS = "arena.toml", "eras"
 """What a league's folder has: the file that asks for it, and the folder with a run for each of its eras."""
 
-OwnTables = Callable[[Path], Sequence[DataTable]]
+OwnTables = Callable[[Path], Sequence[Table]]
 """What a league has to show beside the standings of its era, from its folder."""
 
 
-def no_tables(_folder: Path) -> Sequence[DataTable]:
+def no_tables(_folder: Path) -> Sequence[Table]:
     """A league shows the standings of its era, and nothing else."""
     return ()
 
@@ -315,7 +315,7 @@ class RunPlace:
         """The heading of its page."""
         return f"{self.name}, era {current.name}" if self.is_league else self.name
 
-    def tables(self) -> Sequence[DataTable]:
+    def tables(self) -> Sequence[Table]:
         """Its own tables."""
         return self.own_tables(self.folder) if self.is_league else ()
 

@@ -6,7 +6,7 @@ from statistics import median
 
 from tests.architecture.size import sizes
 
-MAX_MODULES = 172
+MAX_MODULES = 174
 MAX_LINES = 31_000
 MIN_MEDIAN_LINES = 150
 """A change that needs more raises the number in the same commit and says why."""
@@ -20,6 +20,7 @@ SMALL = {
     "core/errors.py": "every error of ours, imported everywhere",
     "core/files.py": "the one place that opens files of a run folder",
     "core/rng.py": "compiled",
+    "core/table.py": "the value that everything prints, below all that make one",
     "core/tree_ensemble.py": "compiled, apart from the structs that it evaluates",
     "conformance/cli.py": "a command",
     "executors/payload.py": "how bots reach a worker",

@@ -84,8 +84,8 @@ def test_candidates_are_compared_deal_by_deal() -> None:
     records = recorded(asked, {"bot01": 0.6, "bot02": 0.6})
     outcome = scheduled(asked).outcomes(records)["game"]
     field, pairs = outcome.tables
-    assert {line["candidate"] for line in field.fields()} == set(names(3))
-    found: dict[Any, Any] = {(line["candidate"], line["other"]): line for line in pairs.fields()}
+    assert {line["candidate"] for line in field.rows} == set(names(3))
+    found: dict[Any, Any] = {(line["candidate"], line["other"]): line for line in pairs.rows}
     assert len(found) == 3
     # The same deals and the same strength: nothing is left between these two, and the weaker one is found out.
     twins = found.get(("bot01", "bot02")) or found["bot02", "bot01"]
@@ -102,10 +102,10 @@ def test_a_single_candidate_is_shown_against_each_opponent() -> None:
     asked = plan(5, 3, "gauntlet", deals=4, candidates=("bot02",))
     outcome = scheduled(asked).outcomes(recorded(asked, {"bot02": 0.5, "bot04": 4.0}))["game"]
     field, opponents = outcome.tables
-    [line] = field.fields()
+    [line] = field.rows
     assert line["matches"] == scheduled(asked).count()
-    assert opponents.fields()[0]["opponent"] == "bot04", "the hardest comes first"
-    assert {one["opponent"] for one in opponents.fields()} == {"bot00", "bot01", "bot03", "bot04"}
+    assert opponents.rows[0]["opponent"] == "bot04", "the hardest comes first"
+    assert {one["opponent"] for one in opponents.rows} == {"bot00", "bot01", "bot03", "bot04"}
     assert outcome.note.startswith("bot02 finishes ahead of ")
 
 
@@ -120,6 +120,6 @@ def test_of_two_candidates_the_better_one_is_named() -> None:
 def test_of_many_candidates_people_see_neighbours_and_programs_all_pairs() -> None:
     asked = plan(16, 2, "gauntlet", deals=2, candidates=names(14))
     _, pairs = scheduled(asked).outcomes(recorded(asked, {}))["game"].tables
-    assert len(pairs.fields()) == 14 * 13 / 2
-    assert len(pairs.rows) == 13 + 12
+    assert len(pairs.rows) == 14 * 13 / 2
+    assert len(pairs.cells) == 13 + 12
     assert pairs.notes == ["25 of 91 pairs: each with the best and with the next. The JSON has all."]

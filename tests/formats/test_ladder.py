@@ -64,7 +64,7 @@ def test_its_table_says_of_each_bot_what_is_known_and_what_is_open() -> None:
         told.add(record)
     claims = told.claims()
     assert claims
-    for line in table.fields():
+    for line in table.rows:
         others = {*line["better than"], *line["worse than"], *line["open against"]}
         assert others == set(names(5)) - {line["bot"]}
         assert {(line["bot"], worse) for worse in line["better than"]} <= claims

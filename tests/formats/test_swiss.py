@@ -169,7 +169,7 @@ def test_the_standing_shows_the_order_and_all_that_decided_it() -> None:
     rounds, outcomes = play(asked, even(7, 0.3))
     outcome = outcomes["game"]
     standing, meetings_table = outcome.tables
-    lines: list[Any] = standing.fields()
+    lines: list[Any] = standing.rows
     assert [line["bot"] for line in lines] == list(outcome.standing)
     assert [line["place"] for line in lines] == list(range(1, 8))
     keys = [(-line["share"], -line["opponents share"], line["lot"]) for line in lines]
@@ -177,7 +177,7 @@ def test_the_standing_shows_the_order_and_all_that_decided_it() -> None:
     assert [line["places"][-1] for line in lines] == list(range(1, 8))
     assert "byes" in standing.headers
     # The points of the rounds add up, and who sat out has none.
-    met: list[Any] = meetings_table.fields()
+    met: list[Any] = meetings_table.rows
     for line in lines:
         mine = [one for one in met if one["bot"] == line["bot"]]
         assert [one["round"] for one in mine] == [1, 2, 3, 4]
@@ -192,7 +192,7 @@ def test_the_standing_shows_the_order_and_all_that_decided_it() -> None:
             if one["round"] == number and one["opponents"]
         }
         assert told == tables
-    assert [row[2:].count("bye") for row in meetings_table.rows] == [line["byes"] for line in lines]
+    assert [row[2:].count("bye") for row in meetings_table.cells] == [line["byes"] for line in lines]
     assert outcome.note.startswith(f"{outcome.standing[0]} stands first after 4 rounds")
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.output.columns import LONGEST_FILE_NAME, SHORT, file_name, short, visible
+from harness.output.tables import MAX_FILE_NAME_CHARS, MAX_SHORT_CHARS, file_name, short, visible
 from tests.output.support import NASTY
 
 
@@ -16,7 +16,7 @@ from tests.output.support import NASTY
 def test_every_name_has_a_safe_file_name(name):
     made = file_name(name)
     assert re.fullmatch(r"[a-z0-9][a-z0-9_-]*(\.[0-9a-f]{10})?", made)
-    assert len(made) <= LONGEST_FILE_NAME
+    assert len(made) <= MAX_FILE_NAME_CHARS
 
 
 @given(st.sets(st.text(alphabet="aA-./:<_ \u00e4", min_size=1, max_size=5), min_size=2, max_size=40))
@@ -37,7 +37,7 @@ def test_dangerous_names_do_not(name):
 def test_short_names_keep_both_ends():
     assert short("ismcts") == "ismcts"
     shown = short("ismcts:iterations=500,exploration=0.7")
-    assert len(shown) == SHORT
+    assert len(shown) == MAX_SHORT_CHARS
     assert shown.startswith("ismcts:")
     assert shown.endswith("=0.7")
 

@@ -15,8 +15,9 @@ from msgspec.structs import replace
 
 import harness
 from harness.core.errors import UnknownName
-from harness.core.plan import BracketEntry, BracketRound, Outcome, ResultTable
+from harness.core.plan import BracketEntry, BracketRound, Outcome
 from harness.core.rng import Chance
+from harness.core.table import Table
 from harness.output.outcome import NOT_DRAWN, FormatResults, bracket_text, format_results, is_tree
 from harness.output.tables import FORMATS
 from harness.plugins.registry import load
@@ -160,7 +161,7 @@ def test_programs_get_plain_values():
 
 
 def test_a_table_of_three_lines_is_enough_for_a_plugin():
-    outcome = Outcome(tables=(ResultTable("the hill", ("bot", "held"), [("a", 4), ("b", None), ("c", 0.5)]),))
+    outcome = Outcome(tables=(Table("the hill", ("bot", "held"), [("a", 4), ("b", None), ("c", 0.5)]),))
     told = FormatResults({"el-paso": outcome}, "king-of-the-hill")
     assert (
         told.text("simple", 80)
@@ -296,7 +297,7 @@ def test_pages_of_an_unfinished_run_say_what_is_open():
 
 def _renamed(outcome: Outcome, new: dict[str, str]) -> Outcome:
     tables = tuple(
-        ResultTable(one.title, one.headers, [[new.get(cell, cell) for cell in row] for row in one.rows])
+        Table(one.title, one.head, [[new.get(cell, cell) for cell in row] for row in one.cells])
         for one in outcome.tables
     )
     bracket = tuple(

@@ -8,35 +8,20 @@ import pytest
 
 from harness.core.errors import UnknownName
 from harness.core.records import Fault
-from harness.output.columns import (
-    BY_NAME,
-    COLUMNS,
-    TOLD,
-    Layout,
-    chosen_columns,
-    colourful,
-    fit,
-    in_words,
-    letters,
-    screen_width,
-    shown_width,
-)
-from harness.output.tables import (
-    RED,
-    DataTable,
-    leaderboard_files,
-    leaderboard_table,
-    leaderboard_tables,
-    render,
-    summary,
-    text_of,
-)
+from harness.core.table import Table
+from harness.output.columns import BY_NAME, COLUMNS, ENTRANT_COLUMNS, chosen_columns, in_words, letters
+from harness.output.leaderboard import KINDS, leaderboard_files, leaderboard_table, leaderboard_tables, summary
+from harness.output.tables import RED, Layout, colourful, fit, screen_width, shown_width, text_of
 from harness.ratings.evidence import Interval
 from harness.ratings.leaderboard import Leaderboard, Standing, leaderboards, rate_records
 from harness.ratings.trueskill import BotRating, Ratings
 from tests.ratings.simulate import record
 
 SIZES = (4, 24, 100)
+
+
+def render(boards, table_format="simple", kind="leaderboard", layout=None):
+    return text_of(KINDS[kind](boards), table_format, layout)
 
 
 def board(names, apart=(), faults=None, title="el-paso", sure=0.82):
@@ -118,7 +103,7 @@ def test_columns_are_chosen_by_name():
     assert table.headers == ["place", "mean score", "may be", "mu ± sigma"]
     with pytest.raises(UnknownName, match="Did you mean 'mean-score'"):
         chosen_columns(["place", "mean-scroe"])
-    assert len(BY_NAME) == len(COLUMNS) + len(TOLD)
+    assert len(BY_NAME) == len(COLUMNS) + len(ENTRANT_COLUMNS)
 
 
 def test_faults_are_shown_only_if_there_are_any_and_loudly():
@@ -253,19 +238,17 @@ def test_a_surprise_is_a_pair_that_the_strengths_do_not_explain():
 
 
 def text_of_rows(boards):
-    from harness.output.tables import surprises_table
+    from harness.output.leaderboard import surprises_table
 
     return surprises_table(boards[0]).rows
 
 
 def test_any_table_goes_on_below_where_it_does_not_fit():
     headers = ["player", *(f"round {number}" for number in range(1, 20))]
-    table = DataTable(
-        "swiss", [], headers, [[name, *["won 2-1"] * 19] for name in ("one", "two")], legend="A legend. " * 20
-    )
+    table = Table("swiss", headers, [[name, *["won 2-1"] * 19] for name in ("one", "two")], legend="A legend. " * 20)
     text = text_of([table], "simple", Layout())
     assert widest(text) <= 80
-    assert text.count("player") == len(fit(headers, table.cells, table.words, (), 1, 80)) == 3
+    assert text.count("player") == len(fit(table.columns, table.cells, 1, 80)) == 3
     assert text.count("won 2-1") == 38
 
 

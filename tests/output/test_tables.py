@@ -9,9 +9,9 @@ import pytest
 
 from harness.core.errors import UnknownName
 from harness.core.records import Fault
-from harness.output import tables
+from harness.output.leaderboard import KINDS
 from harness.output.matches import bot_summary
-from harness.output.tables import FORMATS, KINDS
+from harness.output.tables import FORMATS, text_of
 from harness.ratings.leaderboard import leaderboards, rate_records
 from harness.ratings.trueskill import by_option, by_players
 from tests.ratings.simulate import World, record, tournament
@@ -22,7 +22,7 @@ def rating_set(deals=15, skills=(0.0, 0.0, 1.0, 2.0)):
 
 
 def render(rated, table_format="simple", kind="leaderboard"):
-    return tables.render(leaderboards(rated), table_format, kind)
+    return text_of(KINDS[kind](leaderboards(rated)), table_format)
 
 
 def read(rated, kind="leaderboard"):

@@ -9,7 +9,7 @@ import re
 import pytest
 from msgspec.structs import replace
 
-from harness.output.columns import file_name
+from harness.output.tables import file_name
 from harness.plugins.registry import Registry
 from harness.report import publish
 from tests.output.support import NASTY, recorded

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.output.tables import leaderboard_files
+from harness.output.leaderboard import leaderboard_files
 from harness.plugins.registry import load
 from harness.runs.standings import boards_of
 from harness.runs.store import RunFolder

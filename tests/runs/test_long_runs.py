@@ -17,8 +17,8 @@ from harness.bench.records import RUN_COMMANDS, make_run, run_command
 from harness.core.errors import StoreError
 from harness.core.records import Fault
 from harness.executors.serial import SerialExecutor
+from harness.output.leaderboard import leaderboard_files, write_leaderboard
 from harness.output.outcome import unfit_tables
-from harness.output.tables import leaderboard_files, write_leaderboard
 from harness.plugins.registry import load
 from harness.report.facts import STATE, facts_of, gather
 from harness.runs import index

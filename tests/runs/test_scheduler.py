@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from harness.core.errors import PluginError, UnknownName, UsageError
-from harness.core.plan import DuplicateSet, Format, GamePlan, Outcome, Plan, ResultTable
+from harness.core.plan import DuplicateSet, Format, GamePlan, Outcome, Plan
 from harness.core.records import GameRecord, MatchSpec
 from harness.core.rng import Chance
+from harness.core.table import Table
 from harness.plugins.features import FORMATS
 from harness.runs.scheduler import Schedule, rotations, simulated_record
 from tests.formats.support import even, game, names, of_games, plan, play, scheduled
@@ -141,7 +142,7 @@ def test_a_broken_tracker_is_its_author_s_mistake() -> None:
 
 def test_a_table_whose_lines_do_not_fit_its_headers_is_refused() -> None:
     with pytest.raises(ValueError, match="a line of 1 values under 2 headers"):
-        ResultTable("hill", ("bot", "held"), [("a",)])
+        Table("hill", ("bot", "held"), [("a",)])
 
 
 def test_a_format_may_make_matches_but_only_of_its_bots() -> None:

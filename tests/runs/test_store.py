@@ -7,7 +7,7 @@ import pytest
 
 from harness.core.errors import StoreError
 from harness.executors.serial import SerialExecutor
-from harness.output.tables import write_leaderboard
+from harness.output.leaderboard import write_leaderboard
 from harness.plugins.registry import load
 from harness.runs.request import RunRequest
 from harness.runs.runner import Tournament

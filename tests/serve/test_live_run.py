@@ -10,8 +10,9 @@ import sys
 
 import pytest
 
+from harness.core.table import Table
+from harness.output.leaderboard import leaderboard_table
 from harness.output.outcome import results_of
-from harness.output.tables import DataTable, leaderboard_table
 from harness.runs.setup import formats_of
 from harness.runs.standings import boards_of
 from harness.runs.store import GAMES, RunFolder
@@ -222,7 +223,7 @@ def test_a_league_is_its_newest_era(played, tmp_path):
     league = tmp_path / "results" / "weekly"
     (league / "eras").mkdir(parents=True)
     (league / "arena.toml").write_text("")
-    hill = DataTable("the hill", [{"bot": "king"}], ["bot"], [["king"]])
+    hill = Table("the hill", ["bot"], [["king"]])
     place = place_of(league, lambda folder: [hill] if folder == league else [])
     live = LiveRun(place, REGISTRY)
     before = look(live)["progress"]

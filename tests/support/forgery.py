@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from harness.core.records import GameRecord
-from harness.output.tables import write_leaderboard
+from harness.output.leaderboard import write_leaderboard
 from harness.runs.store import GAMES, RUN, SUM_SIZE, RunFolder, with_sum
 
 
