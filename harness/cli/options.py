@@ -319,7 +319,7 @@ def layout(wide: bool, columns: Sequence[str] = ()) -> Layout:
     """How tables are laid out on this terminal: columns that were asked for are all shown."""
     from harness.output.tables import screen
 
-    return screen(wide or bool(columns))
+    return screen(wide or bool(columns), more="--wide")
 
 
 def make_ready(

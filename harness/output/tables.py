@@ -79,11 +79,11 @@ class Layout:
     wide: bool = False
     """Show every column and every name in full, however wide that is."""
     colour: bool = False
-    more: str = "--wide"
+    more: str = ""
     """What to type to see the columns that are not shown."""
 
 
-def screen(wide: bool = False, more: str = "--wide") -> Layout:
+def screen(wide: bool, more: str) -> Layout:
     """Return the layout for the reader's terminal, or for 80 columns without colours."""
     return Layout(screen_width(), wide, colourful(), more)
 
@@ -254,7 +254,8 @@ def on_screen(tables: Sequence[Table], layout: Layout) -> str:
         legends |= dict.fromkeys(filter(None, [*told, table.legend]))
         missing |= dict.fromkeys(column.name for column in columns if column.name not in shown)
     if missing:
-        legends[f"Not shown: {', '.join(missing)} ({layout.more})."] = None
+        more = f" ({layout.more})" if layout.more else ""
+        legends[f"Not shown: {', '.join(missing)}{more}."] = None
     if legends:
         parts.append(wrapped_text(" ".join(legends), layout.width))
     return "\n\n".join(parts)

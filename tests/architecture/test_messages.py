@@ -47,7 +47,6 @@ NOT_YET = {
     "luck/run.py",
     "match/ask.py",
     "match/stdio.py",
-    "output/columns.py",
     "output/outcome.py",
     "output/leaderboard.py",
     "output/text.py",

@@ -87,7 +87,7 @@ def test_wide_has_every_column_and_every_name_in_full():
     assert name in text
     assert all(column.name in text or column.alarm for column in COLUMNS)
     assert "Not shown" not in text
-    assert "mu ± sigma, PL (--wide)" in render([board(["a", "b"])], layout=Layout())
+    assert "mu ± sigma, PL (--wide)" in render([board(["a", "b"])], layout=Layout(more="--wide"))
 
 
 def test_names_that_would_look_alike_are_wrapped():
