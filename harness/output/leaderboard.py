@@ -174,7 +174,7 @@ def seats_table(board: Leaderboard) -> Table:
     """What each seat is worth: the seat advantage of the game."""
     rows: list[Fields] = []
     cells = []
-    for (players, seat), sums in board.ratings.evidence.seats().items():
+    for (players, seat), sums in board.ratings.evidence.seat_sums().items():
         matches, wins, score, ahead = sums.matches, sums.wins, sums.mean_score, sums.share_ahead
         rows.append(
             {
@@ -247,7 +247,7 @@ def _winner(board: Leaderboard) -> str:
         none = "" if rivals else " No bot can be the best: each one finishes behind some other."
         return f"{name} comes first in this table: it {much}. But another bot is better where they met.{none}"
     if not rivals:
-        beaten = all((first.line.bot, one.line.bot) in board.told_apart for one in board.standings[1:])
+        beaten = all((first.line.bot, one.line.bot) in board.significant_pairs for one in board.standings[1:])
         certain = "is told apart from every other bot" if beaten else "is the only one that can be the best"
         gap = _gap(first.ahead, second.ahead, second.line.bot)
         return f"{name} won: it {much}{gap}, and it {certain}; {WRONG}."
