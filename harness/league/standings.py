@@ -21,7 +21,7 @@ from harness.core.table import Column, Table, columns
 from harness.executors.base import Roster, isolated
 from harness.league.folder import LeagueFolder, open_era, restore_entrant
 from harness.league.journal import BotEvent, EraBegun, Member, Membership, Standing
-from harness.league.strengths import Strength, Strengths, chance_better
+from harness.league.strengths import Strength, Strengths, prob_better
 from harness.match.ask import ask_again
 from harness.output.columns import Fields, percent
 from harness.output.tables import file_name, text_of
@@ -224,7 +224,7 @@ def versions_of(league: LeagueFolder, bot: str, standings: Standings) -> dict[st
             if not member.entry.plays(game):
                 continue
             mine = rated.get(member.name)
-            better = chance_better(mine, before) if mine is not None and before is not None else None
+            better = prob_better(mine, before) if mine is not None and before is not None else None
             standing = membership.standing(member.name)
             listed.append(VersionRow(member.name, member.entry.at, standing, mine, better))
             before = mine

@@ -1,4 +1,4 @@
-"""Strengths of a league's bots, fitted to counts of pairs, with their standard errors."""
+"""Bradley-Terry strengths of a league's bots, fitted to counts of pairs, with sandwich standard errors."""
 
 from __future__ import annotations
 
@@ -86,44 +86,44 @@ def _derivatives(graph: PairGraph, values: Vector, prior_curvature: float) -> tu
     odds = [exp(value) for value in values]
     slope: Vector = []
     curvatures: list[Vector] = []
-    for value, mine, take, weights, gained in zip(values, odds, *graph, strict=True):
-        chances = [mine / (mine + its) for its in take(odds)]
-        parts = list(map(mul, weights, chances))
-        total = sum(parts)
-        slope.append(gained - total - prior_curvature * value)
-        curvatures.append([part - part * chance for part, chance in zip(parts, chances, strict=True)])
+    for value, mine, pick, weights, gained in zip(values, odds, *graph, strict=True):
+        chances = [mine / (mine + its) for its in pick(odds)]
+        expected = list(map(mul, weights, chances))
+        slope.append(gained - sum(expected) - prior_curvature * value)
+        curvatures.append([part - part * chance for part, chance in zip(expected, chances, strict=True)])
     return slope, Optimum(graph, values, prior_curvature, curvatures, [sum(row) for row in curvatures])
 
 
-def _solve_step(at: Optimum, wanted: Vector, tolerance: float) -> Vector:
+def _solve_step(at: Optimum, gradient: Vector, tolerance: float) -> Vector:
     """Return Newton's step for a gradient, by conjugate gradients with the diagonal as preconditioner."""
-    whole = [total + at.prior_curvature for total in at.sums]
-    found = [0.0] * len(wanted)
-    left = wanted
-    scaled = [one / by for one, by in zip(left, whole, strict=True)]
-    way = scaled
-    size = sum(map(mul, left, scaled))
-    enough = size * tolerance * tolerance
+    diagonal = [total + at.prior_curvature for total in at.sums]
+    solution = [0.0] * len(gradient)
+    residual = gradient
+    scaled = [one / by for one, by in zip(residual, diagonal, strict=True)]
+    direction = scaled
+    size = sum(map(mul, residual, scaled))
+    target = size * tolerance * tolerance
     for _ in range(_MAX_CG_ITERATIONS):
-        if size <= enough or size < 1e-30:
+        if size <= target or size < 1e-30:
             break
-        pushed = [
-            by * one - sum(map(mul, row, take(way)))
-            for by, one, row, take in zip(whole, way, at.curvatures, at.graph.getters, strict=True)
+        image = [
+            by * one - sum(map(mul, row, pick(direction)))
+            for by, one, row, pick in zip(diagonal, direction, at.curvatures, at.graph.getters, strict=True)
         ]
-        far = size / sum(map(mul, way, pushed))
-        found = [one + far * by for one, by in zip(found, way, strict=True)]
-        left = [one - far * by for one, by in zip(left, pushed, strict=True)]
-        scaled = [one / by for one, by in zip(left, whole, strict=True)]
-        before, size = size, sum(map(mul, left, scaled))
-        way = [one + size / before * by for one, by in zip(scaled, way, strict=True)]
-    return found
+        length = size / sum(map(mul, direction, image))
+        solution = [one + length * by for one, by in zip(solution, direction, strict=True)]
+        residual = [one - length * by for one, by in zip(residual, image, strict=True)]
+        scaled = [one / by for one, by in zip(residual, diagonal, strict=True)]
+        before, size = size, sum(map(mul, residual, scaled))
+        direction = [one + size / before * by for one, by in zip(scaled, direction, strict=True)]
+    return solution
 
 
-# Standard errors: a sandwich estimate, since the pairs of one match are not independent.
+# Standard errors: a sandwich estimate (Huber, 1967), because the pairs of one match are not independent, so the inverse
+# Hessian alone would be too small.
 #
-# The curvature of the likelihood says how strengths respond to shares of the table that are off by chance, and the
-# matches say how large these deviations are. For few bots the response is computed exactly. For many, a strength
+# The Hessian (the bread) says how strengths respond to shares of the table that are off by chance, and the matches say
+# how large these deviations are (the meat). For few bots the response is computed exactly. For many, a strength
 # responds to a bot's own deviations, to those of its opponents, one by one, and to what bots of similar strength have
 # in common, block by block: bots that meet only their neighbours are well compared with them, and less well with the
 # top.
@@ -157,16 +157,16 @@ def standard_errors(at: Optimum, variances: Vector, field: Sequence[int], slopes
     return (_exact_errors if few else _block_errors)(at, parts, field, slopes)
 
 
-def _covariance_parts(at: Optimum, variances: Vector, often: int) -> Vector:
+def _covariance_parts(at: Optimum, variances: Vector, iterations: int) -> Vector:
     """Return parts such that curvature times the sum of two bots' parts is the covariance of their shares.
 
     What a bot gains at a table the others lose, so its variance is made up of covariances with its opponents.
     """
     parts = [0.5 * one / total for one, total in zip(variances, at.sums, strict=True)]
-    for _ in range(often):
+    for _ in range(iterations):
         parts = [
-            max(0.0, part + 0.5 * (one / total - part - sum(map(mul, row, take(parts))) / total))
-            for part, one, total, row, take in zip(
+            max(0.0, part + 0.5 * (one / total - part - sum(map(mul, row, pick(parts))) / total))
+            for part, one, total, row, pick in zip(
                 parts, variances, at.sums, at.curvatures, at.graph.getters, strict=True
             )
         ]
@@ -175,36 +175,37 @@ def _covariance_parts(at: Optimum, variances: Vector, often: int) -> Vector:
 
 def _exact_errors(at: Optimum, parts: Vector, field: Sequence[int], slopes: list[Vector]) -> StandardErrors:
     size = len(at.values)
-    met = [take(list(range(size))) for take in at.graph.getters]
-    bend: Matrix = [[0.0] * size for _ in range(size)]
+    met = [pick(list(range(size))) for pick in at.graph.getters]
+    hessian: Matrix = [[0.0] * size for _ in range(size)]
     variances: Matrix = [[0.0] * size for _ in range(size)]
     for bot, (row, others) in enumerate(zip(at.curvatures, met, strict=True)):
         for one, other in zip(row, others, strict=True):
             shared = one * (parts[bot] + parts[other])
-            bend[bot][other], variances[bot][other] = -one, -shared
+            hessian[bot][other], variances[bot][other] = -one, -shared
             variances[bot][bot] += shared
-        bend[bot][bot] = at.sums[bot] + at.prior_curvature
+        hessian[bot][bot] = at.sums[bot] + at.prior_curvature
         variances[bot][bot] += at.prior_curvature
-    answer = inverse_of(bend)
-    spread = sandwich(answer, variances)
-    inner = [[spread[one][other] for other in field] for one in field]
+    inverse = inverse_of(hessian)
+    covariance = sandwich(inverse, variances)
+    inner = [[covariance[one][other] for other in field] for one in field]
     count = len(field)
     whole = sum([sum(row) for row in inner]) / count**2
     value, ahead = [], []
     for place, (row, slope) in enumerate(zip(inner, slopes, strict=True)):
         value.append(row[place] - 2 * sum(row) / count + whole)
-        away = [-one for one in slope]
-        away[place] = sum(slope)
-        ahead.append(sum(map(mul, away, matvec(inner, away))))
-    own = _quasi_variances(at, met, spread)
+        contrast = [-one for one in slope]
+        contrast[place] = sum(slope)
+        ahead.append(sum(map(mul, contrast, matvec(inner, contrast))))
+    own = _quasi_variances(at, met, covariance)
     return StandardErrors(value, ahead, [own[bot] for bot in field])
 
 
-def _quasi_variances(at: Optimum, met: Sequence[Sequence[int]], spread: Matrix) -> Vector:
-    """Return quasi-variances (Firth): those of two bots that met add up to about the variance of their difference."""
-    own = [spread[bot][bot] for bot in range(len(met))]
+def _quasi_variances(at: Optimum, met: Sequence[Sequence[int]], covariance: Matrix) -> Vector:
+    """Return quasi-variances: those of two bots that met add up to about the variance of their difference."""
+    # Firth and de Menezes (2004). One figure for each bot is enough to compare any two of them.
+    own = [covariance[bot][bot] for bot in range(len(met))]
     apart = [
-        [spread[bot][bot] + spread[other][other] - 2 * spread[bot][other] for other in others]
+        [covariance[bot][bot] + covariance[other][other] - 2 * covariance[bot][other] for other in others]
         for bot, others in enumerate(met)
     ]
     for _ in range(5 * _ITERATIONS):
@@ -230,31 +231,31 @@ def _block_errors(at: Optimum, parts: Vector, field: Sequence[int], slopes: list
     reach: Matrix = []
     shared: Matrix = []
     variances: Vector = []
-    bend: Matrix = [[0.0] * count for _ in range(count)]
+    hessian: Matrix = [[0.0] * count for _ in range(count)]
     common: Matrix = [[0.0] * count for _ in range(count)]
-    for mine, row, take, part, total in zip(block, at.curvatures, at.graph.getters, parts, at.sums, strict=True):
+    for mine, row, pick, part, total in zip(block, at.curvatures, at.graph.getters, parts, at.sums, strict=True):
         near = [0.0] * count
-        for one, number in zip(row, take(block), strict=True):
+        for one, number in zip(row, pick(block), strict=True):
             near[number] += one
         pull = [one * (part + its) for one, its in zip(near, usual, strict=True)]
         reach.append(near)
         shared.append(pull)
         variances.append(sum(pull))
-        for whole, single in ((bend[mine], near), (common[mine], pull)):
+        for whole, single in ((hessian[mine], near), (common[mine], pull)):
             whole[:] = [a - b for a, b in zip(whole, single, strict=True)]
-        bend[mine][mine] += total + at.prior_curvature
+        hessian[mine][mine] += total + at.prior_curvature
         common[mine][mine] += variances[-1] + at.prior_curvature
-    answer = inverse_of(bend)
-    spread = sandwich(answer, common)
-    whole_bend = [total + at.prior_curvature for total in at.sums]
-    alone = [(one + at.prior_curvature) / by**2 for one, by in zip(variances, whole_bend, strict=True)]
+    inverse = inverse_of(hessian)
+    covariance = sandwich(inverse, common)
+    diagonal = [total + at.prior_curvature for total in at.sums]
+    alone = [(one + at.prior_curvature) / by**2 for one, by in zip(variances, diagonal, strict=True)]
     value, ahead, own = [], [], []
     mean = [0.0] * count
     for bot in field:
         mean[block[bot]] += 1 / len(field)
     places = [block[bot] for bot in field]
     for bot, slope in zip(field, slopes, strict=True):
-        by = whole_bend[bot]
+        by = diagonal[bot]
         row = at.curvatures[bot]
         from_met = sum(map(mul, map(mul, row, row), at.graph.getters[bot](alone))) / by**2
         local = alone[bot] + from_met
@@ -262,23 +263,23 @@ def _block_errors(at: Optimum, parts: Vector, field: Sequence[int], slopes: list
         # The covariance of this bot's deviations with those of the blocks, and so with the blocks' strengths.
         gone = [-one for one in shared[bot]]
         gone[block[bot]] += variances[bot]
-        tied = matvec(answer, gone)
+        tied = matvec(inverse, gone)
         follow = [one / by for one in reach[bot]]
-        away = [one - other for one, other in zip(follow, mean, strict=True)]
-        value.append(_with_blocks(local, away, spread, tied, 1 / by))
+        contrast = [one - other for one, other in zip(follow, mean, strict=True)]
+        value.append(_with_blocks(local, contrast, covariance, tied, 1 / by))
         steep = sum(slope)
-        away = [steep * one for one in follow]
+        contrast = [steep * one for one in follow]
         for one, number in zip(slope, places, strict=True):
-            away[number] -= one
-        ahead.append(_with_blocks(steep * steep * local, away, spread, tied, steep / by))
+            contrast[number] -= one
+        ahead.append(_with_blocks(steep * steep * local, contrast, covariance, tied, steep / by))
     return StandardErrors(value, ahead, own)
 
 
-def _with_blocks(local: float, away: Vector, spread: Matrix, tied: Vector, scale: float) -> float:
+def _with_blocks(local: float, contrast: Vector, covariance: Matrix, tied: Vector, scale: float) -> float:
     """Return a bot's own variance plus that of the distances to the blocks and twice their covariance."""
     # The blocks are an approximation, and their covariance may be too negative: never fall below half.
-    blocks: float = sum(map(mul, away, matvec(spread, away)))
-    common: float = sum(map(mul, away, tied))
+    blocks: float = sum(map(mul, contrast, matvec(covariance, contrast)))
+    common: float = sum(map(mul, contrast, tied))
     return max(0.5 * local, local + blocks + 2 * scale * common)
 
 
@@ -337,7 +338,7 @@ class Strength:
     """Spread of the field that it was fitted in."""
 
 
-def chance_better(one: Strength, other: Strength) -> float:
+def prob_better(one: Strength, other: Strength) -> float:
     """Return the probability that one bot is stronger than another, calibrated: 90% is right in 90 of 100 cases."""
     value = one.value - other.value
     variance = sum([(each.error if each.own is None else each.own) ** 2 for each in (one, other)])
@@ -465,28 +466,32 @@ class Strengths:
         return PairGraph(getters, weights, gained), gains
 
     def _share_variances(self, order: Sequence[str], at: Optimum, gains: Sequence[array[float]]) -> Vector:
-        """Return the variance of each bot's sum of shares: the squared deviations from the fit, shrunk to the mean."""
+        """Return the variance of each bot's sum of shares: the squared deviations from the fit, shrunk to the mean.
+
+        Bots differ in how much they vary, so each needs an own variance; after few matches that is noise, so it is
+        shrunk towards the variance that the field has relative to the model (empirical Bayes).
+        """
         seen, expected, thins = [], [], []
         odds = [exp(value) for value in at.values]
-        for mine, name, take, weights, gain, bend in zip(
+        for mine, name, pick, weights, gain, curvature in zip(
             odds, order, at.graph.getters, at.graph.weights, gains, at.sums, strict=True
         ):
             number = self._numbers[name]
             matches = self._matches[number]
-            chances = [mine / (mine + its) for its in take(odds)]
+            chances = [mine / (mine + its) for its in pick(odds)]
             thin = self._thin[number] / SHARE_UNIT / matches
             mean = sum(map(mul, weights, chances)) / matches
-            square = mean - bend / matches
+            square = mean - curvature / matches
             # Which opponents sat at the same table is not kept: assume the middle between alike and independent.
             alike = thin * square + (1 - thin) * (mean * mean + 0.5 * (square - mean * mean))
             with_each = sum(map(mul, chances, gain)) / (2 * SHARE_UNIT * SHARE_UNIT)
             off = self._squares[number] / (4 * SHARE_UNIT * SHARE_UNIT) - 2 * with_each + matches * alike
             seen.append(max(0.0, off) * (matches / (matches - 1) if matches > 1 else 1.0))
-            expected.append(thin * bend)
+            expected.append(thin * curvature)
             thins.append(thin)
-        usual = sum(seen) / sum(expected)
+        dispersion = sum(seen) / sum(expected)
         return [
-            alone * (off + usual * SHRINKAGE_MATCHES * thin / 4) / (alone + SHRINKAGE_MATCHES * thin / 4)
+            alone * (off + dispersion * SHRINKAGE_MATCHES * thin / 4) / (alone + SHRINKAGE_MATCHES * thin / 4)
             for off, alone, thin in zip(seen, expected, thins, strict=True)
         ]
 

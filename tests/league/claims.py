@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from random import Random
 
 from harness.league.matchmaking import seat_tables
-from harness.league.strengths import Strength, chance_better
+from harness.league.strengths import Strength, prob_better
 from tests.league.worlds import Bots, League, Seater, neighbours
 
 FIRST = 1_000_000
@@ -51,7 +51,7 @@ class Held:
     """Of bots with other luck than normal."""
     width: float = 0.0
     sure: dict[int, list[float]] = field(default_factory=dict)
-    """For each tenth of `chance_better`: how many pairs, the sum of it, how many were right."""
+    """For each tenth of `prob_better`: how many pairs, the sum of it, how many were right."""
 
     def add(self, bots: Bots, table: dict[str, Strength], late: set[str], rng: Random) -> None:
         names = sorted(table)
@@ -69,7 +69,7 @@ class Held:
                 self.odd += holds
         for _ in range(3 * len(names)):
             better, worse = rng.sample(names, 2)
-            chance = chance_better(table[better], table[worse])
+            chance = prob_better(table[better], table[worse])
             if chance < 0.5:
                 better, worse, chance = worse, better, 1 - chance
             sums = self.sure.setdefault(min(9, int(10 * chance)), [0, 0.0, 0.0])
@@ -133,7 +133,7 @@ SELF_MADE = [
 
 
 def pooled(counts: list[Held]) -> dict[int, list[float]]:
-    """`chance_better` over several kinds of leagues."""
+    """`prob_better` over several kinds of leagues."""
     found: dict[int, Counter[int]] = {}
     for one in counts:
         for tenth, sums in one.sure.items():

@@ -256,7 +256,7 @@ def test_intervals_hold(row):
 
 
 @pytest.mark.parametrize("runs", [pytest.param(3, id="short"), pytest.param(40, id="full", marks=pytest.mark.slow)])
-def test_chance_better_is_right_as_often_as_it_says(runs):
+def test_prob_better_is_right_as_often_as_it_says(runs):
     rows = [Row("", 20, seats, 40, spread) for seats in (2, 4) for spread in (0.3, 0.7, 1.2)]
     for tenth, (count, said, right) in pooled([held(row, runs, FIRST) for row in rows]).items():
         slack = 0.05 + 4 * (said / count * (1 - said / count) / count) ** 0.5

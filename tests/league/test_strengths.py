@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from harness.league import strengths as strength_errors
-from harness.league.strengths import Strength, Strengths, chance_better
+from harness.league.strengths import Strength, Strengths, prob_better
 from harness.ratings.evidence import Stages
 from harness.ratings.plackett_luce import fit as fit_plackett_luce
 from harness.runs.index import packed, unpacked
@@ -72,7 +72,7 @@ def test_who_always_wins_for_very_long_is_known_to_be_almost_unbeatable():
     found = added([(("a", "b"), (1, 2))] * 20_000).fit()
     assert found["a"].low > 0.99
     assert found["b"].high < 0.01
-    assert chance_better(found["a"], found["b"]) > 0.999
+    assert prob_better(found["a"], found["b"]) > 0.999
 
 
 def test_a_ladder_of_bots_that_always_beat_the_next_one_has_an_end():
@@ -86,13 +86,13 @@ def test_one_match_says_little():
     found = added([(("a", "b"), (1, 2))]).fit()
     assert found["a"].low < 0.2
     assert found["a"].high > 0.9
-    assert 0.5 < chance_better(found["a"], found["b"]) < 0.9
+    assert 0.5 < prob_better(found["a"], found["b"]) < 0.9
 
 
 def test_groups_that_never_met_are_put_beside_each_other():
     found = added([(("a", "b"), (1, 2))] * 8 + [(("c", "d"), (1, 2))] * 8).fit()
     assert found["a"].value == pytest.approx(found["c"].value)
-    assert 0.4 < chance_better(found["a"], found["c"]) < 0.6
+    assert 0.4 < prob_better(found["a"], found["c"]) < 0.6
 
 
 def test_a_bot_that_meets_itself_tells_nothing():
@@ -146,16 +146,16 @@ def test_two_at_a_table_are_what_plackett_and_luce_say():
 def test_chances_are_sure_where_the_difference_is_clear_and_add_up():
     found = added(matches(6, 3000, 2, spread=1.5)).fit()
     order = sorted(found.values(), key=lambda one: -one.value)
-    assert chance_better(order[0], order[-1]) > 0.999
-    assert chance_better(order[-1], order[0]) < 0.001
+    assert prob_better(order[0], order[-1]) > 0.999
+    assert prob_better(order[-1], order[0]) < 0.001
     for one in order:
         for other in order:
-            assert chance_better(one, other) + chance_better(other, one) == pytest.approx(1)
+            assert prob_better(one, other) + prob_better(other, one) == pytest.approx(1)
 
 
 def test_a_strength_that_somebody_made_can_be_compared():
     one, other = Strength(0.5, 0.2, 0.6, 0.5, 0.7, 40), Strength(0.0, 0.2, 0.5, 0.4, 0.6, 40)
-    assert 0.9 < chance_better(one, other) < 0.99
+    assert 0.9 < prob_better(one, other) < 0.99
 
 
 @pytest.mark.parametrize("seats", [2, 4])
