@@ -15,7 +15,7 @@ from harness.core.records import GameRecord
 from harness.core.rng import Chance
 from harness.core.table import Column, Table, columns
 from harness.formats.round_robin import TABLES, check_bots, tables_by_deal, tables_per_deal
-from harness.ratings.evidence import LEVEL, Interval, student_cdf, student_quantile
+from harness.ratings.evidence import LEVEL, Interval, holm, student_cdf, student_quantile
 
 # Candidates that took the same places at the same tables with the same deals: differences, deal by deal.
 #
@@ -178,7 +178,7 @@ class PairedResults:
         spreads = [
             spread_within(_less(self._ahead[one], self._ahead[other]), self._tables) for one, other in pairs
         ]  # fmt: skip
-        apart = _holm([self._doubt(spread) for spread in spreads])
+        apart = holm([self._doubt(spread) for spread in spreads])
         return [
             PairedDifference(
                 one,
@@ -234,16 +234,6 @@ class _SetSums:
 
 def _less(one: Iterable[float], other: Iterable[float]) -> list[float]:
     return [mine - theirs for mine, theirs in zip(one, other, strict=True)]
-
-
-def _holm(doubts: Sequence[float]) -> list[bool]:
-    """Which differences may all be claimed at once: the surest is tested against all, the next against those left."""
-    claimed = [False] * len(doubts)
-    for place, number in enumerate(sorted(range(len(doubts)), key=lambda number: doubts[number])):
-        if doubts[number] > (1 - LEVEL) / (len(doubts) - place):
-            break
-        claimed[number] = True
-    return claimed
 
 
 # What a gauntlet shows: each candidate against the field, and the differences between candidates on the same deals.

@@ -10,7 +10,7 @@ from math import erf, exp, fsum, inf, log, sqrt
 from operator import mul
 from statistics import NormalDist
 
-from harness.ratings.evidence import LEVEL, DealKind, Evidence, Interval, mean_interval, student_cdf, wilson_interval
+from harness.ratings.evidence import DealKind, Evidence, Interval, holm, mean_interval, student_cdf, wilson_interval
 
 # Linear algebra for fits: symmetric positive definite matrices of up to some hundred rows.
 
@@ -475,21 +475,13 @@ Pair = tuple[int, int]
 def significant_pairs(differences: Mapping[Pair, Difference]) -> set[Pair]:
     """Return the pairs (better, worse) that may all be claimed together, by Holm's procedure.
 
-    The smallest p-value is tested against all pairs, the next against the pairs left, until one fails. The probability
-    of any false claim is then at most 1 - LEVEL, whatever the dependence between pairs, and there is dependence: pairs
-    share bots and deals. Pass only pairs that met: others cannot be claimed, and would make the thresholds stricter.
+    Pass only pairs that met: others cannot be claimed, and would make the thresholds stricter.
     """
-    p_values: list[tuple[float, Pair]] = []
-    for (one, other), difference in differences.items():
-        cdf = difference.cdf
-        p_values.append((2 * min(cdf, 1 - cdf), (one, other) if cdf > 0.5 else (other, one)))
-    p_values.sort()
-    claims = set()
-    for place, (p_value, pair) in enumerate(p_values):
-        if p_value > (1 - LEVEL) / (len(p_values) - place):
-            break
-        claims.add(pair)
-    return claims
+    cdfs = [difference.cdf for difference in differences.values()]
+    claimed = holm([2 * min(cdf, 1 - cdf) for cdf in cdfs])
+    return {
+        pair if cdf > 0.5 else pair[::-1] for pair, cdf, claim in zip(differences, cdfs, claimed, strict=True) if claim
+    }
 
 
 def compact_letters(table: Sequence[int], better: set[Pair]) -> dict[int, tuple[str, ...]]:

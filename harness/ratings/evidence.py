@@ -102,6 +102,21 @@ def _incomplete_beta(a: float, b: float, x: float) -> float:
     return front * fraction
 
 
+def holm(p_values: Sequence[float]) -> list[bool]:
+    """Return which of several hypotheses may be rejected together, by Holm's procedure.
+
+    The smallest p-value is tested against all hypotheses, the next against those left, until one fails. The probability
+    of any false rejection is then at most 1 - LEVEL, whatever the dependence between tests. There is dependence here:
+    pairs of bots share bots and deals.
+    """
+    rejected = [False] * len(p_values)
+    for place, number in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        if p_values[number] > (1 - LEVEL) / (len(p_values) - place):
+            break
+        rejected[number] = True
+    return rejected
+
+
 # Rankings as stages of the Plackett-Luce model: which bot is the best of the table, which is the best of the rest, ...
 
 

@@ -67,7 +67,7 @@ SHARES = (0.5, 0.53, 0.55, 0.6)
 def compared(
     registry: Registry, game: str, table: Sequence[str], seed: int, way: str, most: int, thorough: bool = False
 ) -> Verdict:
-    """The verdict on the first two at this table, played in this process."""
+    """Return the verdict on the first two bots of this table, played in this process."""
     one, other, *company = table
     settings = question_settings(0.0 if thorough else None, None, way, thorough)
     request = RunRequest(games=(game,), bots=tuple(company), seed=seed, deals=most)
@@ -95,7 +95,7 @@ def compared(
 @click.option("--gain", "what", flag_value="gain")
 @click.option("--simulated", "what", flag_value="simulated")
 def main(seeds: int | None, first: int, games: Sequence[str], most: int | None, way: str, what: str | None) -> None:
-    """Plays and prints."""
+    """Play and print."""
     registry = installed()
     if what == "simulated":
         _simulate(seeds or 200)

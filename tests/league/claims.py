@@ -1,4 +1,4 @@
-"""How often the table of a league is right: leagues with a known truth, seated and rated as real ones are."""
+"""How often the table of a league is right: leagues with a known truth, with the real matchmaking and ratings."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Row:
     """Of skills, in units of the luck of one match."""
     runs: int = 40
     luck: tuple[str, ...] = ()
-    """The kinds of luck of the first bots; all others have normal luck, or the last kind if there are as many."""
+    """The kinds of luck of the first bots; all others have normal luck."""
     late: int = 0
     """Bots that join when the others have had their matches."""
     old: int = 0
@@ -35,7 +35,7 @@ class Row:
     ties: float = 0.0
     seater: Seater = seat_tables
     wide: bool = False
-    """Whether its intervals hold more often than in 98 of 100 cases, because the field tells that all are equal."""
+    """Whether its intervals hold in more than 98 of 100 cases, because the field shows that all bots are equal."""
 
 
 @dataclass
@@ -80,7 +80,7 @@ class Held:
 
 
 def league(row: Row, seed: int) -> tuple[Bots, League, list[str]]:
-    """A league of this kind, played; and its bots, those that joined late at the end."""
+    """Return a league of this kind after its matches, and its bots; those that joined late come last."""
     rng = Random(seed)
     names = [f"bot{number}" for number in range(row.bots)]
     old = [f"old{number}" for number in range(row.old)]
@@ -96,7 +96,7 @@ def league(row: Row, seed: int) -> tuple[Bots, League, list[str]]:
 
 
 def held(row: Row, runs: int, first: int = FIRST) -> Held:
-    """How often the claims of so many leagues of this kind held."""
+    """Return how often the claims of `runs` leagues of this kind held."""
     found = Held()
     for seed in range(first, first + runs):
         bots, made, names = league(row, seed)
@@ -129,11 +129,11 @@ SELF_MADE = [
     Row(f"20 bots, {seats} seats, 40 matches each, equal, neighbours meet", 20, seats, 40, 0.0, seater=neighbours)
     for seats in (2, 4)
 ]
-"""What it would be if results alone decided who meets whom: the lucky are taken for strong by the lucky."""
+"""What would happen if only results decided which bots meet: lucky bots make each other look strong."""
 
 
 def pooled(counts: list[Held]) -> dict[int, list[float]]:
-    """`prob_better` over several kinds of leagues."""
+    """Return the calibration of `prob_better` over several kinds of leagues."""
     found: dict[int, Counter[int]] = {}
     for one in counts:
         for tenth, sums in one.sure.items():

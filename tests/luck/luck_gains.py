@@ -1,4 +1,4 @@
-"""How many matches are saved by taking luck out, and whether intervals hold, for bots that no value function has seen.
+"""How many matches luck adjustment saves, and whether intervals hold, for bots that no value function has seen.
 
     python -m tests.luck.luck_gains [DEALS] [GAME ...]
 
@@ -25,8 +25,8 @@ from harness.ratings.evidence import student_quantile
 
 RUN = 40
 PUBLISHED = 10**7
-"""From here on are the deals of the published figures: nothing was chosen by them."""
-SLIPS = 0.1
+"""First seed of the published figures; no setting was chosen by them."""
+SLIP_PROBABILITY = 0.1
 
 
 class Pair(NamedTuple):
@@ -50,35 +50,35 @@ PAIRS = (
 """In each pair is a bot that no value function was learned from: outlaw, tycoon, miser, these settings of skittish."""
 
 
-class SharedDealGain(NamedTuple):
+class AdjustmentGain(NamedTuple):
     pair: Pair
     saved: float
-    """The variance of a result as played over that without luck."""
+    """The variance of a result as played, divided by the luck-adjusted variance."""
     held: float
-    """How often an interval of a run held the mean of all of them."""
+    """The share of runs whose interval held the mean of all runs."""
     runs: int
     moved: float
-    """How far the mean was moved, in its standard errors."""
+    """The change of the mean, in standard errors."""
     cost: float
-    """Seconds of processor time a match."""
+    """Processor time per match, in seconds."""
 
 
 def entrant(registry, name):
-    """A bot by name; a slipping one does something at random now and then."""
+    """Return a bot by name; a slipping one makes a random choice in some of its decisions."""
     if not name.startswith("slipping "):
         return registry.entrant(name)
     bot = registry.entrant(name.removeprefix("slipping ")).bot
 
     class Slipping(bot):
         def choose(self, view, actions):
-            return self.rng.choice(actions) if self.rng.random() < SLIPS else super().choose(view, actions)
+            return self.rng.choice(actions) if self.rng.random() < SLIP_PROBABILITY else super().choose(view, actions)
 
     Slipping.name = name.replace(" ", "-")
     return registry.entrant(Slipping)
 
 
-def measure(pair: Pair, deals: int, first: int = 0) -> SharedDealGain:
-    """Plays so many deals of a pair, and takes their luck out, run by run."""
+def measure(pair: Pair, deals: int, first: int = 0) -> AdjustmentGain:
+    """Play `deals` deals of a pair and adjust their results, run by run."""
     registry = load()
     game = registry.game(pair.game).configure()
     function = value_function_of(game, {})
@@ -95,7 +95,7 @@ def measure(pair: Pair, deals: int, first: int = 0) -> SharedDealGain:
         adjusted += differences
         runs.append(differences)
     moves = [before - after for before, after in zip(plain, adjusted, strict=True)]
-    return SharedDealGain(
+    return AdjustmentGain(
         pair,
         variance(plain) / variance(adjusted),
         fmean([_holds(run, fmean(adjusted)) for run in runs if len(run) > 1]),

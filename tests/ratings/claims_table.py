@@ -1,4 +1,4 @@
-"""Prints the tables of docs/ratings.md that say how often claims hold: `python -m tests.ratings.claims_table`."""
+"""Print the tables of docs/ratings.md that say how often claims hold: `python -m tests.ratings.claims_table`."""
 
 from __future__ import annotations
 

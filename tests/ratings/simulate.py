@@ -1,4 +1,4 @@
-"""Tournaments with a known truth: a Thurstone bot performs as its skill, the luck of the deal and of the match say."""
+"""Tournaments with a known truth (Thurstone's model): performance is skill plus luck of the deal and of the match."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from harness.core.records import GameRecord, ranks_of
 
 @dataclass(frozen=True)
 class World:
-    """How a match comes about. `taste` is how much a deal suits a bot, `place` how much it favours a seat."""
+    """The model of a match. `taste` is how much a deal suits a bot, `place` how much it favours a seat."""
 
     skills: Sequence[float]
     players: int
     taste: float = 0.5
     place: float = 0.7
     wealth: float = 1.0
-    """A rich deal is rich for everybody: it moves scores, not ranks."""
+    """A rich deal is rich for all seats: it changes scores, not ranks."""
 
     @property
     def bots(self) -> list[str]:
         return [f"bot{number}" for number in range(len(self.skills))]
 
     def chance_ahead(self, one: int, other: int) -> float:
-        """The truth: how often one finishes ahead of the other."""
+        """Return the true probability that one finishes ahead of the other."""
         spread = sqrt(2 * (1 + self.taste**2 + self.place**2))
         return 0.5 * (1 + erf((self.skills[one] - self.skills[other]) / spread / sqrt(2)))
 
     def share_ahead(self, one: int) -> float:
-        """The truth: the share of the table that it finishes ahead of, everybody met equally often."""
+        """Return the true share of the table that a bot finishes ahead of, if it meets all others equally often."""
         others = [other for other in range(len(self.skills)) if other != one]
         return sum(self.chance_ahead(one, other) for other in others) / len(others)
 
@@ -44,10 +44,10 @@ SCALE = 100
 
 
 def tournament(world: World, deals: int, rng: Random, shared: bool = True) -> Iterator[GameRecord]:
-    """A round-robin: every table plays each deal in every rotation of its seats.
+    """Return a round-robin: every table plays each deal in every rotation of its seats.
 
-    `shared`: all tables of a deal have its luck in common, which is the hardest case for intervals (arena itself
-    gives every table deals of its own).
+    `shared`: all tables of a deal share its luck, which is the hardest case for intervals (Arena itself gives every
+    table separate deals).
     """
     field = range(len(world.skills))
     tables = list(combinations(field, world.players))
@@ -82,7 +82,7 @@ def record(
     game: str = "sim",
     **more: object,
 ) -> GameRecord:
-    """A record of a match that nobody played."""
+    """Return a record of a match that was not played."""
     given: dict[str, object] = {"decisions": (1,) * len(seats), **more}
     return GameRecord(
         f"{set_}.{index}", index, set_, game, "1", {}, seed, tuple(seats), tuple(scores),

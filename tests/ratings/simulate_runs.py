@@ -1,8 +1,8 @@
-"""Runs of any format with a known truth: arena's own schedules, played by bots that are made up.
+"""Runs of any format with a known truth: real schedules, played by simulated bots.
 
-A bot performs as its skill, the luck of the deal and of the seat, and luck of its own say. What others do does not
-change that, so the truth is a matter of pairs: how often one performs better than another. TrueSkill is left out, which
-no claim needs and which takes most of the time.
+The performance of a bot is the sum of its skill, the luck of the deal, the luck of the seat, and noise. It does not
+depend on the other bots, so the truth is known pair by pair: how often one performs better than another. TrueSkill is
+left out, because no claim needs it and it takes most of the time.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from harness.runs.scheduler import Schedule
 
 SCALE = 1000
 SAMPLES = 250_000
-"""Of the truth about a pair."""
+"""Samples from which the truth about a pair is computed."""
 EQUAL = 0.005
-"""Two shares that differ by no more than this are taken for equal: the truth is known to some 0.001 at worst."""
+"""Two shares that differ by at most this count as equal: the truth is known to about 0.001."""
 
 LUCK: dict[str, tuple[Callable[[Random], float], Callable[[np.random.Generator], np.ndarray], float]] = {
     "normal": (lambda rng: rng.gauss(0, 1), lambda rng: rng.normal(size=SAMPLES), 0.0),
@@ -47,26 +47,26 @@ LUCK: dict[str, tuple[Callable[[Random], float], Callable[[np.random.Generator],
         3.0,
     ),
 }
-"""Name -> how it is drawn once, many times, and its mean."""
+"""Name -> function for one sample, function for many samples, and mean."""
 
 
 @dataclass
 class Field:
-    """Bots whose strength is known."""
+    """Bots whose true strength is known."""
 
     skills: Sequence[float]
     luck: Sequence[str] = ()
-    """The kind of luck of each bot; the last one goes for all that follow."""
+    """The kind of noise of each bot; the last one applies to all further bots."""
     taste: float = 0.5
     """How much a deal suits a bot, in all of its matches."""
     place: float = 0.7
     """How much it favours a seat."""
     faults: float = 0.0
-    """How often a bot fails and is last."""
+    """The probability that a bot fails and comes last."""
     ties: float = 0.0
     """Performances are rounded to multiples of this."""
     circle: float = 0.0
-    """Each bot has so much more against the next one, and so much less against the one before; two at a table."""
+    """Each bot is better by this against the next one, and worse against the one before; at tables of two only."""
     _chances: dict[tuple[object, ...], float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -76,14 +76,14 @@ class Field:
         self.bots = [f"bot{number}" for number in range(len(self.skills))]
 
     def deal(self, rng: Random) -> tuple[list[float], list[float]]:
-        """How much a deal suits each bot, and how much it favours each seat."""
+        """Return how much a deal suits each bot, and how much it favours each seat."""
         gauss = rng.gauss
         return [gauss(0, self.taste) for _ in self.skills], [gauss(0, self.place) for _ in range(6)]
 
     def played(
         self, seats: Sequence[int], deal: tuple[list[float], list[float]], rng: Random
     ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Scores and ranks of one match."""
+        """Return scores and ranks of one match."""
         tastes, places = deal
         values = [
             self.skills[bot] + tastes[bot] + places[seat] + self.draws[bot](rng) for seat, bot in enumerate(seats)
@@ -106,7 +106,7 @@ class Field:
         return self.circle * (((other - one) % size == 1) - ((one - other) % size == 1))
 
     def chance(self, one: int, other: int) -> float:
-        """The truth: how often one finishes ahead of the other; a tie is half of one."""
+        """Return the true probability that one finishes ahead of the other; a tie is one half."""
         gap = round(self.skills[one] - self.skills[other] + self.bonus(one, other), 9)
         if (self.kinds[one], gap) == (self.kinds[other], 0):
             return 0.5
@@ -121,7 +121,7 @@ class Field:
         return self._chances[key]
 
     def _drawn(self, one: int, other: int, gap: float, offset: float) -> float:
-        """How often one performs better, faults aside."""
+        """Return how often one performs better, without faults."""
         spread = (self.taste**2 + self.place**2) ** 0.5
         if self.kinds[one] == self.kinds[other] == "normal" and not self.ties:
             return 0.5 * (1 + erf(gap / (2 * (1 + spread**2) ** 0.5)))
@@ -133,8 +133,8 @@ class Field:
         return float((a > b).mean() + 0.5 * (a == b).mean())
 
     @cached_property
-    def everybody(self) -> list[float]:
-        """The truth about each bot's share of all others, met equally often."""
+    def true_beat_rates(self) -> list[float]:
+        """The true share of all others that each bot finishes ahead of, if it meets them equally often."""
         bots = range(len(self.skills))
         return [sum(self.chance(one, other) for other in bots if other != one) / (len(bots) - 1) for one in bots]
 
@@ -146,7 +146,7 @@ def run(
     world: Field, seed: int, *, kind: str = "round-robin", players: int = 2, deals: int = 12, tables: int = 0,
     rounds: int = 0, candidates: int = 0,
 ) -> Ratings:  # fmt: skip
-    """The ratings of a run of this kind, but for TrueSkill."""
+    """Return the ratings of a run of this kind, without TrueSkill."""
     settings = {"round-robin": {"tables": tables}, "gauntlet": {"tables": tables}, "swiss": {"rounds": rounds}}
     game = GamePlan("sim", "1", {}, players, tuple(world.bots))
     plan = Plan((game,), deals, seed, kind, settings.get(kind, {}), tuple(world.bots[:candidates]))
@@ -179,7 +179,7 @@ def run(
 
 
 def note(ratings: Ratings, seed: int, seats: Sequence[str], ranks: tuple[int, ...], scores: Sequence[int]) -> None:
-    """Adds a match to the evidence and to the bots' lines, without TrueSkill."""
+    """Add a match to the evidence and to the bots' lines, without TrueSkill."""
     lines = [ratings.lines.get(name) or ratings._new(name) for name in seats]
     for line in lines:
         line.matches += 1
@@ -191,7 +191,7 @@ def number_of(name: str) -> int:
 
 
 def truth_of(world: Field, ratings: Ratings) -> dict[str, float]:
-    """What `ahead` would be after any number of deals at the tables of this run."""
+    """Return the beat rates that an infinite number of deals at the tables of this run would give."""
     numbers = {line.number: number_of(name) for name, line in ratings.lines.items()}
     margins = [0.0] * len(numbers)
     for (one, other), (_, _, weight) in ratings.evidence.meetings.items():

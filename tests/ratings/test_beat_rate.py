@@ -105,7 +105,7 @@ def test_deals_that_are_alone_of_their_kind_are_compared_with_the_fit():
     kinds = [number for number, _, _ in ratings.evidence.deals()]
     assert len(set(kinds)) > len(kinds) / 2
     for one in leaderboard(ratings).standings:
-        truth = world.everybody[number_of(one.line.bot)]
+        truth = world.true_beat_rates[number_of(one.line.bot)]
         assert one.ahead.low - 0.1 < truth < one.ahead.high + 0.1
         assert 0.03 < one.ahead.reach < 0.2
 

@@ -80,7 +80,7 @@ def test_a_twin_with_a_calmer_game_is_not_better():
 
 def test_means_over_games_hold_the_truth():
     worlds = [Field([0.0, 0.3, 0.6]), Field([0.4, 0.0, 0.2]), Field([0.0, 0.0, 1.0], luck=["heavy"])]
-    truth = {f"bot{bot}": sum(world.everybody[bot] for world in worlds) / 3 for bot in range(3)}
+    truth = {f"bot{bot}": sum(world.true_beat_rates[bot] for world in worlds) / 3 for bot in range(3)}
     inside = wrong = 0
     for seed in range(60):
         found = overall(several(*worlds, seed=1000 * seed))
