@@ -23,11 +23,12 @@ from harness.league.standings import (
     write_standings,
 )
 from harness.league.verify import LeagueFindings, check_league
-from harness.output.progress import Outlook, at_terminal
+from harness.output.progress import at_terminal
 from harness.output.tables import Tables
 from harness.output.text import tell_confinement
 from harness.plugins.entrants import BotEntry
 from harness.plugins.registry import Registry
+from harness.runs.monitor import Workload
 from harness.runs.request import BotLike, RunRequest, check_bot
 from harness.runs.setup import installed
 
@@ -151,11 +152,11 @@ def play_league(
     softly: bool = False,
 ) -> tuple[LeagueRun, Standings | None]:
     """Play a league with progress at the terminal and write its table; return what was played and the standings."""
-    outlook = Outlook(until.matches, rounds=dict.fromkeys(league.games(registry)))
+    workload = Workload(until.matches, rounds=dict.fromkeys(league.games(registry)))
     reported: set[str] = set()
     with (
         open_listeners(registry) as listeners,
-        at_terminal("matches", outlook, quiet, request.workers, softly) as (stop, progress),
+        at_terminal("matches", workload, quiet, request.workers, softly) as (stop, progress),
     ):
 
         def report_isolation(entrants: Any) -> None:
@@ -165,14 +166,14 @@ def play_league(
             tell_confinement(new, request.isolate, quiet, here=not request.cluster)
 
         def report_change(entry: BotEvent) -> None:
-            progress.told(f"{entry.name} {entry.notice or entry.what}.")
+            progress.print_line(f"{entry.name} {entry.notice or entry.what}.")
 
         def send_entries(*entries: JournalEntry) -> None:
             send_changes(listeners, league, entries)
 
         listener = LeagueListener(
-            progress.told, progress.seen, progress.playing, report_isolation, report_change, send_entries, stop,
-            listeners,
+            progress.print_line, progress.add_record, progress.follow_executor, report_isolation, report_change,
+            send_entries, stop, listeners,
         )  # fmt: skip
         done = run_league(league, registry, request, until, listener)
     done.warnings += listeners.problems

@@ -42,8 +42,9 @@ from harness.plugins.entrants import Entrant
 from harness.plugins.hooks import Listeners
 from harness.plugins.registry import Registry
 from harness.runs.index import feed, ordered_results
+from harness.runs.monitor import RunMonitor, Workload
 from harness.runs.request import RunRequest
-from harness.runs.runner import RunTeller
+from harness.runs.runner import RunEvents
 from harness.runs.setup import now
 from harness.runs.store import LOGS, RUN, RunFolder
 
@@ -283,15 +284,17 @@ class _Runner:
             scheduler.cannot_play = lambda spec: self._cannot_play(spec, scheduler)
             scheduler.matches_left = self.until.matches
             self._begin_epoch(scheduler, run)
-            self.teller = RunTeller(self.listener.plugins, run, None) if self.listener.plugins else None
-            self.before = sum(1 for _ in run.lines()) if self.teller else 0
-            if self.teller:
-                self.teller.started(self.before)
+            self.events: RunEvents | None = None
+            if self.listener.plugins:
+                earlier = sum(1 for _ in run.lines())
+                self.era_monitor = RunMonitor(Workload(), earlier=earlier, counts_only=True)
+                self.events = RunEvents(self.listener.plugins, run, self.era_monitor)
+                self.events.run_started()
             try:
                 self._play_epochs(scheduler, run, config)
             finally:
-                if self.teller:
-                    self.teller.over(self.before + self.done.played)
+                if self.events:
+                    self.events.run_finished()
         self.done.too_few = list(_too_few(self.epochs, run))
         if not self.epochs.last.size and not self.done.played:
             raise UsageError(f"There are too few bots to play: {'; '.join(self.done.too_few)}. {ADD}")
@@ -446,8 +449,9 @@ class _Runner:
                     scheduler.add_result(record)
                     self.done.played += 1
                     self.listener.on_result(record)
-                    if self.teller:
-                        self.teller.match(self.before + self.done.played, record)
+                    if self.events:
+                        self.era_monitor.add_record(record)
+                        self.events.match_finished(record)
                     if record.faults:
                         self._disqualify(scheduler, *{record.seats[fault.seat] for fault in record.failures})
                 given_up = [scheduler.in_flight[name] for name in executor.given_up if name in scheduler.in_flight]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import ExitStack, suppress
 from functools import partial
@@ -15,19 +14,20 @@ from harness.core.records import Fault, GameRecord, MatchSpec
 from harness.executors.base import HERE, ClusterChoice, Executor, Job, choose_executor
 from harness.plugins.bot_files import file_digest
 from harness.plugins.hooks import Listeners, RunStatus
+from harness.runs.monitor import RunMonitor, Workload
 from harness.runs.scheduler import LiveMatches, RollCall, play_live
 from harness.runs.setup import RunSetup, now
 from harness.runs.store import GAMES, LOGS, RecordDigest, RunFolder
 
-# Tells listeners how one run goes.
+# Reports one run to listeners.
 
 
-class RunTeller:
-    """What listeners hear of a run: that it starts, each match, and that it is over."""
+class RunEvents:
+    """Reports a run to listeners: that it starts, each match, and that it is over."""
 
-    def __init__(self, listeners: Listeners, run: RunFolder, planned: int | None) -> None:
+    def __init__(self, listeners: Listeners, run: RunFolder, monitor: RunMonitor) -> None:
         info = run.info
-        self._listeners, self._run, self._told = listeners, run, False
+        self._listeners, self._run, self._monitor, self._started = listeners, run, monitor, False
         self._status = RunStatus(
             name=run.folder.name,
             folder=str(run.folder),
@@ -35,27 +35,28 @@ class RunTeller:
             games=tuple(game.name for game in info.plan.games),
             bots=tuple(entrant.name for entrant in info.entrants),
             matches=0,
-            planned=planned,
+            planned=monitor.workload.total,
             started=info.started,
         )
 
-    def started(self, matches: int) -> None:
-        """It is played from now on, and has so many matches already."""
-        self._told = True
-        self._listeners.run_started(self._at(matches))
+    def run_started(self, matches: int | None = None) -> None:
+        """Report that the run is played from now on."""
+        self._started = True
+        self._listeners.run_started(self._status_with(self._monitor.done if matches is None else matches))
 
-    def match(self, matches: int, record: GameRecord) -> None:
-        """A match has ended, with which there are so many."""
-        if not self._told:  # the run was finished, and has lost a record since
-            self.started(matches - 1)
-        self._listeners.match_finished(self._at(matches), record)
+    def match_finished(self, record: GameRecord) -> None:
+        """Report a match, which the monitor has counted."""
+        if not self._started:  # the run was finished, and has lost a record since
+            self.run_started(self._monitor.done - 1)
+        self._listeners.match_finished(self._status_with(self._monitor.done), record)
 
-    def over(self, matches: int) -> None:
-        """Nobody plays it any more; nothing is said if nobody did."""
-        if self._told:
-            self._listeners.run_finished(replace(self._at(matches), finished=self._run.info.finished))
+    def run_finished(self) -> None:
+        """Report that the run is no longer played, if it was."""
+        if self._started:
+            status = replace(self._status_with(self._monitor.done), finished=self._run.info.finished)
+            self._listeners.run_finished(status)
 
-    def _at(self, matches: int) -> RunStatus:
+    def _status_with(self, matches: int) -> RunStatus:
         return replace(self._status, matches=matches)
 
 
@@ -72,27 +73,22 @@ def play_run(
     limits: BotLimits,
     workers: int | None = None,
     should_stop: Callable[[], bool] = lambda: False,
-    seen: Callable[[GameRecord], None] = lambda _record: None,
-    begins: Callable[[], None] = lambda: None,
-    disqualified: Callable[[str, str], None] = lambda _bot, _why: None,
+    monitor: RunMonitor | None = None,
     cluster: ClusterChoice = HERE,
-    playing: Callable[[Executor], None] = lambda _executor: None,
     listeners: Listeners | None = None,
 ) -> bool:
     """Plays what is missing of a run under these limits; whether it is complete now. What went wrong with workers
-    is added to the run's warnings. `seen` is shown every record, those of before first; `begins` is called after these.
-    `disqualified` is told which bot is out and why, as soon as it is, and again when the run is continued. `playing` is
-    shown the executor before it begins. Plugins that listen are told what happens, or those `listeners` that somebody
-    else will close.
+    is added to the run's warnings. `monitor` is given the executor, every record (earlier ones first), and the bots
+    that are disqualified. Plugins that listen hear of it, or those `listeners`, which the caller closes.
     """
     with ExitStack() as stack:
         if listeners is None and setup.listeners:
             listeners = Listeners(setup.listeners)
             stack.push(partial(_close, listeners, run))
-        tournament = Tournament(run, setup, limits.max_faults, seen, begins, disqualified, listeners)
+        tournament = Tournament(run, setup, limits.max_faults, monitor, listeners)
         try:
             executor = choose_executor(setup.roster, limits, workers, should_stop, run.folder / LOGS, cluster)
-            playing(executor)
+            tournament.monitor.follow_executor(executor)
             stack.enter_context(executor)
         except UsageError:  # there is nobody to play it, or not as it was asked for
             run.discard()
@@ -132,20 +128,15 @@ class Tournament:
         run: RunFolder,
         setup: RunSetup,
         max_faults: int = 0,
-        seen: Callable[[GameRecord], None] = lambda _record: None,
-        begins: Callable[[], None] = lambda: None,
-        disqualified: Callable[[str, str], None] = lambda _bot, _why: None,
+        monitor: RunMonitor | None = None,
         listeners: Listeners | None = None,
     ) -> None:
         """`max_faults` disqualifies a bot after so many (0: never)."""
-        self.run, self.schedule, self.max_faults, self.seen, self.begins = run, setup.schedule, max_faults, seen, begins
-        self.disqualified = disqualified
-        self.teller = RunTeller(listeners, run, setup.schedule.count()) if listeners else None
-        self.faults: Counter[str] = Counter()
+        self.run, self.schedule, self.max_faults = run, setup.schedule, max_faults
+        self.monitor = monitor or RunMonitor(Workload(self.schedule.count()), counts_only=True)
+        self.events = RunEvents(listeners, run, self.monitor) if listeners else None
         self.out: dict[str, str] = {}
         """Why a bot is disqualified, by its name."""
-        self.earlier, self.appended = 0, 0
-        """Records that were there, and those of this time."""
         self.before: RecordDigest | None = None
         """Of those that were there, if the run was finished with them."""
 
@@ -154,14 +145,14 @@ class Tournament:
         try:
             return self._play(executor)
         finally:
-            if self.teller:
-                self.teller.over(self.earlier + self.appended)
+            if self.events:
+                self.events.run_finished()
 
     def _play(self, executor: Executor) -> bool:
         run = self.run
         with run.writing():
             complete = self._adaptive(executor) if self.schedule.adaptive else self._static(executor)
-            if complete and (self.appended or not run.info.finished):
+            if complete and (self.monitor.done > self.monitor.earlier or not run.info.finished):
                 run.finish(now())
             elif complete and run.info.records != (self.before.text() if self.before else ""):
                 raise StoreError(
@@ -215,36 +206,30 @@ class Tournament:
         self.before = RecordDigest() if run.info.finished else None
         reads_actions = self.schedule.format.reads_actions
         for record in run.records(digest=self.before) if reads_actions else run.results(digest=self.before):
-            self.earlier += 1
             self._count(record)
             yield record
-        self.begins()
-        if self.teller and not run.info.finished:
-            self.teller.started(self.earlier)
+        self.monitor.start()
+        if self.events and not run.info.finished:
+            self.events.run_started()
 
     def _played(self, executor: Executor, specs: Iterable[MatchSpec]) -> Iterator[GameRecord]:
         jobs = map(self._job, specs)  # which, unlike a generator, asks again after an end
         for record, *_ in executor.run(jobs, self.run.append_all):
-            self.appended += 1
             self._count(record)
-            if self.teller:
-                self.teller.match(self.earlier + self.appended, record)
+            if self.events:
+                self.events.match_finished(record)
             yield record
 
     def _count(self, record: GameRecord) -> None:
-        self.seen(record)
-        if record.faults:
-            self._blame(record)
-
-    def _blame(self, record: GameRecord) -> None:
-        """Counts the faults of a match; who has reached the most that are allowed is out."""
-        for fault in record.failures:
-            name = record.seats[fault.seat]
-            self.faults[name] += 1
-            if self.faults[name] == self.max_faults:
+        """Give a record to the monitor, and disqualify bots that have reached the maximum number of faults."""
+        self.monitor.add_record(record)
+        if not self.max_faults or not record.faults:
+            return
+        for name in dict.fromkeys(record.seats[fault.seat] for fault in record.failures):
+            if name not in self.out and self.monitor.faults.by_bot[name] >= self.max_faults:
                 plural = "" if self.max_faults == 1 else "s"
                 self.out[name] = f"disqualified after {self.max_faults} fault{plural}, the last in {record.id}"
-                self.disqualified(name, self.out[name])
+                self.monitor.disqualify(name, self.out[name])
 
     def _job(self, spec: MatchSpec) -> Job:
         return Job(spec, self._disqualified(spec))

@@ -17,11 +17,11 @@ from harness.match.faults import FaultGroups, cause_of
 from harness.output.columns import Fields, about, rate
 from harness.output.leaderboard import leaderboard_table, overall_tables
 from harness.output.outcome import FormatResults
-from harness.output.progress import Outlook, TimeLeft
 from harness.output.tables import as_text
 from harness.plugins.entrants import BotInfo
 from harness.ratings.leaderboard import Leaderboard
 from harness.report.parts import board_part, outcome_parts, page_environment, table_part
+from harness.runs.monitor import RunMonitor, Workload
 from harness.runs.scheduler import Schedule
 from harness.runs.store import LOCK, RunFolder
 
@@ -143,83 +143,72 @@ def standings_page(
 # How far a run is that another process plays, and how long it will go on, from how its results come in.
 
 
-TOLD_EVERY = 5.0
-"""Seconds after which it is said anew how long a run will go on, also if nothing has come."""
-QUIET = 30.0
-"""Seconds without a result after which, if they usually come faster, nobody says how long it will go on."""
-RECENT = 5.0
-"""Seconds within which, or within the usual time of five results, a result proves that somebody plays."""
+ESTIMATE_INTERVAL_S = 5.0
+"""An estimate of more than a minute is renewed after this time, a shorter one every second."""
+QUIET_AFTER_S = 30.0
+"""Without a result for this long, and for ten times the usual interval, there is no estimate."""
+RECENT_S = 5.0
+"""A result within this time, or within five usual intervals, proves that the run is being played."""
 
 
-class LiveProgress:
-    """Takes in results as they come. Those that were there at first say what matches cost, and nothing of the pace."""
+class LiveProgress(RunMonitor):
+    """Sends a run monitor to the live page. Another process plays, so whether it still does is inferred."""
 
     def __init__(self, schedule: Schedule | None, now: float) -> None:
-        """Without a schedule nobody knows how many there will be."""
-        self.outlook = Outlook.of(schedule) if schedule else Outlook()
-        self._left = TimeLeft(self.outlook, now)
-        self._rounds: dict[str, int] = {}
-        self._began = now
-        self.took: float | None = None
-        """Seconds for what was there at first; None while it is being read."""
-        self._watched = self._last_came = now
-        self._came = 0
-        self._left_told = self._rate_told = ""
+        """Without a schedule the number of matches is unknown."""
+        super().__init__(Workload.of(schedule) if schedule else Workload(), now)
+        self.seconds_read: float | None = None
+        """Seconds that reading the existing records took; None while they are being read."""
+        self._last_result = now
+        self._left = self._rate = ""
         self._due = 0.0
 
-    def add(self, record: GameRecord, now: float) -> None:
-        """A match has ended."""
-        self._left.add(record, now)
-        if record.game in self.outlook.rounds:
-            self._rounds[record.game] = max(self._rounds.get(record.game, 0), record.round)
-        if self.took is not None:
-            self._came += 1
-            self._last_came = now
+    def add_record(self, record: GameRecord, now: float | None = None) -> None:
+        """Add a match that has ended."""
+        super().add_record(record, now)
+        if self.seconds_read is not None and now is not None:
+            self._last_result = now
 
-    def caught_up(self, now: float) -> None:
-        """All that was there has been read."""
-        if self.took is None:
-            self.took, self._watched = now - self._began, now
-            self._left.began_anew(now)
+    def catch_up(self, now: float) -> None:
+        """Called when all existing records have been read; only results from now on say something about the rate."""
+        if self.seconds_read is None:
+            self.seconds_read = now - self.began
+            self.start(now)
 
     def fields(self, run: RunFolder, now: float) -> Fields:
-        """For programs, and for people in words."""
+        """Return the progress as JSON fields, with texts for people."""
         state = self._state(run, now)
-        if state == "playing" and self._came and now >= self._due:
-            self._estimate(now)
         playing = state == "playing"
+        if playing and self.done > self.earlier and now >= self._due:
+            self._estimate(now)
         return {
-            "total": self.outlook.total,
-            "most": self.outlook.most,
+            "total": self.workload.total,
+            "most": self.workload.is_maximum,
             "state": state,
-            "left": self._left_told if playing else "",
-            "rate": self._rate_told if playing else "",
-            "round": self._round(),
+            "left": self._left if playing else "",
+            "rate": self._rate if playing else "",
+            "round": self.round_text(),
         }
 
     def _state(self, run: RunFolder, now: float) -> str:
-        if self.took is None:
+        if self.seconds_read is None:
             return "reading"
         if run.info.finished:
             return "finished"
-        recent = self._came and now - self._last_came < max(RECENT, 5 * self._usual(now))
+        recent = self.done > self.earlier and now - self._last_result < max(RECENT_S, 5 * self._interval(now))
         return "playing" if recent or is_played(run.folder) else "stopped"
 
     def _estimate(self, now: float) -> None:
-        quiet = now - self._last_came > max(QUIET, 10 * self._usual(now))
-        seconds = None if quiet else self._left.seconds(now)
-        most = "at most " if self.outlook.most else ""
-        self._left_told = "" if seconds is None else f"{most}{about(seconds)}"
-        self._rate_told = "" if quiet or self._came < 2 else rate(1 / self._usual(now))
-        self._due = now + (TOLD_EVERY if seconds and seconds > 60 else 1.0)
+        quiet = now - self._last_result > max(QUIET_AFTER_S, 10 * self._interval(now))
+        seconds = None if quiet else self.seconds_left(now)
+        most = "at most " if self.workload.is_maximum else ""
+        self._left = "" if seconds is None else f"{most}{about(seconds)}"
+        self._rate = "" if quiet or self.done < self.earlier + 2 else rate(self.rate(now))
+        self._due = now + (ESTIMATE_INTERVAL_S if seconds and seconds > 60 else 1.0)
 
-    def _usual(self, now: float) -> float:
-        """Seconds from one result to the next, since it watches."""
-        return max(now - self._watched, 1e-3) / max(1, self._came)
-
-    def _round(self) -> str:
-        """`round 3 of 5`: of the game that is farthest behind, where results decide."""
-        return self.outlook.round_text(self._rounds)
+    def _interval(self, now: float) -> float:
+        """Return the mean seconds between results."""
+        return max(now - self.began, 1e-3) / max(1, self.done - self.earlier)
 
 
 def is_played(folder: Path) -> bool:

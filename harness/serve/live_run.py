@@ -19,7 +19,6 @@ from harness.core.game import Game
 from harness.core.plan import Outcome, Plan, ResultTracker
 from harness.core.records import GameRecord
 from harness.core.table import Table
-from harness.match.faults import FaultGroups
 from harness.output.columns import Fields
 from harness.plugins.registry import Registry
 from harness.ratings.leaderboard import Leaderboard
@@ -414,7 +413,7 @@ class LiveRun:
             return news
         if self._fresh:
             self._fresh, self._stale = False, True
-            news["results"] = {**self._newest(), "failed": faults_fields(self._faults)}
+            news["results"] = {**self._newest(), "failed": faults_fields(self._pace.faults)}
         if self._stale and now >= self._standings_due:
             news |= self._standings(now)
         return news
@@ -450,7 +449,9 @@ class LiveRun:
         assert self._run is not None
         if not self._ratings.late or not self.caught_up:
             return False
-        return bool(self._run.info.finished) or now >= self._began + max(ANEW_EVERY, 20 * (self._pace.took or 0.0))
+        return bool(self._run.info.finished) or now >= self._began + max(
+            ANEW_EVERY, 20 * (self._pace.seconds_read or 0.0)
+        )
 
     def _begin(self, run: RunFolder, now: float) -> None:
         """Forgets everything and begins with the first record."""
@@ -463,7 +464,7 @@ class LiveRun:
         self._games, problems = installed_games(run, self._registry)
         self._notes += map(without_folders, problems)
         self.script = _script(self._games)
-        self._faults, self._damaged = FaultGroups(), 0
+        self._damaged = 0
         self._ids: dict[str, int] = {}
         self._latest: deque[tuple[int, GameRecord]] = deque(maxlen=NEWEST)
         self._scenes: OrderedDict[str, bytes] = OrderedDict()
@@ -486,7 +487,7 @@ class LiveRun:
         self.caught_up = self._tail.at_end
         if self.caught_up:
             self._ratings.give_up_gaps()
-            self._pace.caught_up(now)
+            self._pace.catch_up(now)
 
     def _take(self, number: int, line: bytes, now: float) -> None:
         assert self._run is not None
@@ -500,8 +501,7 @@ class LiveRun:
             return
         self._ids[record.id] = number
         self._deals.add(record)
-        self._faults.add(record)
-        self._pace.add(record, now)
+        self._pace.add_record(record, now)
         self._latest.append((number, record))
 
     def _newest(self) -> Fields:
@@ -548,7 +548,7 @@ class LiveRun:
             "bots": len(info.entrants),
             "matches": len(self._ids),
             **self._pace.fields(self._run, now),
-            "faults": self._faults.total,
+            "faults": self._pace.faults.total,
             "started": info.started,
             "finished": info.finished,
             "notes": [note for note in notes if note],

@@ -144,12 +144,12 @@ def test_progress_says_who_fails_while_it_happens(monkeypatch):
     progress = Progress("matches", 100)
     progress.began -= 5  # it speaks after a second
     for n in range(3):
-        progress.seen(failed("sprinter", n))
+        progress.add_record(failed("sprinter", n))
     assert ", 1 fault: sprinter 1 | " in err.getvalue()
     progress.due = 0
-    progress.seen(failed("other", 3))
+    progress.add_record(failed("other", 3))
     assert ", 4 faults: sprinter 3, other 1 | " in err.getvalue()
-    progress.disqualified("sprinter", "disqualified after 3 faults, the last in sim-1.1.2")
+    progress.disqualify("sprinter", "disqualified after 3 faults, the last in sim-1.1.2")
     assert err.getvalue().endswith("sprinter is disqualified after 3 faults, the last in sim-1.1.2.\n")
 
 

@@ -6,12 +6,14 @@ from itertools import combinations
 from random import Random
 
 import pytest
+from msgspec.structs import replace
 
 from harness.core.plan import GamePlan, Plan
 from harness.core.records import Fault
 from harness.output.columns import about, duration, rate
-from harness.output.progress import Leaders, Outlook, Progress, TimeLeft
+from harness.output.progress import Progress
 from harness.plugins.features import FORMATS
+from harness.runs.monitor import RunningStanding, TimeLeft, Workload
 from harness.runs.scheduler import Schedule
 from tests.ratings.simulate import record
 
@@ -50,50 +52,50 @@ def match(game, seats, cost, index=0):
 def test_the_time_left_knows_that_games_and_bots_differ():
     """Slow matches come first in the schedule: half of the matches are more than half of the work."""
     plan = Plan((GamePlan("fast", "1", {}, 2, ("a", "b")), GamePlan("slow", "1", {}, 2, ("a", "b"))), 40, 1)
-    outlook = Outlook.of(Schedule(plan, FORMATS))
-    assert outlook.total == 160
-    assert outlook.seats == {(game, bot): 80 for game in ("fast", "slow") for bot in "ab"}
-    left, now = TimeLeft(outlook, 0.0), 0.0
+    workload = Workload.of(Schedule(plan, FORMATS))
+    assert workload.total == 160
+    assert workload.seats == {(game, bot): 80 for game in ("fast", "slow") for bot in "ab"}
+    left, now = TimeLeft(workload, 0.0), 0.0
     for index in range(60):
         now += 1.0
-        left.add(match("slow", "ab", 0.5, index), now)
+        left.add_record(match("slow", "ab", 0.5, index), now)
     for index in range(40):
         now += 0.1
-        left.add(match("fast", "ab", 0.05, index), now)
+        left.add_record(match("fast", "ab", 0.05, index), now)
     assert left.seconds(now) == pytest.approx(20 * 1.0 + 40 * 0.1, rel=0.1)
 
 
 def test_nothing_is_said_before_every_bot_was_seen():
     """The bots that think for long are the last to finish a match."""
-    left = TimeLeft(Outlook(100, matches={"sim": 100}, seats={("sim", bot): 67 for bot in "abc"}), 0.0)
+    left = TimeLeft(Workload(100, matches={"sim": 100}, seats={("sim", bot): 67 for bot in "abc"}), 0.0)
     for index in range(20):
-        left.add(match("sim", "ab", 0.01, index), 1.0 + index / 100)
+        left.add_record(match("sim", "ab", 0.01, index), 1.0 + index / 100)
     assert left.seconds(2.0) is None
-    left.add(match("sim", "bc", 1.0, 20), 10.0)
+    left.add_record(match("sim", "bc", 1.0, 20), 10.0)
     assert left.seconds(10.0) > 40
 
 
 def test_what_was_played_before_says_nothing_about_the_pace():
-    left = TimeLeft(Outlook(100, matches={"sim": 100}), 0.0)
+    left = TimeLeft(Workload(100, matches={"sim": 100}), 0.0)
     for index in range(50):
-        left.add(match("sim", "ab", 0.5, index), 0.0)
-    left.began_anew(1000.0)
+        left.add_record(match("sim", "ab", 0.5, index), 0.0)
+    left.restart(1000.0)
     assert left.seconds(1000.0) is None
     for index in range(10):
-        left.add(match("sim", "ab", 0.5, index), 1002.0 + 2 * index)
+        left.add_record(match("sim", "ab", 0.5, index), 1002.0 + 2 * index)
     assert left.seconds(1020.0) == pytest.approx(80, rel=0.15)
 
 
 def test_the_leaders_are_those_of_the_table_whoever_met_whom():
     """The first one meets only strong opponents and so finishes ahead of fewer than one that meets only weak ones."""
-    luck, leaders = Random(1), Leaders()
+    luck, standing = Random(1), RunningStanding()
     worth = {bot: place for place, bot in enumerate("fedcba")}
     weak_and_strong = [*combinations("abc", 2), *combinations("def", 2), ("c", "d")]
     for index in range(4000):
         seats = weak_and_strong[index % len(weak_and_strong)]
         odds = 0.5 + 0.08 * (worth[seats[0]] - worth[seats[1]])
-        leaders.add(record(seats, (2, 1) if luck.random() < odds else (1, 2), index=index))
-    found = leaders.ahead()
+        standing.add_record(record(seats, (2, 1) if luck.random() < odds else (1, 2), index=index))
+    found = standing.shares()
     assert [bot for bot, _ in found] == list("abcdef")
     assert sum(share for _, share in found) == pytest.approx(3)
     assert found[0][1] == pytest.approx(0.5 + 0.08 * 3, abs=0.05)
@@ -102,27 +104,27 @@ def test_the_leaders_are_those_of_the_table_whoever_met_whom():
 def shown(ahead, matches, width, began=60.0):
     progress = Progress("matches", ahead)
     for one in matches:
-        progress.seen(one)
+        progress.add_record(one)
     return progress.line(progress.began + began, width)
 
 
 def test_a_line_fits_and_leaves_out_what_matters_less():
     matches = [match("sim", ("a-rather-long-name", "another-long-name", "c"), 0.1, index) for index in range(30)]
-    full = shown(Outlook(3000, matches={"sim": 3000}), matches, None)
+    full = shown(Workload(3000, matches={"sim": 3000}), matches, None)
     assert full.startswith("matches: 30 of 3,000 (1%), about ")
     assert "30 a minute" in full
     assert full.endswith("| a-rather-long-name 100%, another-long-name 50%, c 0%")
     for width in (120, 79, 60, 30, 10):
-        line = shown(Outlook(3000, matches={"sim": 3000}), matches, width)
+        line = shown(Workload(3000, matches={"sim": 3000}), matches, width)
         assert len(line) <= width
         assert full.startswith(line.split(" | ")[0])
     failing = [*matches, record(("oops", "b"), (1, 2), faults=(Fault(0, "crash", 0),))]
-    assert "1 fault: oops 1" in shown(Outlook(3000, matches={"sim": 3000}), failing, 60)
+    assert "1 fault: oops 1" in shown(Workload(3000, matches={"sim": 3000}), failing, 60)
 
 
 def test_several_games_show_the_first_of_each():
     matches = [match(game, "ab", 0.1, index) for index, game in enumerate(["one", "two"] * 10)]
-    assert shown(Outlook(100), matches, None).endswith("| one: a 100%, two: a 100%")
+    assert shown(Workload(100), matches, None).endswith("| one: a 100%, two: a 100%")
 
 
 @pytest.mark.parametrize(
@@ -130,8 +132,8 @@ def test_several_games_show_the_first_of_each():
 )
 def test_an_adaptive_format_says_what_remains(name, said):
     plan = Plan((GamePlan("sim", "1", {}, 2, tuple("abcdefgh")),), 5, 1, name)
-    outlook = Outlook.of(Schedule(plan, FORMATS))
-    line = shown(outlook, [match("sim", "ab", 0.1)], None)
+    workload = Workload.of(Schedule(plan, FORMATS))
+    line = shown(workload, [replace(match("sim", "ab", 0.1), round=1)], None)
     assert f", {said}, " in line
     assert ("at most" in line) == (name == "ladder")
 
@@ -139,9 +141,9 @@ def test_an_adaptive_format_says_what_remains(name, said):
 def test_nothing_is_shown_of_what_is_quick_and_nothing_flickers(capsys):
     with Progress("matches", 100) as progress:
         progress.terminal = True
-        progress.seen(match("sim", "ab", 0.1))
+        progress.add_record(match("sim", "ab", 0.1))
         assert capsys.readouterr().err == ""
-        progress._show()
+        progress._draw()
         once = capsys.readouterr().err
         assert once.startswith("\rmatches: 1 of 100")
         assert once.endswith("\x1b[K")

@@ -275,7 +275,7 @@ def test_who_wants_to_leave_at_once_waits_for_no_listener(heard, stuck, monkeypa
         raise KeyboardInterrupt
 
     monkeypatch.setattr(listeners_module, "GRACE", 600.0)
-    monkeypatch.setattr(runner.RunTeller, "over", interrupted)
+    monkeypatch.setattr(runner.RunEvents, "run_finished", interrupted)
     heard(stuck)
     with within(60), pytest.raises(KeyboardInterrupt):
         harness.tournament("el-paso", ["outlaw", "random"], deals=1, seed=7, workers=0, quiet=True)

@@ -22,6 +22,7 @@ from harness.runs.runner import Tournament, play_run
 from harness.runs.setup import create_run, prepare
 from harness.runs.store import GAMES as GAMES_FILE
 from harness.runs.store import RunFolder
+from tests.support.monitors import CallingMonitor
 from tests.support.waiting import PATIENCE
 
 GAMES = ("el-paso", "gnadenlos", "x-pasch")
@@ -183,7 +184,7 @@ def test_a_slow_game_holds_up_no_other(tmp_path):
         if [name[:9] for name in seen].count("x-pasch-3") == 3:
             Path(go).touch()
 
-    assert play_run(run, setup, request.limits, workers=4, seen=saw)
+    assert play_run(run, setup, request.limits, workers=4, monitor=CallingMonitor(saw))
     assert [record.id for record in run.records() if record.faults] == []
     held = {record.id for record in run.records() if "waiting" in record.seats}
     assert len(held) == 9

@@ -14,6 +14,7 @@ from harness.runs.runner import Tournament
 from harness.runs.setup import configure_run, info_for, prepare, reopen
 from harness.runs.store import GAMES, RUN, RunFolder, find, with_sum
 from tests.support.forgery import edit_info
+from tests.support.monitors import CallingMonitor
 
 
 def setup(**changes):
@@ -26,7 +27,9 @@ def run(tmp_path):
 
 
 def play(run, asked, on_record=lambda _record: None, stop=lambda: False):
-    return Tournament(run, asked, seen=on_record).play(SerialExecutor(asked.roster, should_stop=stop))
+    return Tournament(run, asked, monitor=CallingMonitor(on_record)).play(
+        SerialExecutor(asked.roster, should_stop=stop)
+    )
 
 
 def plain(run):
