@@ -6,7 +6,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from heapq import heappop, heappush
-from itertools import count
+from itertools import chain, count
 from math import exp, log
 from pathlib import Path
 from statistics import median
@@ -56,7 +56,7 @@ from harness.match.referee import play
 from harness.plugins.entrants import Entrant, enter
 from harness.plugins.features import FORMATS
 from harness.runs.request import RunRequest
-from harness.runs.scheduler import LiveMatches, Schedule, play_live, simulated_record
+from harness.runs.scheduler import Schedule, play_matches, simulated_record
 from harness.runs.store import GAMES, RecordFile
 
 # Local executors: matches a second in a bare loop, in the serial executor, and in worker processes.
@@ -432,27 +432,19 @@ def _bot_names(bots: int) -> tuple[str, ...]:
 
 def _play(schedule: Schedule, executor: SimulatedNodes) -> None:
     """Play a schedule as a run does."""
-    if schedule.adaptive:
-        matches = LiveMatches(schedule.course(), {}, lambda _spec, _record: None)
-        complete = play_live(matches, lambda specs: _records(executor, specs), ())
-        assert complete, "a simulated run is played to its end"
-    else:
-        for _ in _records(executor, schedule.matches()):
-            pass
+    complete = play_matches(schedule.scheduler(), lambda specs: _records(executor, specs))
+    assert complete, "a simulated run is played to its end"
 
 
 def _play_in_step(schedule: Schedule, executor: SimulatedNodes) -> None:
     """Play a schedule with all games waiting for each other after each round."""
-
-    def results(specs: Sequence[MatchSpec]) -> list[GameRecord]:
-        played = {record.id: record for record in _records(executor, specs)}
-        return [played[spec.id] for spec in specs]
-
     if not schedule.adaptive:
-        return _play(schedule, executor)
-    for _ in schedule.follow(results):
-        pass
-    return None
+        _play(schedule, executor)
+        return
+    scheduler = schedule.scheduler()
+    while specs := list(chain.from_iterable(iter(scheduler.next_matches, []))):
+        for record in _records(executor, specs):
+            scheduler.add_result(record)
 
 
 def _records(executor: SimulatedNodes, specs: Iterable[MatchSpec]) -> Iterator[GameRecord]:

@@ -53,7 +53,7 @@ class _Units(OpenRound):
         self._looked = -1
         self._unit: list[GameRecord] = []
 
-    def more(self) -> list[MatchSpec]:
+    def next_matches(self) -> list[MatchSpec]:
         test = self._test
         if self._looked == test.units_played or test.over:
             return []
@@ -64,7 +64,7 @@ class _Units(OpenRound):
         firsts = ((number, test.matches + (number - test.units_played - 1) * size) for number in numbers)
         return [spec for number, first in firsts for spec in placed(self._game, self._plan, unit, number, first)]
 
-    def take(self, record: GameRecord) -> None:
+    def add_result(self, record: GameRecord) -> None:
         self._unit.append(record)
         if len(self._unit) == unit_size(self._test.unit):
             self._test.add_unit(self._unit)

@@ -73,7 +73,7 @@ class GamePlan(Struct, frozen=True):
         return tuple(luck.shuffled(table, "seating", self.name, group, number))
 
 
-class SmallerPlan(Struct, frozen=True):
+class PlanBefore(Struct, frozen=True):
     """How large a run was before it was extended."""
 
     deals: int
@@ -96,7 +96,7 @@ class Plan(Struct, frozen=True):
     """Whom the run is about, in formats that have candidates."""
     design: Design = "fixed"
     """What results decide in this run; written when the schedule is made."""
-    before: tuple[SmallerPlan, ...] = ()
+    before: tuple[PlanBefore, ...] = ()
     """What it was before it was extended, first to last, where that decides what is played and when."""
 
     @property
@@ -177,18 +177,31 @@ class RunningClaims(Protocol):
         """The pairs (better, worse) that may all be claimed."""
 
 
+class Scheduler(Protocol):
+    """Decides which matches are played next. A format's schedule, a league and a resumed run each have one."""
+
+    def next_matches(self) -> list[MatchSpec]:
+        """Return matches that can be played now, each once; [] at the end, or until further results come."""
+
+    def add_result(self, record: GameRecord) -> None:
+        """Add the result of a match that was given out; results come in any order."""
+
+    def outcome(self) -> dict[str, Outcome]:
+        """Return the outcome of each game; {} until all matches were played."""
+
+
 class OpenRound(ABC):
-    """A round of which more can be played before its first results are all there: what to yield instead of a list, so
-    that many machines need not wait. It is over when there is no more, and everything has been taken."""
+    """A round of which more can be played before its first results have all come: yielded instead of a list, so that
+    many machines need not wait. It ends when it has no more matches and all results have been added."""
 
     @abstractmethod
-    def more(self) -> list[DuplicateSet] | list[MatchSpec]:
-        """What can be played now, whatever the results still to come will be; empty if that is nothing. Asked again
-        after each result: when it is asked must not change what is played."""
+    def next_matches(self) -> list[DuplicateSet] | list[MatchSpec]:
+        """Return what can be played now, whatever the missing results will be; [] if that is nothing. Called again
+        after each result: when it is called must not change what is played."""
 
     @abstractmethod
-    def take(self, record: GameRecord) -> None:
-        """Takes in a result: all of them come, one by one and in schedule order."""
+    def add_result(self, record: GameRecord) -> None:
+        """Add a result: all of them come, one by one and in schedule order."""
 
 
 Rounds = Generator[list[DuplicateSet] | OpenRound, Sequence[GameRecord], Outcome]

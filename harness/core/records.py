@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
-from typing import Literal
+from operator import itemgetter
+from typing import Generic, Literal, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -153,6 +154,22 @@ class GameRecord(Struct, frozen=True, gc=False):
         return replace(self, time=(), slowest=(), cpu=())
 
 
+def belongs_to(record: GameRecord, spec: MatchSpec) -> bool:
+    """Return whether a record is of exactly this match."""
+    # Field by field, the one most likely to differ first: `record.spec == spec` takes twice as long.
+    return (
+        record.id == spec.id
+        and record.seed == spec.seed
+        and record.seats == spec.seats
+        and record.index == spec.index
+        and record.game == spec.game
+        and record.set == spec.set
+        and record.options == spec.options
+        and record.round == spec.round
+        and record.table == spec.table
+    )
+
+
 def ranks_of(scores: Sequence[int]) -> tuple[int, ...]:
     """The rank of each seat from the scores alone: 1 is best, equal scores share a rank."""
     best_first = sorted(scores, reverse=True)
@@ -171,3 +188,41 @@ def order(ranks: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[bool, ...]]:
     """The seats from first to last, and for each of them but the last whether the next one has the same rank."""
     seats = sorted(range(len(ranks)), key=ranks.__getitem__)
     return tuple(seats), tuple(ranks[a] == ranks[b] for a, b in pairwise(seats))
+
+
+# Results in schedule order. Matches end in any order, but ratings, digests and formats depend on the order of results.
+
+
+Item = TypeVar("Item")
+
+
+class ReorderBuffer(Generic[Item]):
+    """Puts items that arrive in any order into the order of their places: 0, 1, 2 and so on."""
+
+    __slots__ = ("due", "waiting")
+
+    def __init__(self, due: int = 0, waiting: dict[int, Item] | None = None) -> None:
+        self.due = due
+        """The next place to be passed on."""
+        self.waiting = waiting or {}
+        """Items that arrived before an earlier one, by place. Matches end nearly in order, so these are few."""
+
+    def add(self, place: int, item: Item) -> list[Item] | None:
+        """Return the items that can be passed on now, in order; None if this place already had an item."""
+        if place == self.due:
+            self.due += 1
+            return [item, *self.pop_ready()] if self.waiting else [item]
+        if place < self.due or place in self.waiting:
+            return None
+        self.waiting[place] = item
+        return []
+
+    def pop_ready(self) -> Iterator[Item]:
+        """Remove and yield the waiting items that have no gap before them."""
+        while self.due in self.waiting:
+            self.due += 1
+            yield self.waiting.pop(self.due - 1)
+
+    def in_order(self) -> list[Item]:
+        """Return the waiting items in order, with their gaps closed."""
+        return [item for _, item in sorted(self.waiting.items(), key=itemgetter(0))]

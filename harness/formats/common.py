@@ -11,7 +11,7 @@ from math import comb
 from msgspec.structs import replace
 
 from harness.core.errors import StoreError, UsageError
-from harness.core.plan import DuplicateSet, GamePlan, OpenRound, Plan, SmallerPlan
+from harness.core.plan import DuplicateSet, GamePlan, OpenRound, Plan, PlanBefore
 from harness.core.records import GameRecord
 from harness.core.rng import Chance
 from harness.formats.round_robin import tables_by_deal, tables_per_deal
@@ -69,10 +69,10 @@ class _RoundInPieces(OpenRound):
     def __init__(self, sets: Iterator[DuplicateSet], size: int, tallies: dict[str, Tally]) -> None:
         self._sets, self._size, self._tallies = sets, size, tallies
 
-    def more(self) -> list[DuplicateSet]:
+    def next_matches(self) -> list[DuplicateSet]:
         return list(islice(self._sets, self._size))
 
-    def take(self, record: GameRecord) -> None:
+    def add_result(self, record: GameRecord) -> None:
         tally([record], self._tallies)
 
 
@@ -232,9 +232,9 @@ def grown(plan: Plan, asked: Plan, field: FieldOf, beside: int) -> Plan:
     return replace(asked, before=(*plan.before, smaller(plan)))
 
 
-def smaller(plan: Plan) -> SmallerPlan:
+def smaller(plan: Plan) -> PlanBefore:
     """How large a plan is."""
-    return SmallerPlan(plan.deals, {game.name: len(game.entrants) for game in plan.games}, len(plan.candidates))
+    return PlanBefore(plan.deals, {game.name: len(game.entrants) for game in plan.games}, len(plan.candidates))
 
 
 # Which runs of formats that follow results can be extended: those whose matches keep their places if they go on.

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from time import monotonic
-from typing import Self
 
 from harness.core.errors import StoreError, UsageError
-from harness.core.plan import Plan
+from harness.core.plan import Outcome, Plan
 from harness.core.records import GameRecord, MatchSpec
 from harness.core.rng import Chance
 from harness.executors.base import Executor, Job, Roster, choose_executor
@@ -45,6 +44,7 @@ from harness.runs.index import feed, ordered_results
 from harness.runs.monitor import RunMonitor, Workload
 from harness.runs.request import RunRequest
 from harness.runs.runner import RunEvents
+from harness.runs.scheduler import play_matches
 from harness.runs.setup import now
 from harness.runs.store import LOGS, RUN, RunFolder
 
@@ -52,7 +52,7 @@ from harness.runs.store import LOGS, RUN, RunFolder
 
 
 class LeagueScheduler:
-    """An iterator over the matches that can be played now. When it stops, results may make it go on.
+    """The scheduler of an era.
 
     A round is planned from the results up to two rounds before it: it can be played while the round before is finished.
     """
@@ -71,7 +71,7 @@ class LeagueScheduler:
         if incomplete:
             past = self.past = read(past.banned, True)
         self._recorded = {match.id: match for match in past.matches()}
-        self._waiting: deque[MatchSpec] = deque()
+        self._waiting: list[MatchSpec] = []
         self.in_flight: dict[str, MatchSpec] = {}
         """Matches that were given out and have no result."""
         # The last two rounds may be unfinished: planning them again finds the matches that are still to be played.
@@ -91,26 +91,27 @@ class LeagueScheduler:
                 return round_
         return 0
 
-    def __iter__(self) -> Self:
-        return self
-
-    def __next__(self) -> MatchSpec:
+    def next_matches(self) -> list[MatchSpec]:
+        """Return the rest of the newest round, or the next one; [] if the results that it depends on are missing."""
         while not self._waiting:
             if not self._plan_next_round():
-                raise StopIteration
+                return []
+        specs = self._waiting[: self.matches_left]  # all of them if there is no limit
+        del self._waiting[: len(specs)]
         if self.matches_left is not None:
-            if not self.matches_left:
-                raise StopIteration
-            self.matches_left -= 1
-        spec = self._waiting.popleft()
-        self.in_flight[spec.id] = spec
-        return spec
+            self.matches_left -= len(specs)
+        self.in_flight.update((spec.id, spec) for spec in specs)
+        return specs
+
+    def outcome(self) -> dict[str, Outcome]:
+        """Return {}: a league has no end."""
+        return {}
 
     def requeue_in_flight(self) -> None:
         """Give out again what was given out and has no result, because its executor has stopped."""
         if self.matches_left is not None:
             self.matches_left += len(self.in_flight)
-        self._waiting.extendleft(reversed(self.in_flight.values()))
+        self._waiting = [*self.in_flight.values(), *self._waiting]
         self.in_flight.clear()
 
     def _plan_next_round(self) -> bool:
@@ -313,7 +314,6 @@ class _Runner:
                 if failed_before and self.done.played == before:
                     raise
                 failed_before = True
-                scheduler.requeue_in_flight()
                 self.entrants.clear()
             else:
                 if self._stopped() or scheduler.matches_left == 0 or self.done.settled or not self._uncounted():
@@ -442,32 +442,33 @@ class _Runner:
             )
             self.listener.on_executor(executor)
             stack.enter_context(executor)
-            # The scheduler stops when a round needs results: ask again until a pass brings none.
-            while True:
-                played = self.done.played
-                for record, *_ in executor.run(map(Job, scheduler), run.append_all):
-                    scheduler.add_result(record)
-                    self.done.played += 1
-                    self.listener.on_result(record)
-                    if self.events:
-                        self.era_monitor.add_record(record)
-                        self.events.match_finished(record)
-                    if record.faults:
-                        self._disqualify(scheduler, *{record.seats[fault.seat] for fault in record.failures})
-                given_up = [scheduler.in_flight[name] for name in executor.given_up if name in scheduler.in_flight]
-                if given_up:
-                    self._void_matches(given_up, scheduler)
-                if self.done.played == played or scheduler.in_flight or self._stopped():
-                    break
+
+            def play(specs: Iterator[MatchSpec]) -> Iterator[GameRecord]:
+                for record, *_ in executor.run(map(Job, specs), run.append_all):
+                    yield record  # the play loop adds it to the scheduler before it continues here
+                    self._report_result(record, scheduler)
+
+            # A bot that changed ends an executor early: then its matches are given out again.
+            scheduler.requeue_in_flight()
+            play_matches(scheduler, play, executor.given_up, partial(self._void_matches, scheduler))
+
+    def _report_result(self, record: GameRecord, scheduler: LeagueScheduler) -> None:
+        self.done.played += 1
+        self.listener.on_result(record)
+        if self.events:
+            self.era_monitor.add_record(record)
+            self.events.match_finished(record)
+        if record.faults:
+            self._disqualify(scheduler, *{record.seats[fault.seat] for fault in record.failures})
 
     def _cannot_play(self, spec: MatchSpec, scheduler: LeagueScheduler) -> bool:
         """Return whether a bot of a match has left and cannot be loaded; void the match then."""
         missing = any(name not in self.entrants for name in spec.seats)
         if missing:
-            self._void_matches([spec], scheduler)
+            self._void_matches(scheduler, [spec])
         return missing
 
-    def _void_matches(self, specs: list[MatchSpec], scheduler: LeagueScheduler) -> None:
+    def _void_matches(self, scheduler: LeagueScheduler, specs: list[MatchSpec]) -> None:
         """Record that matches cannot be played, so that their rounds are complete without them."""
         era, why = self.done.era, "no bot could be identified as the cause"
         self.league.journal.add_entries(*(MatchVoided(era=era, match=spec.id, round=spec.round) for spec in specs))

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from msgspec.structs import asdict, replace
 
 from harness.core.errors import ReplayError, StoreError, UsageError
+from harness.core.records import belongs_to
 from harness.league.folder import ERAS, LeagueFolder, era_folder, restore_entrant
 from harness.league.journal import EraBegun, Membership, RosterEpochs
 from harness.league.matchmaking import RoundHistory
@@ -120,7 +121,7 @@ def _check_era(league: LeagueFolder, era: EraBegun, run: RunFolder, found: Leagu
                 found.open += 1
                 if number < newest - 1:
                     found.problems.append(f"{spec.id} is missing, but round {newest} began after it was played.")
-            elif record is not None and record.spec != spec:
+            elif record is not None and not belongs_to(record, spec):
                 found.problems.append(f"{spec.id} does not follow from the journal and the records before it.")
     found.problems += [f"{name} is not a match of this league." for name in sorted(left)]
 

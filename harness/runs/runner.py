@@ -10,12 +10,12 @@ from msgspec.structs import replace
 
 from harness.core.errors import PluginError, StoreError, UsageError
 from harness.core.options import BotLimits
-from harness.core.records import Fault, GameRecord, MatchSpec
+from harness.core.records import Fault, GameRecord, MatchSpec, belongs_to
 from harness.executors.base import HERE, ClusterChoice, Executor, Job, choose_executor
 from harness.plugins.bot_files import file_digest
 from harness.plugins.hooks import Listeners, RunStatus
 from harness.runs.monitor import RunMonitor, Workload
-from harness.runs.scheduler import LiveMatches, RollCall, play_live
+from harness.runs.scheduler import ResumedScheduler, ScheduleDiff, StaticScheduler, play_matches
 from harness.runs.setup import RunSetup, now
 from harness.runs.store import GAMES, LOGS, RecordDigest, RunFolder
 
@@ -151,7 +151,11 @@ class Tournament:
     def _play(self, executor: Executor) -> bool:
         run = self.run
         with run.writing():
-            complete = self._adaptive(executor) if self.schedule.adaptive else self._static(executor)
+            known: dict[str, GameRecord] = {}
+            scheduler = self._adaptive_scheduler(known) if self.schedule.adaptive else self._static_scheduler()
+            complete = play_matches(scheduler, partial(self._played, executor), executor.given_up)
+            if complete and known:
+                raise self._unknown_record(min(known))
             if complete and (self.monitor.done > self.monitor.earlier or not run.info.finished):
                 run.finish(now())
             elif complete and run.info.records != (self.before.text() if self.before else ""):
@@ -161,23 +165,17 @@ class Tournament:
                 )
         return complete
 
-    def _static(self, executor: Executor) -> bool:
-        roll = self._called()
-        for _ in self._played(executor, roll.missing()):
-            roll.fitting += 1
-        return roll.fitting == self.schedule.count()
-
-    def _called(self) -> RollCall:
-        """What is recorded beside the schedule. Each must be one of its matches: a stranger would spoil the table."""
-        roll = RollCall(self.schedule.matches())
-        unfit = {record.id for record in self._recorded() if not roll.fits(record)}
-        if unfit:
-            self._check_once(unfit)
-            raise self._stranger(min(unfit))
-        return roll
+    def _static_scheduler(self) -> StaticScheduler:
+        """Return the matches without a record. A record that does not belong to the schedule would spoil the table."""
+        diff = ScheduleDiff(self.schedule.matches())
+        unknown = {record.id for record in self._recorded() if not diff.matches_record(record)}
+        if unknown:
+            self._check_once(unknown)
+            raise self._unknown_record(min(unknown))
+        return StaticScheduler(diff.missing(), self.schedule.plan.games)
 
     def _check_once(self, ids: Collection[str]) -> None:
-        """Raises StoreError if one of these matches is recorded twice."""
+        """Raise StoreError if one of these matches is recorded twice."""
         seen: set[str] = set()
         for record in self.run.results():
             if record.id in seen:
@@ -185,20 +183,13 @@ class Tournament:
             if record.id in ids:
                 seen.add(record.id)
 
-    def _adaptive(self, executor: Executor) -> bool:
-        known: dict[str, GameRecord] = {}
+    def _adaptive_scheduler(self, known: dict[str, GameRecord]) -> ResumedScheduler:
+        """Return a scheduler that begins with the records of the run; those that it has not used stay in `known`."""
         for record in self._recorded():
             if record.id in known:
                 raise self._twice(record.id)
-            known[record.id] = self.schedule.seen(record)
-
-        matches = LiveMatches(self.schedule.course(), known, self._check_same)
-        complete = play_live(
-            matches, lambda specs: map(self.schedule.seen, self._played(executor, specs)), executor.given_up
-        )
-        if complete and known:
-            raise self._stranger(min(known))
-        return complete
+            known[record.id] = record
+        return ResumedScheduler(self.schedule.scheduler(), known, self._check_record)
 
     def _recorded(self) -> Iterator[GameRecord]:
         """The records of a run that is continued, with their actions only if the format looks at them."""
@@ -244,10 +235,10 @@ class Tournament:
     def _twice(self, name: str) -> StoreError:
         return StoreError(f"{self.run.folder / GAMES}: the record {name} is there twice.")
 
-    def _check_same(self, spec: MatchSpec, recorded: GameRecord) -> None:
-        if spec != recorded.spec:
-            raise self._stranger(spec.id)
+    def _check_record(self, spec: MatchSpec, record: GameRecord) -> None:
+        if not belongs_to(record, spec):
+            raise self._unknown_record(spec.id)
 
-    def _stranger(self, name: str) -> StoreError:
+    def _unknown_record(self, name: str) -> StoreError:
         path = self.run.folder / GAMES
         return StoreError(f"{path}: the record {name} does not belong to this run; take its line out to go on.")

@@ -5,121 +5,142 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager
-from itertools import count, zip_longest
+from itertools import count, islice, zip_longest
 from typing import Any, Self
 
 from msgspec.structs import replace
 
 from harness.core.errors import ArenaError, PluginError, UnknownName, UsageError
 from harness.core.options import resolve
-from harness.core.plan import DuplicateSet, Format, GamePlan, OpenRound, Outcome, Plan
-from harness.core.records import GameRecord, MatchSpec, ranks_of
+from harness.core.plan import DuplicateSet, Format, GamePlan, OpenRound, Outcome, Plan, Scheduler
+from harness.core.records import GameRecord, MatchSpec, ReorderBuffer, belongs_to, ranks_of
 from harness.core.rng import Chance
 from harness.formats.common import PIECE
 from harness.ratings.trueskill import in_schedule_order
 
-# The games of a plan on their way: each goes on as soon as its own results allow.
+# Schedulers. All games of a run proceed side by side: each continues as soon as its own results allow it.
 #
-# Every match has its place in the schedule as if all games went step by step together: first the first list of each
-# game, then the second of each, and so on. A game can be ahead of the others where its places are known: its format
-# says how long the lists are, or brings the places itself. Else a list is given out when all lists before it have
-# been.
+# Every match has its place in the schedule as if all games proceeded in step: first the first list of each game, then
+# the second of each, and so on. A game can be ahead of the others if its places are known: its format says how long
+# the lists are, or sets the places itself. Otherwise a list is given out when all lists before it have been.
 
 
-MOST_AHEAD = 8 * PIECE
-"""Matches of a game that may be out before it is given more: later results are held until the first have come."""
+MAX_AHEAD_MATCHES = 8 * PIECE
+"""A game with this many matches in progress is given no more: later results are held until the first have come."""
 
 
-class Course:
-    """What can be played now, whatever order results come in; the same matches come of it in any order."""
+class StaticScheduler:
+    """The scheduler of a format that needs no results: its matches are known, and nothing waits."""
 
-    def __init__(self, plan: Plan, form: Format, started: Sequence[CheckedRounds]) -> None:
+    def __init__(self, specs: Iterable[MatchSpec], games: Sequence[GamePlan]) -> None:
+        self._specs, self._games = iter(specs), games
+        self._in_progress, self._ended = 0, False
+
+    def next_matches(self) -> list[MatchSpec]:
+        """Return the next matches; [] at the end."""
+        specs = list(islice(self._specs, PIECE))
+        self._in_progress += len(specs)
+        self._ended = not specs
+        return specs
+
+    def add_result(self, _record: GameRecord) -> None:
+        """Count a result."""
+        self._in_progress -= 1
+
+    def outcome(self) -> dict[str, Outcome]:
+        """Return an empty outcome for each game; {} until all matches were played."""
+        return {game.name: Outcome() for game in self._games} if self._ended and not self._in_progress else {}
+
+
+class MultiGameScheduler:
+    """The scheduler of a format that needs results. Results may come in any order: the matches are the same."""
+
+    def __init__(self, plan: Plan, form: Format, started: Sequence[FormatRounds]) -> None:
         known = all(form.sizes(game, plan) is not None for game in plan.games)
-        self._step_by_step = not known
+        self._in_step = not known
+        self._keeps_actions = form.reads_actions
         index = count()
         self._games = [
-            GameCourse(rounds, _starts(plan, form, turn) if known else None, index)
+            GameScheduler(rounds, _starts(plan, form, turn) if known else None, index)
             for turn, rounds in enumerate(started)
         ]
         self._by_name = {each.name: each for each in self._games}
 
-    def more(self) -> list[MatchSpec]:
-        """Matches that can be played now: the next list of the game that is least far on; [] if none can before further
-        results come."""
-        able = [game for game in self._games if self._may_go_on(game)]
-        return min(able, key=lambda game: game.steps).give() if able else []
+    def next_matches(self) -> list[MatchSpec]:
+        """Return the next list of the game that is least far on; [] if no game can continue before results come."""
+        able = [game for game in self._games if self._may_continue(game)]
+        return min(able, key=lambda game: game.steps).next_matches() if able else []
 
-    def turn(self) -> list[MatchSpec]:
-        """The next list of every game that can go on now."""
-        return [spec for game in self._games if self._may_go_on(game) for spec in game.give()]
+    def add_result(self, record: GameRecord) -> None:
+        """Add the result of a match that was given out."""
+        # Results are held until earlier ones have come, and actions are most of their size.
+        if record.actions and not self._keeps_actions:
+            record = replace(record, actions=())
+        self._by_name[record.game].add_result(record)
 
-    def take(self, record: GameRecord) -> None:
-        """Takes in the result of a match that was given out."""
-        self._by_name[record.game].take(record)
-
-    @property
-    def outcomes(self) -> dict[str, Outcome]:
-        """What each game came to; empty until all have ended."""
+    def outcome(self) -> dict[str, Outcome]:
+        """Return the outcome of each game; {} until all games have ended."""
         ended = {game.name: game.outcome for game in self._games if game.outcome is not None}
         return ended if len(ended) == len(self._games) else {}
 
-    def _may_go_on(self, game: GameCourse) -> bool:
-        if not game.look():
+    def _may_continue(self, game: GameScheduler) -> bool:
+        if not game.has_next():
             return False
-        return game.brings_places or not self._step_by_step or self._is_next(game)
+        return game.sets_places or not self._in_step or self._is_next(game)
 
-    def _is_next(self, game: GameCourse) -> bool:
-        """Whether all lists are given out that come before its next, so that the places of its matches are known."""
+    def _is_next(self, game: GameScheduler) -> bool:
+        """Return whether all lists before its next one were given out, so that the places of its matches are known."""
         before = True
         for other in self._games:
             if other is game:
                 before = False
                 continue
-            other.look()
-            if other.outcome is None and not other.brings_places and other.steps < game.steps + before:
+            other.has_next()
+            if other.outcome is None and not other.sets_places and other.steps < game.steps + before:
                 return False
         return True
 
 
-class GameCourse:
-    """One game: what it may play next, and the results that its format is still to be told."""
+class GameScheduler:
+    """One game of a `MultiGameScheduler`: which matches are next, and results for its format in schedule order."""
 
-    def __init__(self, rounds: CheckedRounds, starts: Iterator[tuple[int, int]] | None, index: Iterator[int]) -> None:
-        """`starts` has the first place of each of its lists, and their lengths; places are taken from `index` where it
-        is not known."""
+    def __init__(self, rounds: FormatRounds, starts: Iterator[tuple[int, int]] | None, index: Iterator[int]) -> None:
+        """`starts` has the first place and the length of each list; without it, places come from `index`."""
         self.name, self.steps = rounds.game.name, 0
         self.outcome: Outcome | None = None
         self._rounds, self._starts, self._index = rounds, starts, index
         self._asked: Sequence[Any] = ()
-        self._due: deque[str] = deque()
-        """Matches that are out, or wait for earlier ones, in the order of the schedule."""
-        self._out: set[str] = set()
-        self._come: dict[str, GameRecord] = {}
-        """Results that wait for earlier ones."""
-        self._begin(rounds.ask())
+        self._given = count()
+        self._in_progress: dict[str, int] = {}
+        """Matches without a result, with their numbers in the order in which they were given out."""
+        self._results = ReorderBuffer[GameRecord]()
+        self._begin_round(rounds.ask())
 
     @property
-    def brings_places(self) -> bool:
-        """Whether its format says the places of matches itself."""
+    def sets_places(self) -> bool:
+        """Whether its format sets the places of matches itself."""
         return bool(self._asked and isinstance(self._asked[0], MatchSpec)) or self._rounds.kind is MatchSpec
 
-    def look(self) -> bool:
-        """Whether there are matches that it can play, by the results that have come."""
-        while not self._asked and self.outcome is None and len(self._due) < MOST_AHEAD:
-            self._asked = self._rounds.more(self._round)
-            if self._asked or self._due:
+    def has_next(self) -> bool:
+        """Return whether there are matches to be played now."""
+        while not self._asked and self.outcome is None:
+            held = len(self._in_progress) + len(self._results.waiting)
+            if held >= MAX_AHEAD_MATCHES:
                 break
-            self._begin(self._rounds.ask(self._round.taken if isinstance(self._round, _ListedRound) else ()))
+            self._asked = self._rounds.next_of(self._round)
+            if self._asked or held:
+                break
+            self._begin_round(self._rounds.ask(self._round.results if isinstance(self._round, _ListedRound) else ()))
         return bool(self._asked)
 
-    def _begin(self, asked: list[Any] | OpenRound | Outcome) -> None:
+    def _begin_round(self, asked: list[Any] | OpenRound | Outcome) -> None:
         if isinstance(asked, Outcome):
             self.outcome = asked
         else:
             self._round = asked if isinstance(asked, OpenRound) else _ListedRound(asked)
 
-    def give(self) -> list[MatchSpec]:
-        """The next list of matches, which are out from now on."""
+    def next_matches(self) -> list[MatchSpec]:
+        """Return the next list of matches; call it if `has_next()`."""
         asked, self._asked = self._asked, ()
         if self._starts is None:
             specs = list(self._rounds.matches(asked, self._index))
@@ -129,156 +150,161 @@ class GameCourse:
             if len(specs) != size:
                 raise self._rounds.broken(f"by its sizes there are {size} matches now, and it asks for {len(specs)}")
         self.steps += 1
-        self._due.extend(spec.id for spec in specs)
-        self._out.update(spec.id for spec in specs)
+        self._in_progress.update(zip((spec.id for spec in specs), self._given, strict=False))
         return specs
 
-    def take(self, record: GameRecord) -> None:
-        """Takes in a result; its format is told in the order of the schedule."""
-        assert record.id in self._out, f"{record.id} was not given out, or its record came before"
-        self._out.remove(record.id)
-        self._come[record.id] = record
-        while self._due and self._due[0] in self._come:
-            self._rounds.tell(self._round, self._come.pop(self._due.popleft()))
+    def add_result(self, record: GameRecord) -> None:
+        """Add a result and pass on to the format what is complete in schedule order."""
+        assert record.id in self._in_progress, f"{record.id} was not given out, or its record came before"
+        for ready in self._results.add(self._in_progress.pop(record.id), record) or ():
+            self._rounds.add_result_to(self._round, ready)
 
 
 class _ListedRound(OpenRound):
-    """A round that is a list: it goes on when all its results are there."""
+    """A round that is a list: its format continues when all its results have come."""
 
     def __init__(self, asked: list[Any]) -> None:
         self._asked = asked
-        self.taken: list[GameRecord] = []
+        self.results: list[GameRecord] = []
 
-    def more(self) -> list[Any]:
+    def next_matches(self) -> list[Any]:
         asked, self._asked = self._asked, []
         return asked
 
-    def take(self, record: GameRecord) -> None:
-        self.taken.append(record)
+    def add_result(self, record: GameRecord) -> None:
+        self.results.append(record)
 
 
 def _starts(plan: Plan, form: Format, turn: int) -> Iterator[tuple[int, int]]:
-    """The place of the first match of each list of one game, and its matches: by the lists of all games."""
+    """Yield the place of the first match of each list of one game, and its matches: by the lists of all games."""
     place = 0
     for sizes in zip_longest(*(form.sizes(game, plan) or () for game in plan.games), fillvalue=0):
         yield place + sum(sizes[:turn]), sizes[turn]
         place += sum(sizes)
 
 
-# The matches of a run whose results decide what comes next, given out while others are being played.
+class ResumedScheduler:
+    """A scheduler with records of before: matches that have one are not given out again."""
+
+    def __init__(
+        self,
+        scheduler: Scheduler,
+        known: MutableMapping[str, GameRecord],
+        check: Callable[[MatchSpec, GameRecord], None],
+    ) -> None:
+        """`known` has the records by match; those that were used are removed. `check` may refuse one."""
+        self._scheduler, self._known, self._check = scheduler, known, check
+        self.add_result, self.outcome = scheduler.add_result, scheduler.outcome
+
+    def next_matches(self) -> list[MatchSpec]:
+        """Return the next matches that have no record."""
+        while specs := self._scheduler.next_matches():
+            missing = []
+            for spec in specs:
+                record = self._known.pop(spec.id, None)
+                if record is None:
+                    missing.append(spec)
+                else:
+                    self._check(spec, record)
+                    self._scheduler.add_result(record)
+            if missing:
+                return missing
+        return []
 
 
-Known = MutableMapping[str, GameRecord]
-"""Records of before, by their matches."""
+# The play loop of tournaments, comparisons, leagues and the idle benchmark.
 
 
-class LiveMatches:
-    """An iterator that may have more again after it has ended: as soon as results allow it."""
+class MatchFeed:
+    """Feeds an executor from a scheduler: an iterator that may continue after its end, once results allow it."""
 
-    def __init__(self, course: Course, known: Known, check: Callable[[MatchSpec, GameRecord], None]) -> None:
-        """Matches that are `known` are not given out: their records, which `check` may refuse, are taken from there."""
-        self.course, self._known, self._check = course, known, check
+    def __init__(self, scheduler: Scheduler) -> None:
+        self._scheduler = scheduler
         self._waiting: deque[MatchSpec] = deque()
-        self.out: set[str] = set()
-        """Matches that were given out and have no record."""
-        self.given = 0
-        """How many were given out."""
+        self.in_flight: dict[str, MatchSpec] = {}
+        """Matches that the executor has and that have no record."""
 
     def __iter__(self) -> Self:
         return self
 
     def __next__(self) -> MatchSpec:
-        if not self.ready():
+        if not self.has_next():
             raise StopIteration
         spec = self._waiting.popleft()
-        self.out.add(spec.id)
-        self.given += 1
+        self.in_flight[spec.id] = spec
         return spec
 
-    def ready(self) -> bool:
-        """Whether there is a match to be given out now."""
-        while not self._waiting and (specs := self.course.more()):
-            for spec in specs:
-                if spec.id in self._known:
-                    self._check(spec, self._known[spec.id])
-                    self.course.take(self._known.pop(spec.id))
-                else:
-                    self._waiting.append(spec)
+    def has_next(self) -> bool:
+        """Return whether there is a match to be played now."""
+        if not self._waiting:
+            self._waiting.extend(self._scheduler.next_matches())
         return bool(self._waiting)
 
-    def take(self, record: GameRecord) -> None:
-        """Takes in the record of a match that was given out."""
-        self.out.remove(record.id)
-        self.course.take(record)
+    def add_result(self, record: GameRecord) -> None:
+        """Add the record of a match that the executor has played."""
+        del self.in_flight[record.id]
+        self._scheduler.add_result(record)
 
 
-def play_live(
-    matches: LiveMatches, play: Callable[[Iterator[MatchSpec]], Iterable[GameRecord]], given_up: Collection[str]
+def play_matches(
+    scheduler: Scheduler,
+    play: Callable[[Iterator[MatchSpec]], Iterable[GameRecord]],
+    given_up: Collection[str] = (),
+    on_given_up: Callable[[list[MatchSpec]], None] = lambda _specs: None,
 ) -> bool:
-    """Plays to the end whatever results lead to; whether there it is. `play` may end before it is given the last match;
-    one that it was given and has not played is among those `given_up`, or somebody has stopped it."""
-    while matches.ready():
-        before = matches.given
-        for record in play(matches):
-            matches.take(record)
-        if matches.given == before or not matches.out.issubset(given_up):
-            return False
-    return bool(matches.course.outcomes)
+    """Play what a scheduler gives out until it has no more; return whether it has an outcome then.
+
+    `play` runs an executor: it takes matches from an iterator and yields their records in any order. Matches that it
+    cannot play are among those `given_up`; if others have no record either, the executor was stopped.
+    """
+    feed = MatchFeed(scheduler)
+    # An executor returns when the feed ends. That is not the end of the schedule if results lead to more matches.
+    while feed.has_next():
+        played = 0
+        for record in play(feed):
+            feed.add_result(record)
+            played += 1
+        failed = [feed.in_flight.pop(name) for name in given_up if name in feed.in_flight]
+        if failed:
+            on_given_up(failed)
+        if not played or feed.in_flight:
+            break
+    return bool(scheduler.outcome())
 
 
-# Records beside the schedule that they should be of: both are gone through once, and side by side.
+# Records and the schedule that they should belong to: both are read once, side by side.
 
 
-class RollCall:
-    """Goes through a schedule as records of it come in. Both have nearly the same order, so only matches that are late
-    are held in memory, and what has not come in the end is what is missing."""
+class ScheduleDiff:
+    """Compares a schedule with its records. Both have nearly the same order, so only matches whose record has not come
+    yet are held in memory, and those that are left in the end are missing."""
 
     def __init__(self, schedule: Iterable[MatchSpec]) -> None:
-        self._coming = iter(schedule)
-        self._called = -1
+        self._specs = iter(schedule)
+        self._last_index = -1
         self._late: dict[int, MatchSpec] = {}
-        self.fitting = 0
-        """Matches that have come."""
 
-    def fits(self, record: GameRecord) -> bool:
-        """Whether the record is of a match of the schedule that has not come yet."""
+    def matches_record(self, record: GameRecord) -> bool:
+        """Return whether the record belongs to a match of the schedule that had no record before."""
         index = record.index
-        while index > self._called:
-            spec = next(self._coming, None)
+        while index > self._last_index:
+            spec = next(self._specs, None)
             if spec is None:
                 break
-            if spec.index > self._called:
-                self._called = spec.index
-            if spec.index == index and is_of(record, spec):  # as it comes as a rule: in its turn
-                self.fitting += 1
+            self._last_index = max(self._last_index, spec.index)
+            if spec.index == index and belongs_to(record, spec):  # the usual case: records come in order
                 return True
             self._late[spec.index] = spec
-        due = self._late.get(index)
-        if due is None or not is_of(record, due):
+        spec = self._late.get(index)
+        if spec is None or not belongs_to(record, spec):
             return False
         del self._late[index]
-        self.fitting += 1
         return True
 
     def missing(self) -> Iterator[MatchSpec]:
-        """The matches that have not come, in the order of the schedule."""
+        """Yield the matches without a record, in schedule order."""
         yield from self._late.values()
-        yield from self._coming
-
-
-def is_of(record: GameRecord, spec: MatchSpec) -> bool:
-    """Whether the record is of exactly this match."""
-    return (
-        record.id == spec.id
-        and record.seed == spec.seed
-        and record.seats == spec.seats
-        and record.index == spec.index
-        and record.game == spec.game
-        and record.set == spec.set
-        and record.options == spec.options
-        and record.round == spec.round
-        and record.table == spec.table
-    )
+        yield from self._specs
 
 
 # Simulated results of bots whose strength is known: to look at a schedule in advance, for estimates and tests.
@@ -373,7 +399,7 @@ class Schedule:
 
     def _late(self, plan: Plan, luck: Chance, index: Iterator[int]) -> Iterator[MatchSpec]:
         """What those who came with this extension of the run have to play of the deals before."""
-        running = [CheckedRounds(game, plan, self.format, luck, late=True) for game in plan.games]
+        running = [FormatRounds(game, plan, self.format, luck, late=True) for game in plan.games]
         while running:
             for rounds in list(running):
                 sets = rounds.ask()
@@ -382,30 +408,32 @@ class Schedule:
                 else:
                     running.remove(rounds)
 
-    def course(self) -> Course:
-        """The matches of any plan, as results lead to them: what is played by, and all else here that needs results."""
-        return Course(self.plan, self.format, self._started(Chance(self.plan.seed), self.plan))
+    def scheduler(self) -> Scheduler:
+        """Return the scheduler of this plan."""
+        if not self.adaptive:
+            return StaticScheduler(self.matches(), self.plan.games)
+        return MultiGameScheduler(self.plan, self.format, self._started(Chance(self.plan.seed), self.plan))
 
-    def _started(self, luck: Chance, plan: Plan) -> list[CheckedRounds]:
-        return [CheckedRounds(game, plan, self.format, luck) for game in plan.games]
+    def _started(self, luck: Chance, plan: Plan) -> list[FormatRounds]:
+        return [FormatRounds(game, plan, self.format, luck) for game in plan.games]
 
     def follow(self, results: Results) -> Generator[list[MatchSpec], None, dict[str, Outcome]]:
-        """The matches of any plan, round by round; `results` is asked for the records of each round after it is given.
+        """Yield the matches of any plan, list by list; `results` is called for the records of each list after it.
 
-        Games go on side by side until each has ended; what comes back in the end is the outcome of each game, empty
-        if `results` gave up. Only what `seen` leaves of the records matters, so a resumed run is led to
-        where it was by the records it has.
+        The generator returns the outcome of each game; {} if `results` gave up.
         """
-        course = self.course()
-        while specs := course.turn():
+        scheduler = self.scheduler()
+        while specs := scheduler.next_matches():
             yield specs
             records = results(specs)
             if records is None:
                 return {}
-            _check_sent(specs, records)
+            # A wrong record here would silently give another schedule: better to stop.
+            expected, sent = [spec.id for spec in specs], [record.id for record in records]
+            assert expected == sent, f"records of {len(specs)} matches from {expected[0]} on must be in schedule order"
             for record in records:
-                course.take(record)
-        return course.outcomes
+                scheduler.add_result(record)
+        return scheduler.outcome()
 
     def outcomes(self, records: Iterable[GameRecord], *, ordered: bool = False) -> dict[str, Outcome]:
         """What the format says of these records, game by game; {} as long as it says nothing. `ordered`: they come in
@@ -426,20 +454,17 @@ class Schedule:
                     trackers[record.game].add(record)
             return {name: tracker.outcome() for name, tracker in trackers.items()}
 
-    def seen(self, record: GameRecord) -> GameRecord:
-        """As much of a record as the format looks at."""
-        return record if self.format.reads_actions else replace(record, actions=())
-
     def led_by(self, records: Iterable[GameRecord]) -> tuple[list[MatchSpec], dict[str, Outcome]]:
-        """The matches that these records lead to, those still to be played included, and the outcome if none are."""
-        known = {record.id: self.seen(record) for record in records}
-        course, specs = self.course(), list[MatchSpec]()
-        while more := course.more():
+        """Return the matches that these records lead to, those still to be played included, and the outcome."""
+        known = {record.id: record for record in records}
+        scheduler, specs = self.scheduler(), list[MatchSpec]()
+        while more := scheduler.next_matches():
             specs += more
             for spec in more:
-                if spec.id in known and known[spec.id].seats == spec.seats:  # records of other bots lead nowhere
-                    course.take(known[spec.id])
-        return specs, course.outcomes
+                # Not `belongs_to`: a record with another wrong field is reported by verify, and the rest after it.
+                if spec.id in known and known[spec.id].seats == spec.seats:
+                    scheduler.add_result(known[spec.id])
+        return specs, scheduler.outcome()
 
     def simulated(self, strengths: Mapping[str, float] | None = None) -> Iterator[MatchSpec]:
         """A schedule that the plan may lead to, without playing: the schedule itself if results do not matter.
@@ -455,7 +480,7 @@ class Schedule:
             yield from specs
 
 
-class CheckedRounds:
+class FormatRounds:
     """The rounds of one game, as its format yields them, and the matches that they are."""
 
     def __init__(self, game: GamePlan, plan: Plan, form: Format, luck: Chance, late: bool = False) -> None:
@@ -484,15 +509,15 @@ class CheckedRounds:
             raise self.broken(f"it yields {asked!r} instead of the sets to be played")
         return asked
 
-    def more(self, asked: OpenRound) -> Sequence[Any]:
-        """What can be played now of an open round."""
+    def next_of(self, asked: OpenRound) -> Sequence[Any]:
+        """Return what can be played now of an open round."""
         with blaming(self._format):
-            return asked.more()
+            return asked.next_matches()
 
-    def tell(self, asked: OpenRound, record: GameRecord) -> None:
-        """Lets an open round take in a result."""
+    def add_result_to(self, asked: OpenRound, record: GameRecord) -> None:
+        """Add a result to an open round."""
         with blaming(self._format):
-            asked.take(record)
+            asked.add_result(record)
 
     def matches(self, asked: Sequence[Any], index: Iterator[int]) -> Iterator[MatchSpec]:
         """The matches of what was asked for; sets take their places in the schedule from `index`."""
@@ -567,12 +592,6 @@ def blaming(form: Format) -> Iterator[None]:
 def rotations(seating: Sequence[str]) -> list[tuple[str, ...]]:
     """A duplicate set's seatings: everybody sits once in every seat."""
     return [(*seating[turn:], *seating[:turn]) for turn in range(len(seating))]
-
-
-def _check_sent(specs: Sequence[MatchSpec], records: Sequence[GameRecord]) -> None:
-    """A wrong record here would silently give another schedule: better to stop."""
-    ids, sent = [spec.id for spec in specs], [record.id for record in records]
-    assert ids == sent, f"records of {len(ids)} matches from {ids[0]} on were expected in schedule order"
 
 
 def _check(plan: Plan, chosen: Format, formats: Mapping[str, Format]) -> None:

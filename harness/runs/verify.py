@@ -15,13 +15,13 @@ from msgspec import Struct
 
 from harness.core.errors import ReplayError, StoreError
 from harness.core.options import BotLimits
-from harness.core.records import GameRecord, MatchSpec
+from harness.core.records import GameRecord, MatchSpec, belongs_to
 from harness.match.replay import HUMAN, verify
 from harness.plugins.discovery import shown
 from harness.plugins.features import FORMATS
 from harness.plugins.registry import Registry
 from harness.runs.index import is_long, recall, remember
-from harness.runs.scheduler import RollCall, Schedule, is_of
+from harness.runs.scheduler import Schedule, ScheduleDiff
 from harness.runs.setup import configure_run, formats_of, limits_of_run
 from harness.runs.store import GAMES, NOTES, RUN, UNREADABLE, RecordDigest, RunFolder, digest_of_file, encode, with_sum
 from harness.runs.verify_bots import BotFindings
@@ -97,7 +97,7 @@ class RecordCheck:
     def __init__(self, run: RunFolder, expected: Callable[[], Iterable[MatchSpec]]) -> None:
         """`expected` gives the schedule, in the order of its places, as often as it is asked."""
         self.run, self._expected = run, expected
-        self._roll = RollCall(expected())
+        self._diff = ScheduleDiff(expected())
         self._digest = RecordDigest()
         self._failures: Counter[str] = Counter()
         self._out: dict[str, str] = {}
@@ -130,7 +130,7 @@ class RecordCheck:
             if record.faults:
                 self._note_faults(record)
             seen(record)
-            if self._roll.fits(record):
+            if self._diff.matches_record(record):
                 yield self.records, record
             else:
                 self._unfit.append(record)
@@ -152,13 +152,13 @@ class RecordCheck:
         places = {record.index for record in self._unfit}
         due = {spec.index: spec for spec in self._expected() if spec.index in places}
         self.strangers = [
-            record for record in self._unfit if record.index not in due or not is_of(record, due[record.index])
+            record for record in self._unfit if record.index not in due or not belongs_to(record, due[record.index])
         ]
 
     def missing(self) -> Iterator[MatchSpec]:
         """The matches that have no record, not even one that does not fit."""
         there = {record.id for record in self._unfit}
-        return (spec for spec in self._roll.missing() if spec.id not in there)
+        return (spec for spec in self._diff.missing() if spec.id not in there)
 
     def twice(self) -> Iterator[str]:
         """Matches that have more than one record."""

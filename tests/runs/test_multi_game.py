@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from harness.core.errors import PluginError
-from harness.core.plan import DuplicateSet, Format, GamePlan, OpenRound, Outcome, Plan
+from harness.core.plan import DuplicateSet, Format, GamePlan, OpenRound, Outcome, Plan, Scheduler
 from harness.core.records import GameRecord, MatchSpec
 from harness.core.rng import Chance
 from harness.formats.common import PIECE
 from harness.plugins.features import FORMATS
-from harness.runs.scheduler import MOST_AHEAD, Course, Schedule, simulated_record
+from harness.runs.scheduler import MAX_AHEAD_MATCHES, Schedule, simulated_record
 from tests.formats.support import even, game, names, of_games
 
 Pick = Callable[[list[MatchSpec]], int]
@@ -85,17 +85,17 @@ def step_by_step(schedule: Schedule) -> tuple[list[MatchSpec], dict[str, Outcome
             return specs, end.value
 
 
-def play(course: Course, pick: Pick, most: int = 10**9) -> tuple[list[MatchSpec], list[MatchSpec]]:
-    """Plays a course, each result as late as it may come; all matches, and those that are out in the end."""
+def play(scheduler: Scheduler, pick: Pick, most: int = 10**9) -> tuple[list[MatchSpec], list[MatchSpec]]:
+    """Play what a scheduler gives out, each result as late as possible; all matches, and those without a result."""
     given: list[MatchSpec] = []
     out: list[MatchSpec] = []
     for _ in range(most):
-        while more := course.more():
+        while more := scheduler.next_matches():
             given += more
             out += more
         if not out:
             break
-        course.take(result(out.pop(pick(out))))
+        scheduler.add_result(result(out.pop(pick(out))))
     return given, out
 
 
@@ -103,47 +103,47 @@ def play(course: Course, pick: Pick, most: int = 10**9) -> tuple[list[MatchSpec]
 @pytest.mark.parametrize("order", ORDERS)
 def test_in_whatever_order_results_come_the_same_matches_are_played(form: str, order: str) -> None:
     expected, outcomes = step_by_step(of(form))
-    course = of(form).course()
-    given, _ = play(course, ORDERS[order]())
+    scheduler = of(form).scheduler()
+    given, _ = play(scheduler, ORDERS[order]())
     assert sorted(given, key=lambda spec: spec.index) == sorted(expected, key=lambda spec: spec.index)
     assert len({spec.index for spec in given}) == len(given)
-    assert course.outcomes == outcomes != {}
+    assert scheduler.outcome() == outcomes != {}
 
 
 @ADAPTIVE
 def test_one_match_at_a_time_is_the_order_of_the_schedule(form: str) -> None:
-    course, given = of(form).course(), list[MatchSpec]()
-    while more := course.more():
+    scheduler, given = of(form).scheduler(), list[MatchSpec]()
+    while more := scheduler.next_matches():
         given += more
         for spec in more:
-            course.take(result(spec))
+            scheduler.add_result(result(spec))
     assert given == step_by_step(of(form))[0]
 
 
 @pytest.mark.parametrize("form", [form for form in ASKED if form not in ("ladder until", "hill")])
 @pytest.mark.parametrize("slow", ["one", "two", "three"])
 def test_a_game_without_results_holds_up_no_other(form: str, slow: str) -> None:
-    course, schedule = of(form).course(), of(form)
+    scheduler, schedule = of(form).scheduler(), of(form)
     given: list[MatchSpec] = []
-    while more := course.more():
+    while more := scheduler.next_matches():
         given += more
         for spec in more:
             if spec.game != slow:
-                course.take(result(spec))
+                scheduler.add_result(result(spec))
     for name in {"one", "two", "three"} - {slow}:
         expected = [spec for spec in step_by_step(schedule)[0] if spec.game == name]
         assert [spec for spec in given if spec.game == name] == expected
-    assert course.outcomes == {}
+    assert scheduler.outcome() == {}
 
 
 @pytest.mark.parametrize("form", ["ladder until", "hill"])
 def test_where_results_say_how_much_is_played_the_others_are_a_list_ahead_at_most(form: str) -> None:
-    course, lists = of(form).course(), {"one": 0, "two": 0, "three": 0}
-    while more := course.more():
+    scheduler, lists = of(form).scheduler(), {"one": 0, "two": 0, "three": 0}
+    while more := scheduler.next_matches():
         lists[more[0].game] += 1
         for spec in more:
             if spec.game != "three":
-                course.take(result(spec))
+                scheduler.add_result(result(spec))
     assert lists == {"one": 2, "two": 2, "three": 1}
 
 
@@ -164,27 +164,27 @@ def test_sizes_are_those_of_the_lists_that_are_asked_for(
 
 def test_the_pieces_of_a_round_do_not_wait_for_each_other_but_do_not_run_away() -> None:
     schedule = Schedule(of_games((game(8, 4),), 10**9, 1, "swiss"), FORMATS)
-    course, given = schedule.course(), list[MatchSpec]()
-    while more := course.more():
+    scheduler, given = schedule.scheduler(), list[MatchSpec]()
+    while more := scheduler.next_matches():
         assert len(more) <= PIECE
         given += more
-    assert MOST_AHEAD <= len(given) < MOST_AHEAD + PIECE
+    assert MAX_AHEAD_MATCHES <= len(given) < MAX_AHEAD_MATCHES + PIECE
     for spec in given[1:]:
-        course.take(result(spec))
-    assert course.more() == []
-    course.take(result(given[0]))
-    assert course.more()
+        scheduler.add_result(result(spec))
+    assert scheduler.next_matches() == []
+    scheduler.add_result(result(given[0]))
+    assert scheduler.next_matches()
 
 
 def test_a_comparison_plays_what_its_first_results_call_for_while_the_rest_of_them_is_out() -> None:
-    course = Schedule(of_games((game(2, 2),), 400, 1, "compare", candidates=names(2)), FORMATS).course()
-    first = course.more()
-    assert course.more() == []
-    course.take(simulated_record(first[1], {}, Chance(1)))
-    assert course.more() == []  # the second result is not looked at before the first
+    scheduler = Schedule(of_games((game(2, 2),), 400, 1, "compare", candidates=names(2)), FORMATS).scheduler()
+    first = scheduler.next_matches()
+    assert scheduler.next_matches() == []
+    scheduler.add_result(simulated_record(first[1], {}, Chance(1)))
+    assert scheduler.next_matches() == []  # the second result is not looked at before the first
     level = replace(simulated_record(first[0], {}, Chance(1)), ranks=(1, 1))
-    course.take(level)
-    assert course.more()
+    scheduler.add_result(level)
+    assert scheduler.next_matches()
 
 
 @ADAPTIVE
@@ -193,7 +193,7 @@ def test_a_comparison_plays_what_its_first_results_call_for_while_the_rest_of_th
 def test_records_of_a_run_that_was_cut_off_lead_to_all_that_was_out(form: str, cut: int, seed: int) -> None:
     schedule, rng = of(form), Random(seed)
     total = len(step_by_step(schedule)[0])
-    given, out = play(schedule.course(), _by_lot(rng), cut % total)
+    given, out = play(schedule.scheduler(), _by_lot(rng), cut % total)
     left = {spec.id for spec in out}
     played = [result(spec) for spec in given if spec.id not in left]
     rng.shuffle(played)
@@ -209,11 +209,11 @@ class Stages(OpenRound):
         self.left = iter([DuplicateSet(1, number, (number,), names(2)) for number in range(1, sets + 1)])
         self.room, self.taken = 2, list[str]()
 
-    def more(self) -> list[DuplicateSet]:
+    def next_matches(self) -> list[DuplicateSet]:
         room, self.room = self.room, 0
         return list(islice(self.left, room))
 
-    def take(self, record: GameRecord) -> None:
+    def add_result(self, record: GameRecord) -> None:
         self.taken.append(record.id)
         self.room += 1
 
@@ -226,11 +226,11 @@ def test_an_open_round_takes_results_in_the_order_of_the_schedule(order: str) ->
         return Outcome(standing=tuple(stages.taken))
 
     form = Format("own", "", rounds, lambda _game, _plan: None, adaptive=True)
-    course = Schedule(of_games((game(2, 2),), 1, 1, "own"), {"own": form}).course()
-    given, _ = play(course, ORDERS[order]())
+    scheduler = Schedule(of_games((game(2, 2),), 1, 1, "own"), {"own": form}).scheduler()
+    given, _ = play(scheduler, ORDERS[order]())
     ids = [f"game-1.{number}.{turn}" for number in range(1, 10) for turn in (1, 2)]
     assert sorted(spec.id for spec in given) == ids
-    assert course.outcomes["game"].standing == tuple(ids)
+    assert scheduler.outcome()["game"].standing == tuple(ids)
 
 
 def test_a_format_that_breaks_its_word_is_named() -> None:
@@ -241,10 +241,10 @@ def test_a_format_that_breaks_its_word_is_named() -> None:
             return Outcome()
 
         form = Format("own", "", rounds, lambda _game, _plan: None, adaptive=True, sizes=sizes)
-        play(Schedule(of_games((game(2, 2),), 1, 1, "own"), {"own": form}).course(), ORDERS["first first"]())
+        play(Schedule(of_games((game(2, 2),), 1, 1, "own"), {"own": form}).scheduler(), ORDERS["first first"]())
 
     class Failing(Stages):
-        def take(self, record: GameRecord) -> None:
+        def add_result(self, record: GameRecord) -> None:
             raise KeyError("oops")
 
     pair, match = DuplicateSet(1, 1, (1,), names(2)), MatchSpec.single("game-1", "game", {}, 1, names(2))
