@@ -13,7 +13,7 @@ class Skittish(Bot[ElPasoView]):
 
     games = ("el-paso",)
     options = (
-        Option("stars", 2, "leave when so many dice are on the sheriff field", kind="int", minimum=1, maximum=5),
+        Option("stars", 2, "leave when this many dice are on the sheriff field", kind="int", minimum=1, maximum=5),
     )
 
     def choose(self, view: ElPasoView, actions: Sequence[Action]) -> Action:

@@ -80,7 +80,7 @@ def _filled(known: tuple[C | None, ...], secret: list[C]) -> tuple[C, ...]:
 
 
 def _lay_for_others(state: GnadenlosState, view: GnadenlosView, rng: Random) -> None:
-    """Choose an adventurer for each other seat that has laid one: any of its own."""
+    """Choose an adventurer for each other seat that has laid one, among all that it holds."""
     laid: list[Adventurer | None] = []
     for seat, has_laid in enumerate(view.laid):
         if seat == view.seat or not has_laid:

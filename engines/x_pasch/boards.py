@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 def leader(board: tuple[int, ...]) -> int:
-    """Return the one seat with most members; NOBODY if there is a tie (XP-5)."""
+    """Return the one seat with most members; `NOBODY` if there is a tie (XP-5)."""
     most, alone = board[0], 0
     for seat in range(1, len(board)):
         members = board[seat]
@@ -39,6 +39,6 @@ def replaced(values: tuple[T, ...], at: int, value: T) -> tuple[T, ...]:
 
 
 def lowest_alone(euros: tuple[int, ...]) -> int:
-    """Return the one seat with fewest euros; NOBODY if there is a tie (XP-7)."""
+    """Return the one seat with fewest euros; `NOBODY` if there is a tie (XP-7)."""
     fewest = min(euros)
     return euros.index(fewest) if euros.count(fewest) == 1 else NOBODY

@@ -130,7 +130,7 @@ class XPaschState(State[XPaschView]):
             self._pass_on()
 
     def change_leader(self, at: int, before: int, after: int) -> None:
-        """Give the income of the company at this place of the table to another seat, or to NOBODY (XP-5)."""
+        """Give the income of the company at this place of the table to another seat, or to `NOBODY` (XP-5)."""
         if before != after:
             worth = self.rules.tables.incomes[self.table[at]]
             income = list(self.income)

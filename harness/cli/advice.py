@@ -9,15 +9,21 @@ from __future__ import annotations
 from harness.core.errors import ArenaError
 
 ADVICE = {
+    "ask-in-place": "Ask in its place with --seat {seat}.",
+    "ask-seat": "Choose the seat to ask it for with --seat.",
     "bots": "Enter more with --bot, or the same one with other options.",
+    "bots-of-game": "The bots that play it: arena bots --game {game}",
     "cluster": "Name the cluster with --cluster.",
     "cluster-workers": "Leave out --workers 0, or --cluster.",
     "compare-luck": "Leave out --luck-adjusted.",
     "compare-most": "Choose a larger --most.",
     "event-file": "Bots are named with --bot, games with --game.",
+    "fixed-seat": "Leave out --seat.",
     "force": "Use --force to continue anyway.",
     "isolate-off": "If you trust it, use --isolate=off.",
+    "isolate-on": "Run 'arena doctor' for details, or use --isolate=on to enforce what is possible.",
     "late-bot": "Enter it with --bot.",
+    "learn-values": "Learn it with: arena learn-values {game} --out {game}.json, then use --values {game}.json.",
     "league-run": "Continue with: arena league run",
     "new-key": "Make one with: arena sign --new-key",
     "other-bot": "Give the new one a name: --bot NAME={bot}",

@@ -1,4 +1,10 @@
-"""Try a bot at all its games and report whether it is fit to play."""
+"""Try a bot at all its games and report whether it is fit to play.
+
+from harness.conformance import check_bot
+
+def test_my_bot_is_fit():
+    check_bot(Sprinter).demand()
+"""
 
 from __future__ import annotations
 
@@ -28,19 +34,12 @@ from harness.match.faults import Limits
 from harness.match.referee import play
 from harness.plugins.entrants import Entrant, enter, unknown_games
 
-# Tries a bot at everything it claims to play and says whether it is fit for a tournament.
-#
-# from harness.conformance import check_bot
-#
-# def test_my_bot_is_fit(): check_bot(Sprinter).demand()
-
-
 LIMITS = Limits(move_time=10.0)
 SEEDS = (1, 2)
-MOST_FAULTS = 20
-"""Faults after which there is no point in looking for more."""
+MAX_FAULTS = 20
+"""Number of faults after which the check stops."""
 STAND_IN = "stand-in"
-OpensExecutor = Callable[[Roster], Executor]
+ExecutorFactory = Callable[[Roster], Executor]
 
 
 class StandIn(Bot):
@@ -55,21 +54,21 @@ class StandIn(Bot):
 
 @dataclass(slots=True)
 class BotReport:
-    """What was found. A bot without problems is fit to play."""
+    """Result of a check. A bot without problems is fit to play."""
 
     bot: str
     games: dict[str, list[int]] = field(default_factory=dict)
-    """Which player counts of which games were played."""
+    """Game -> player counts that were played."""
     matches: int = 0
     decisions: int = 0
     seconds: float = 0.0
     slowest: float = 0.0
     """Seconds of the slowest decision."""
     memory: float | None = None
-    """Megabytes at most, for a bot in a process of its own."""
+    """Peak in megabytes, for a bot in a separate process."""
     problems: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
-    """What its author should know, though it is no fault."""
+    """What its author should know, although it is no fault."""
 
     @property
     def fit(self) -> bool:
@@ -88,16 +87,16 @@ def check_bot(
     seeds: Sequence[int] = SEEDS,
     limits: Limits = LIMITS,
     only: Sequence[str] = (),
-    executor: OpensExecutor | None = None,
+    executor: ExecutorFactory | None = None,
 ) -> BotReport:
-    """Play every game that the bot claims at every player count, each match twice; what came of it.
+    """Play every game that the bot claims at every player count, each match twice, and return a report.
 
-    `games` are those there are, by default all that are installed; `only` leaves out the others. A class is played in
-    this process, by default: what hangs or kills it is survived by entrants in processes of their own, and by an
-    `executor` with workers, made for a roster. `arena check` has both.
+    `games` are the available ones, by default all that are installed; `only` selects some of them by name. A class
+    plays in this process by default, so a bot that hangs or crashes takes the check with it. Isolated entrants, or an
+    `executor` with workers, avoid that; `arena check` uses both.
     """
     entrant = bot if isinstance(bot, Entrant) else enter(bot, {}, "", "", "")
-    offered = {game.name: game for game in (_installed() if games is None else games)}
+    offered = {game.name: game for game in (_installed_games() if games is None else games)}
     report = BotReport(entrant.name)
     report.problems += unknown_games([("It", entrant.bot)], offered)
     chosen = {name: game for name, game in offered.items() if entrant.plays(name) and (not only or name in only)}
@@ -112,7 +111,7 @@ def check_bot(
     report.games = {name: list(range(game.min_players, game.max_players + 1)) for name, game in chosen.items()}
     try:
         first = _play_all(specs, roster, limits, report, executor)
-        # The other way round, in fresh processes: a bot whose play depends on what it played before is found out.
+        # In reverse order, in new processes: this finds bots whose play depends on earlier matches.
         second = _play_all(specs[::-1], roster, limits, report, executor)
     finally:
         roster.close()
@@ -121,7 +120,7 @@ def check_bot(
     return report
 
 
-def _installed() -> Iterator[Game[Any]]:
+def _installed_games() -> Iterator[Game[Any]]:
     from harness.plugins.registry import load
 
     for offer in load().games.values():
@@ -130,7 +129,7 @@ def _installed() -> Iterator[Game[Any]]:
 
 
 def _matches(game: Game[Any], players: int, name: str, seeds: Sequence[int]) -> Iterator[MatchSpec]:
-    """Yield the bot in one seat after the other, and at the end in all seats."""
+    """Yield matches with the bot in one seat after the other, and finally in all seats."""
     for number, seed in enumerate(seeds):
         seats = [STAND_IN] * players
         seats[number % players] = name
@@ -143,11 +142,11 @@ def _spec(game: Game[Any], what: str, seed: int, seats: list[str]) -> MatchSpec:
 
 
 def _play_all(
-    specs: Sequence[MatchSpec], roster: Roster, limits: Limits, report: BotReport, executor: OpensExecutor | None
+    specs: Sequence[MatchSpec], roster: Roster, limits: Limits, report: BotReport, executor: ExecutorFactory | None
 ) -> dict[str, GameRecord]:
-    """Return the records of these matches; after too many faults the rest is left out."""
+    """Return the records of these matches; stop after too many faults."""
     entrant, records, faults = roster.entrants[report.bot], {}, 0
-    for record in _played(specs, roster, limits, executor):
+    for record in _play_each(specs, roster, limits, executor):
         records[record.id] = record
         mine = [seat for seat, name in enumerate(record.seats) if name == report.bot]
         report.matches += 1
@@ -155,15 +154,15 @@ def _play_all(
         report.seconds += sum(record.time[seat] for seat in mine)
         report.slowest = max(report.slowest, *(record.slowest[seat] for seat in mine))
         faults += len(record.faults)
-        if faults > MOST_FAULTS:
+        if faults > MAX_FAULTS:
             break
     if isinstance(entrant, RemoteEntrant):
-        _look_at(entrant.sessions, report)
+        _inspect_sessions(entrant.sessions, report)
     return records
 
 
-def _played(
-    specs: Sequence[MatchSpec], roster: Roster, limits: Limits, executor: OpensExecutor | None
+def _play_each(
+    specs: Sequence[MatchSpec], roster: Roster, limits: Limits, executor: ExecutorFactory | None
 ) -> Iterator[GameRecord]:
     if executor is None:
         for spec in specs:
@@ -174,12 +173,12 @@ def _played(
             yield played.record
 
 
-def _look_at(sessions: SessionPool, report: BotReport) -> None:
-    """What its processes have used, and whether they stayed."""
+def _inspect_sessions(sessions: SessionPool, report: BotReport) -> None:
+    """Report the memory of its processes, and whether they exited without being asked."""
     report.memory = max([report.memory or 0.0, *(program.process.peak_memory() for program in sessions.idle)])
     if sessions.unasked_exits:
         report.problems.append(
-            "Its program ends after a match, unasked: it should wait for the next one, since start-up takes time."
+            "Its program exits after a match by itself: it should wait for the next one, since start-up takes time."
         )
         sessions.unasked_exits = 0
     sessions.dismiss()
@@ -198,16 +197,16 @@ def _compare(spec: MatchSpec, once: GameRecord | None, again: GameRecord | None,
 def _difference(one: GameRecord, other: GameRecord) -> str:
     for number, (a, b) in enumerate(zip(one.actions, other.actions, strict=False)):
         if a != b:
-            return f"decision {number} was another one the second time, with the same seed."
-    return f"the second time it ended otherwise ({len(one.actions)} decisions, then {len(other.actions)})."
+            return f"decision {number} was different the second time, with the same seed."
+    return f"the second time it ended differently ({len(one.actions)} decisions, then {len(other.actions)})."
 
 
-# What a bot does when it is loaded, tried in a process like those that will load it in a tournament.
+# What a bot does when it is loaded, tried in a process like the workers of a tournament
 
 
-SLOW_IMPORT = 1.0
-"""Seconds of an import that an author should know of: every worker takes them, and every isolated process."""
-SHOWN = 60
+SLOW_IMPORT_S = 1.0
+"""Import time that an author should know of: every worker and every isolated process needs it."""
+MAX_SHOWN_CHARS = 60
 
 
 class ImportTrial(msgspec.Struct, frozen=True):
@@ -215,23 +214,23 @@ class ImportTrial(msgspec.Struct, frozen=True):
 
     seconds: float
     threads: int
-    """Threads that were there afterwards and not before, native ones counted."""
+    """Number of threads that it started, native ones included."""
     printed: str
-    """What it wrote to stdout, the beginning of it."""
+    """The beginning of what it wrote to stdout."""
     printed_in_play: str = ""
-    """And what it wrote in the course of a match."""
+    """The beginning of what it wrote during a match."""
 
     def warnings(self) -> list[str]:
-        """Return what its author should know."""
+        """Return sentences for its author."""
         found = []
-        if self.seconds > SLOW_IMPORT:
+        if self.seconds > SLOW_IMPORT_S:
             found.append(
                 f"Loading it takes {self.seconds:.1f} s: every worker, and each of its own processes, begins with that."
             )
         if self.threads:
             threads = "a thread" if self.threads == 1 else f"{self.threads} threads"
             found.append(
-                f"Loading it starts {threads}: they go on while others think, and share their processor with it."
+                f"Loading it starts {threads}: they keep running while other bots think, and use their processor time."
             )
         if self.printed:
             found.append(f"Loading it prints to stdout ({self.printed!r}), which goes to stderr, once a worker.")
@@ -243,13 +242,13 @@ class ImportTrial(msgspec.Struct, frozen=True):
 
 
 def try_import(roster: Roster, name: str, threads: int = 1) -> ImportTrial | None:
-    """Loads one entrant of a roster in a fresh process, and lets it play a match; None if that does not end."""
+    """Load one entrant of a roster in a new process and let it play a match; None if that does not end in time."""
     ours, theirs = os.pipe()
-    process = forkserver.start_process(_try, [theirs], pack_roster(roster), name, threads)
+    process = forkserver.start_process(_try_in_child, [theirs], pack_roster(roster), name, threads)
     os.close(theirs)
-    with open(ours, "rb") as told:  # noqa: PTH123 - it is a descriptor
-        if select.select([told], [], [], LOAD_TIMEOUT_S)[0]:
-            data = told.read()
+    with open(ours, "rb") as pipe:  # noqa: PTH123 - it is a descriptor
+        if select.select([pipe], [], [], LOAD_TIMEOUT_S)[0]:
+            data = pipe.read()
         else:
             data = b""
             os.kill(process.pid, 9)
@@ -257,8 +256,8 @@ def try_import(roster: Roster, name: str, threads: int = 1) -> ImportTrial | Non
     return msgspec.json.decode(data, type=ImportTrial) if data else None
 
 
-def _try(handles: Sequence[int], payload: RosterPayload, name: str, threads: int) -> None:
-    """In the fresh process."""
+def _try_in_child(handles: Sequence[int], payload: RosterPayload, name: str, threads: int) -> None:
+    """Load the entrant and send an ImportTrial; runs in the new process."""
     forkserver.die_with_parent()
     os.environ.update(thread_variables(threads))
     prints = io.StringIO()
@@ -266,17 +265,17 @@ def _try(handles: Sequence[int], payload: RosterPayload, name: str, threads: int
     before, began = forkserver.count_threads(), perf_counter()
     roster = unpack_roster(payload, prints)
     entrant = roster.entrants[name]
-    trial = ImportTrial(perf_counter() - began, max(0, forkserver.count_threads() - before), _beginning(prints))
+    trial = ImportTrial(perf_counter() - began, max(0, forkserver.count_threads() - before), _drain_printed(prints))
     game = next(game for game in roster.games.values() if entrant.plays(game.name))
     spec = MatchSpec.single("trial", game.name, game.settings, 1, [name] * game.min_players)
     play(spec, game, [entrant] * game.min_players)
-    trial = msgspec.structs.replace(trial, printed_in_play=_beginning(prints))
+    trial = msgspec.structs.replace(trial, printed_in_play=_drain_printed(prints))
     os.write(handles[0], msgspec.json.encode(trial))
 
 
-def _beginning(prints: io.StringIO) -> str:
-    """Return the first of what was printed, which is forgotten then."""
-    said = prints.getvalue().strip()[:SHOWN]
+def _drain_printed(prints: io.StringIO) -> str:
+    """Return the beginning of what was printed, and clear it."""
+    said = prints.getvalue().strip()[:MAX_SHOWN_CHARS]
     prints.seek(0)
     prints.truncate()
     return said

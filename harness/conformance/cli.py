@@ -31,8 +31,8 @@ PLACES = {"off": "in a worker", "on": "isolated", "strict": "isolated strictly"}
 @click.option("--threads", type=click.IntRange(min=0), default=1, show_default=True, help="Of native pools; 0: any.")
 @run_option(
     "isolate",
-    "Where it plays: in a worker of arena's (off), or in a process without rights (on, strict). Default: in both, one "
-    "after the other; a program, or a file of another user, without rights only.",
+    "Where it plays: in a worker (off), or in a sandboxed process (on, strict). Default: in both, one after the "
+    "other; a program, or a file of another user, only sandboxed.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
 def command(bot: str, games: tuple[str, ...], as_json: bool, **asked: Any) -> None:
@@ -63,7 +63,7 @@ def command(bot: str, games: tuple[str, ...], as_json: bool, **asked: Any) -> No
     places: list[Isolation] = [alone] if alone else ["on"] if entrant.untrusted else ["off", "on"]
     places = places if CAN_FORK else ["off"]
     reports: dict[str, BotReport] = {}
-    with redirect_stdout(sys.stderr), no_breakpoints():  # what a bot prints, and whom it asks
+    with redirect_stdout(sys.stderr), no_breakpoints():  # bots must not print to stdout or read from stdin
         for place in places:
             tell_confinement(roster.entrants, place)
             note(f"Checking {entrant.name} {PLACES[place]} ...")

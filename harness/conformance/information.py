@@ -18,7 +18,7 @@ from harness.core.game import Game, State
 from harness.core.records import Event
 from harness.core.rng import Chance, Part
 
-# A trial is one play of a game under which the laws are checked.
+# Trials: one play of a game in which the laws are checked
 
 
 Policy = Callable[[Any, Sequence[Action], Random], Action]
@@ -31,14 +31,14 @@ def at_random(_view: object, legal: Sequence[Action], rng: Random) -> Action:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A game, a number of players, a deal, and who chooses. Random play misses what only thrift leads to:
-    try other policies too."""
+    """A game, a number of players, a deal, and a policy that chooses. Random play never reaches some situations:
+    try other policies, too."""
 
     game: Game[Any]
     players: int
     seed: int = 1
     policy: Policy = at_random
-    most_decisions: int = 20_000
+    max_decisions: int = 20_000
 
     def new(self, log: list[Event] | None = None) -> State[Any]:
         """Return the state at the first choice."""
@@ -49,21 +49,19 @@ class Trial:
         return Random(self.seed)
 
     def play(self, state: State[Any]) -> Iterator[State[Any]]:
-        """Play on; yields the state at each choice, before it is made, and once more when the game is over."""
-        from harness.core.errors import ConformanceError
-
+        """Play on; yield the state at each choice, before it is made, and at the end of the game."""
         rng = self.rng()
-        for _ in range(self.most_decisions):
+        for _ in range(self.max_decisions):
             yield state
             if not state.legal:
                 return
             state.step(self.policy(state.view(state.seat), state.legal, rng))
-        raise ConformanceError(f"{self} has not ended after {self.most_decisions} choices.")
+        raise ConformanceError(f"{self} has not ended after {self.max_decisions} choices.")
 
 
 def check_game(game: Game[Any], seeds: Sequence[int] = (1, 2, 3), policy: Policy = at_random) -> None:
-    """Every law at every player count; raises ConformanceError at the first one that is broken."""
-    from harness.conformance.laws import LAWS
+    """Check every law at every player count; raise ConformanceError at the first one that is broken."""
+    from harness.conformance.laws import LAWS  # that module imports this one
 
     for players in range(game.min_players, game.max_players + 1):
         for seed in seeds:
@@ -71,15 +69,15 @@ def check_game(game: Game[Any], seeds: Sequence[int] = (1, 2, 3), policy: Policy
                 law(Trial(game, players, seed, policy))
 
 
-# Worlds that a seat may be in: the choices of a match as one seat saw them, and imagined states that follow them.
+# Worlds that a seat may be in: the choices of a match as one seat saw them, and imagined states that fit them
 
 
-_REDRAWN = 8
-"""How often luck is drawn anew to find out what it decides about."""
+_REDRAWS = 8
+"""How often a draw is replaced to find out what depends on it."""
 
 
-class NotedLuck(Chance):
-    """Luck that notes the names it is drawn by; those for which `other` says so come from another deal."""
+class RecordingChance(Chance):
+    """Luck that records the names of its draws; names for which `other` is true are drawn from another deal."""
 
     __slots__ = ("_another", "_names", "_other")
 
@@ -89,34 +87,34 @@ class NotedLuck(Chance):
         self._other, self._another = other, another
 
     def number_for(self, where: tuple[Part, ...]) -> int:
-        """As of any luck."""
+        """Record the name and return its number."""
         name = "/".join(map(str, where))
         self._names.append(name)
         if self._other is not None and self._another is not None and self._other(name):
             return self._another.number_for(where)
         return super().number_for(where)
 
-    def take_names(self) -> list[str]:
-        """Return the names drawn since it was last asked."""
+    def drain_names(self) -> list[str]:
+        """Return the names drawn since the last call."""
         names, self._names = self._names, []
         return names
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A choice and what came of it, as one seat saw it."""
+    """A choice and its effect, as one seat saw it."""
 
     after: State[Any]
     events: list[Event]
     view: View
 
     def looks_like(self, other: Step) -> bool:
-        """Return whether the seat cannot tell the two apart."""
+        """Return whether the seat cannot distinguish the two."""
         return self.events == other.events and self.view == other.view
 
 
 def take_step(state: State[Any], action: Action, seat: int, luck: Chance) -> Step:
-    """Return what this seat sees of an action with this luck; the state stays as it is."""
+    """Return what this seat sees of an action with this luck; the state is not changed."""
     after, log = state.clone(), list[Event]()
     after.chance, after.log = luck, log
     after.step(action)
@@ -126,26 +124,26 @@ def take_step(state: State[Any], action: Action, seat: int, luck: Chance) -> Ste
 
 @dataclass(frozen=True, slots=True)
 class SeenChoice:
-    """A choice of a match that one seat has watched, or made."""
+    """A choice of a match that one seat saw or made."""
 
     own: bool
     """Whether it was the seat's own."""
     action: Action
     step: Step
     open_luck: frozenset[str]
-    """The luck that the seat saw something of: drawn otherwise, it would have seen something else."""
+    """Names of the draws that the seat saw an effect of: with other results it would have seen something else."""
     otherwise: list[State[Any]]
-    """States that might have come of it by other luck, as far as the seat would have noticed."""
+    """States after other results of these draws, if the seat would have seen the difference."""
 
 
 def watch(state: State[Any], action: Action, seat: int, seed: int) -> SeenChoice:
-    """Return a choice of a match as a seat saw it; `seed` is for luck that might have come instead."""
-    luck = NotedLuck(state.chance.seed)
+    """Return a choice of a match as a seat saw it; `seed` is for alternative luck."""
+    luck = RecordingChance(state.chance.seed)
     step = take_step(state, action, seat, luck)
     seen, otherwise = set(), []
-    for name in set(luck.take_names()):
-        for turn in range(_REDRAWN):
-            redrawn = NotedLuck(state.chance.seed, name.__eq__, Chance(seed + turn))
+    for name in set(luck.drain_names()):
+        for turn in range(_REDRAWS):
+            redrawn = RecordingChance(state.chance.seed, name.__eq__, Chance(seed + turn))
             other = take_step(state, action, seat, redrawn)
             if not other.looks_like(step):
                 seen.add(name)
@@ -154,13 +152,12 @@ def watch(state: State[Any], action: Action, seat: int, seed: int) -> SeenChoice
 
 
 def follow(world: State[Any], history: Sequence[SeenChoice], seat: int, rng: Random) -> State[Any] | None:
-    """Return the imagined state after choices that look to the seat as those of its history did; None if it cannot go
-    so.
+    """Return the imagined state after choices that look to the seat like those of its history; None if there are none.
 
-    What others chose may be hidden: any choice of theirs will do that the seat cannot tell from the real one.
+    Choices of others may be hidden: any choice is accepted that the seat cannot distinguish from the real one.
     """
     for seen in history:
-        luck = NotedLuck(rng.getrandbits(48), seen.open_luck.__contains__, seen.step.after.chance)
+        luck = RecordingChance(rng.getrandbits(48), seen.open_luck.__contains__, seen.step.after.chance)
         tried = [seen.action] if seen.own else [rng.choice(world.legal), seen.action]
         steps = (take_step(world, action, seat, luck) for action in tried if action in world.legal)
         fitting = next((step for step in steps if step.looks_like(seen.step)), None)
@@ -180,20 +177,20 @@ def choices_of(trial: Trial) -> list[tuple[State[Any], Action]]:
     return choices
 
 
-# A text of everything in a state: two states are the same if and only if their fingerprints are.
+# Fingerprints: two states are equal if and only if their fingerprints are
 
 
 def fingerprint(state: State[Any]) -> str:
-    """Everything in the state as text; its caches and who listens to it are left out."""
+    """Return everything in the state as text, without its caches and its log."""
     parts = ", ".join(f"{name}={text}" for name, text in attributes(state).items())
     return f"{type(state).__name__}({parts})"
 
 
 def attributes(state: State[Any]) -> dict[str, str]:
-    """Return the attributes of a state as texts, by name; its caches and who listens to it are left out."""
+    """Return the attributes of a state as texts, by name, without its caches and its log."""
     left_out = {"log", *state.caches}
     found = {name: _text(value) for name, value in _parts(state) if name not in left_out}
-    if not {"seat", "phase", "legal"} <= found.keys():  # then two states would be the same, whatever is in them
+    if not {"seat", "phase", "legal"} <= found.keys():  # otherwise all states would be equal
         raise TypeError(f"What is in a {type(state).__name__} cannot be seen: it has neither __slots__ nor a __dict__.")
     return found
 
@@ -203,17 +200,15 @@ Fact = tuple[str, str]
 
 
 def facts(state: State[Any], names: Collection[str]) -> set[Fact]:
-    """Return what is where in these attributes of a state: what each place holds, and for collections also all that
-    they contain."""
+    """Return the facts in these attributes of a state: what each place holds, and for collections all their items."""
     found: set[Fact] = set()
     for name in names:
         _collect(getattr(state, name), name, found)
     return found
 
 
-def varying(states: Sequence[State[Any]]) -> set[str]:
-    """Return the attributes in which these states differ, except luck, what only follows from the rest, and what the
-    rules let seats forget."""
+def varying_attributes(states: Sequence[State[Any]]) -> set[str]:
+    """Return the attributes in which these states differ, without luck, derived values and what seats may forget."""
     one, *others = states
     return {
         name
@@ -223,7 +218,7 @@ def varying(states: Sequence[State[Any]]) -> set[str]:
 
 
 def _collect(value: object, path: str, found: set[Fact]) -> str:
-    inside = None if hasattr(value, "_fields") else _inside(value, path)  # a named tuple is a thing, as a card
+    inside = None if hasattr(value, "_fields") else _inside(value, path)  # a named tuple is one value, such as a card
     if inside is None:
         text = _text(value)
         found.add((path, text))
@@ -262,7 +257,7 @@ def _substance(state: State[Any]) -> list[tuple[str, object]]:
 
 
 def _inside(value: object, path: str) -> list[tuple[str, object]] | None:
-    """Return what is inside of a value, place by place; None for what has no inside."""
+    """Return the items of a value with their places; None if it has none."""
     match value:
         case None | bool() | int() | float() | str() | bytes() | Enum() | Action() | Game() | Chance():
             return None
@@ -299,75 +294,77 @@ def _text(value: object) -> str:
     return f"{type(value).__name__}({inner})"
 
 
-# Two laws about what a seat knows: events tell it nothing that its view hides, and what it imagines fits what it saw.
+# Two laws about what a seat knows: events reveal nothing that its view hides, and what it imagines fits what it saw.
 #
 # Both compare the match with imagined worlds, a sample of them: they may miss a bug in one trial and find it in
-# another, and the same trial always ends alike. What is imagined is doubted only at odds of one in ten billion
-# (`_SURE`). An event is doubted after eight worlds in a row (`_TOLD_APART`), which is weaker: a game in which a seat
-# is told something that neither its view nor the state keeps, while other things stay hidden, may be blamed for it
-# once in hundreds of trials.
+# another, but the same trial always has the same result. An imagined state is rejected only at odds of one in ten
+# billion (`_MIN_LOG_ODDS`). An event is rejected after eight worlds in a row (`_MAX_DISTINGUISHED`), which is weaker: a
+# game in which a seat learns something that neither its view nor the state keeps, while other things stay hidden, may
+# fail wrongly once in hundreds of trials.
 
 
 _DEALS = 12
-_OF_EACH_KIND = 3
-_TRIES = 3
-_TOLD_APART = 8
+_CHOICES_PER_KIND = 3
+_MIN_ALIKE = 3
+_MAX_DISTINGUISHED = 8
 _WINDOWS = 10
-_LENGTHS = (0, 0, 1, 3)
-"""How many more choices before the last one a seat is followed over."""
-_FEWEST = 20
-_MOST_WORLDS = 2000
-_PATIENCE = 200
-_OFTEN = 0.2
-"""A fact that fewer imagined states have is too rare to say that it should not be there."""
-_SURE = 23.0
-"""How unlikely, as a logarithm, it must be that worlds which fit the history lack by chance what imagined ones have."""
+_WINDOW_LENGTHS = (0, 0, 1, 3)
+"""Numbers of choices before the last one that a seat's history has."""
+_MIN_SAMPLES = 20
+_MAX_WORLDS = 2000
+_CHECK_EVERY_WORLDS = 200
+_MIN_SHARE = 0.2
+"""Minimum share of imagined states with a fact: a rarer one may be missing elsewhere by chance."""
+_MIN_LOG_ODDS = 23.0
+"""Log odds against the difference between imagined states and fitting worlds being chance."""
 
 
 def events_tell_no_more_than_views(trial: Trial) -> None:
-    """What an event tells a seat about something that is still hidden, its view tells as well: nothing leaks."""
+    """Events reveal nothing to a seat about hidden things that its view does not reveal."""
     _check_deals(trial)
     rng = trial.rng()
     tried: Counter[tuple[str, str]] = Counter()
     for number, (state, action) in enumerate(choices_of(trial)):
         kind = state.phase, action.kind
         tried[kind] += 1
-        if tried[kind] <= _OF_EACH_KIND:
+        if tried[kind] <= _CHOICES_PER_KIND:
             for seat in range(trial.players):
                 _check_step(trial, state, action, seat, number, rng)
 
 
 def _check_step(trial: Trial, state: State[Any], action: Action, seat: int, number: int, rng: Random) -> None:
-    """Of worlds that look the same to the seat before and after an action, some have the same events, however much is
-    hidden; if not, it is told what is hidden. What was told and is gone (dice that are rolled again) is no secret."""
+    """Check one step: of worlds that look the same to the seat before and after an action, some must have the same
+    events. Otherwise the events reveal what is hidden. Past facts (dice that are rolled again) are no secret."""
     real = take_step(state, action, seat, state.chance)
     apart = 0
-    for tries in range(_TOLD_APART * 2):
-        if tries - apart >= _TRIES:
+    for tries in range(_MAX_DISTINGUISHED * 2):
+        if tries - apart >= _MIN_ALIKE:
             return
         world = trial.game.imagine(state.view(seat), rng)
         other = take_step(world, action, seat, state.chance) if action in world.legal else None
         if other is None or other.view != real.view:
             continue
-        if other.events == real.events or not _unlike(state, world) <= _unlike(real.after, other.after):
+        if other.events == real.events or not _differing_attributes(state, world) <= _differing_attributes(
+            real.after, other.after
+        ):
             return
         apart += 1
-        if apart == _TOLD_APART:
-            told = next(event for event in real.events if event not in other.events)
+        if apart == _MAX_DISTINGUISHED:
+            leak = next(event for event in real.events if event not in other.events)
             raise ConformanceError(
-                f"Choice {number}, {action}: seat {seat} is told {told.kind} {told.data}, by which it can tell states "
-                f"apart that its view does not tell apart. Tell it to those who may know (Event(..., to=...)), or "
-                f"put it into their views."
+                f"Choice {number}, {action}: seat {seat} gets the event {leak.kind} {leak.data}, which distinguishes "
+                f"states that its view does not. Send the event to those who may know (Event(..., to=...)), or put "
+                f"this into their views."
             )
 
 
-def _unlike(one: State[Any], other: State[Any]) -> set[str]:
+def _differing_attributes(one: State[Any], other: State[Any]) -> set[str]:
     left, right = attributes(one), attributes(other)
     return {name for name in left if name != "chance" and left[name] != right.get(name)}
 
 
 def _check_deals(trial: Trial) -> None:
-    """No event of the deal tells a seat, deal after deal, what a part of the state holds that it imagines otherwise."""
+    """Check that no event of the deal always equals a part of the state that the seat's view hides."""
     rng = trial.rng()
     suspects: list[dict[tuple[str, str], set[str]]] = [{} for _ in range(trial.players)]
     hidden: Counter[tuple[int, str]] = Counter()
@@ -378,37 +375,39 @@ def _check_deals(trial: Trial) -> None:
         for seat, pairs in enumerate(suspects):
             imagined = contents(trial.game.imagine(state.view(seat), rng))
             hidden.update((seat, place) for place, held in holds.items() if imagined.get(place) != held)
-            told = _told(dealt, seat)
+            data = _visible_data(dealt, seat)
             if number == 0:
-                pairs |= {(what, place): set() for what in told for place in holds if told[what] == holds[place]}
+                pairs |= {(what, place): set() for what in data for place in holds if data[what] == holds[place]}
             for what, place in list(pairs):
-                if what in told and told[what] == holds.get(place):
-                    pairs[what, place].add(told[what])
+                if what in data and data[what] == holds.get(place):
+                    pairs[what, place].add(data[what])
                 else:
                     del pairs[what, place]
     for seat, pairs in enumerate(suspects):
-        for (what, place), values in sorted(pairs.items(), key=lambda pair: len(pair[0][1])):  # a whole hand first
+        for (what, place), values in sorted(
+            pairs.items(), key=lambda pair: len(pair[0][1])
+        ):  # report a whole hand before its cards
             if hidden[seat, place] > _DEALS / 2 and len(values) > _DEALS / 4:
                 raise ConformanceError(
-                    f"At the deal seat {seat} is told {what}, which is what {place} of the state holds in every deal; "
-                    f"but its view hides that, and imagine deals otherwise. Tell it to those who may know "
-                    f"(Event(..., to=...)), or put it into their views."
+                    f"At the deal seat {seat} gets {what}, which is what {place} of the state holds in every deal; "
+                    f"but its view hides that, and imagine deals something else. Send the event to those who may know "
+                    f"(Event(..., to=...)), or put this into their views."
                 )
 
 
-def _told(events: Sequence[Event], seat: int) -> dict[str, str]:
-    """Return what the events tell a seat, each piece by a name: `hand 2.cards` is in the second event `hand`."""
-    told: dict[str, str] = {}
+def _visible_data(events: Sequence[Event], seat: int) -> dict[str, str]:
+    """Return what the events show to a seat, each piece by a name: `hand 2.cards` is in the second event `hand`."""
+    data: dict[str, str] = {}
     seen: Counter[str] = Counter()
     for event in events:
         if event.to is None or seat in event.to:
             seen[event.kind] += 1
-            told |= contents(event.data, f"{event.kind} {seen[event.kind]}")
-    return told
+            data |= contents(event.data, f"{event.kind} {seen[event.kind]}")
+    return data
 
 
 def imagined_states_fit_what_was_seen(trial: Trial) -> None:
-    """What a seat must know from what it saw and did, if only it remembers, holds in the states that it imagines."""
+    """What a seat can deduce from what it saw and did holds in the states that it imagines."""
     choices = choices_of(trial)
     rng = trial.rng()
     kinds: dict[tuple[str, str], list[int]] = {}
@@ -416,7 +415,7 @@ def imagined_states_fit_what_was_seen(trial: Trial) -> None:
         kinds.setdefault((state.phase, action.kind), []).append(number)
     for window in range(_WINDOWS if kinds else 0):
         last = rng.choice(list(kinds.values())[window % len(kinds)])
-        first = max(0, last - rng.choice(_LENGTHS))
+        first = max(0, last - rng.choice(_WINDOW_LENGTHS))
         actor = choices[last][0].seat
         seat = actor if window // len(kinds) % 2 else (actor + rng.randrange(1, trial.players)) % trial.players
         _check_window(trial, choices[first : last + 1], first, seat, rng)
@@ -430,42 +429,44 @@ def _check_window(trial: Trial, choices: list[tuple[State[Any], Action]], first:
         return trial.game.imagine(view, rng)
 
     history = [watch(state, action, seat, rng.getrandbits(48)) for state, action in choices]
-    # Luck of which the seat saw a part is the real luck in all worlds, the part that it did not see included. So it
-    # may come in the last choice only, and what it decides about proves nothing.
+    # Luck that the seat saw a part of is the real luck in all worlds, including the part that it did not see. So the
+    # history may have such luck only in its last choice, and what depends on it is not compared (`moved`).
     begin = max((place + 1 for place, seen in enumerate(history[:-1]) if seen.open_luck), default=0)
     before, history = choices[begin][0].view(seat), history[begin:]
     after = history[-1].step
-    sample = [imagine(after.view) for _ in range(_FEWEST)]
-    # An attribute that is the same in all imagined states is known to the seat, or book-keeping.
-    hidden = varying(sample)
+    sample = [imagine(after.view) for _ in range(_MIN_SAMPLES)]
+    # An attribute that is equal in all imagined states is known to the seat, or derived.
+    hidden = varying_attributes(sample)
     real = facts(after.after, hidden)
     moved = {_part(place) for other in history[-1].otherwise for place, _ in real ^ facts(other, hidden)}
     imagined = _Tally(facts(state, hidden) for state in sample)
     fitting = _Tally([real])
     suspects = {fact for fact in {*imagined.counts, *fitting.counts} if _part(fact[0]) not in moved}
     surest = 0.0
-    for tries in range(1, _MOST_WORLDS + 1):
-        if tries % _PATIENCE == 0 and surest * _MOST_WORLDS < _SURE * tries:
-            return  # too few worlds fit to become sure
+    for tries in range(1, _MAX_WORLDS + 1):
+        if tries % _CHECK_EVERY_WORLDS == 0 and surest * _MAX_WORLDS < _MIN_LOG_ODDS * tries:
+            return  # too few worlds fit to reach the odds
         world = follow(imagine(before), history, seat, rng)
         if world is None:
             continue
         fitting.add(facts(world, hidden))
         if imagined.states < fitting.states:
             imagined.add(facts(imagine(after.view), hidden))
-        suspects = {fact for fact in suspects if _doubt(fact, imagined, fitting) >= _OFTEN * imagined.states}
+        suspects = {
+            fact for fact in suspects if _count_violations(fact, imagined, fitting) >= _MIN_SHARE * imagined.states
+        }
         if not suspects:
             return
-        fact = max(suspects, key=lambda each: _doubt(each, imagined, fitting))
-        doubt = _doubt(fact, imagined, fitting)
-        surest = _surprise(doubt, imagined.states, fitting.states)
-        if surest > _SURE:
+        fact = max(suspects, key=lambda each: _count_violations(each, imagined, fitting))
+        doubt = _count_violations(fact, imagined, fitting)
+        surest = _log_odds(doubt, imagined.states, fitting.states)
+        if surest > _MIN_LOG_ODDS:
             place, text = fact
             often = f"leaves {text} out of {place}" if fitting.counts[fact] else f"puts {text} into {place}"
             raise ConformanceError(
                 f"What seat {seat} saw from choice {first + begin} to {first + len(choices) - 1} rules out that, after "
                 f"it, imagine {often}: so are {doubt} of {imagined.states} imagined states, and none of "
-                f"{fitting.states} that fit. The view must tell what a seat knows from play, and imagine heed it."
+                f"{fitting.states} that fit. The view must have what a seat knows from play, and imagine follow it."
             )
 
 
@@ -475,7 +476,7 @@ def _part(place: str) -> str:
 
 
 class _Tally:
-    """How many states have each fact."""
+    """Counts the states that have each fact."""
 
     def __init__(self, states: Iterable[set[Fact]]) -> None:
         self.counts: Counter[Fact] = Counter()
@@ -489,15 +490,15 @@ class _Tally:
         self.states += 1
 
 
-def _doubt(fact: Fact, imagined: _Tally, fitting: _Tally) -> int:
-    """Return how many imagined states have a fact that none has that fits, or lack one that all of those have."""
+def _count_violations(fact: Fact, imagined: _Tally, fitting: _Tally) -> int:
+    """Return how many imagined states have a fact that no fitting world has, or lack one that all of them have."""
     count = fitting.counts[fact]
     if not count:
         return imagined.counts[fact]
     return imagined.states - imagined.counts[fact] if count == fitting.states else 0
 
 
-def _surprise(odd: int, imagined: int, fitting: int) -> float:
+def _log_odds(odd: int, imagined: int, fitting: int) -> float:
     """Return how unlikely it is, as a logarithm, that by chance all the odd ones are among the imagined (Fisher's
     test)."""
     return log(comb(imagined + fitting, odd)) - log(comb(imagined, odd)) if odd else 0.0

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from harness.conformance.information import (
-    NotedLuck,
+    RecordingChance,
     Trial,
     events_tell_no_more_than_views,
     fingerprint,
@@ -26,45 +26,49 @@ from harness.core.records import Event
 from harness.core.rng import Chance
 
 
-def _hold(sound: object, complaint: str) -> None:
+def _check(sound: object, complaint: str) -> None:
     if not sound:
         raise ConformanceError(complaint)
 
 
 def actions_are_a_fixed_table(trial: Trial) -> None:
-    """Codes are positions, texts tell actions apart, copies and pickles give the same object, and fields are data."""
+    """Codes are positions, texts are unique, copies and pickles give the same object, and fields are data."""
     actions = trial.game.actions
-    _hold(actions, "The game has no actions.")
+    _check(actions, "The game has no actions.")
     for code, action in enumerate(actions):
-        _hold(action.code == code, f"Action {action!r} stands at {code} but has the code {action.code}.")
-        _hold(action.text and action.kind, f"Action {code} has no text or no kind.")
-        _hold(copy.deepcopy(action) is action, f"A copy of {action} is another object.")
+        _check(action.code == code, f"Action {action!r} stands at {code} but has the code {action.code}.")
+        _check(action.text and action.kind, f"Action {code} has no text or no kind.")
+        _check(copy.deepcopy(action) is action, f"A copy of {action} is another object.")
         try:
             msgspec.json.encode(action_fields(action))
         except (TypeError, ValueError) as error:
             raise ConformanceError(f"Action {action!r} has a field that is not JSON: {error}.") from error
     texts = [action.text for action in actions]
-    _hold(len(set(texts)) == len(texts), f"Two actions have the same text: {_repeated(texts)}.")
+    _check(len(set(texts)) == len(texts), f"Two actions have the same text: {_first_repeated(texts)}.")
     restored = pickle.loads(pickle.dumps(actions))  # noqa: S301 - our own bytes
-    _hold(all(a is b for a, b in zip(actions, restored, strict=True)), "A pickled action comes back as another object.")
+    _check(
+        all(a is b for a, b in zip(actions, restored, strict=True)), "A pickled action comes back as another object."
+    )
 
 
 def legal_lists_are_sound(trial: Trial) -> None:
     """Never empty before the end, no action twice, all from the table, the same list for the same state."""
     for state in trial.play(trial.new()):
         if state.seat == NOBODY:
-            _hold(not state.legal, "The game is over, but actions are legal.")
+            _check(not state.legal, "The game is over, but actions are legal.")
             continue
-        _hold(0 <= state.seat < trial.players, f"It is the turn of seat {state.seat}, which does not exist.")
-        _hold(state.legal and not state.ending, f"No action is legal in phase {state.phase!r}, but the game goes on.")
-        _hold(isinstance(state.legal, tuple), "The legal list is not a tuple.")
+        _check(0 <= state.seat < trial.players, f"It is the turn of seat {state.seat}, which does not exist.")
+        _check(
+            state.legal and not state.ending, f"No action is legal in phase {state.phase!r}, but the game is not over."
+        )
+        _check(isinstance(state.legal, tuple), "The legal list is not a tuple.")
         for name in ("legal", "phase", "seat"):  # compiled callers read them where they are kept
             plain = not isinstance(getattr(type(state), name, None), property)
-            _hold(plain, f"{name} is worked out by a property: keep it in an attribute, which step sets.")
-        _hold(len(set(state.legal)) == len(state.legal), f"An action is legal twice: {_repeated(state.legal)}.")
+            _check(plain, f"{name} is worked out by a property: keep it in an attribute, which step sets.")
+        _check(len(set(state.legal)) == len(state.legal), f"An action is legal twice: {_first_repeated(state.legal)}.")
         table = trial.game.actions
-        _hold(all(table[a.code] is a for a in state.legal), "A legal action is not the one of the game's table.")
-        _hold(state.clone().legal == state.legal, "A clone has another legal list, or another order.")
+        _check(all(table[a.code] is a for a in state.legal), "A legal action is not the one of the game's table.")
+        _check(state.clone().legal == state.legal, "A clone has another legal list, or another order.")
 
 
 def illegal_actions_change_nothing(trial: Trial) -> None:
@@ -78,13 +82,13 @@ def illegal_actions_change_nothing(trial: Trial) -> None:
             try:
                 state.apply(other)  # type: ignore[arg-type]  # wrong on purpose
             except IllegalAction:
-                _hold(fingerprint(state) == before, f"The refused action {other} has changed the state.")
+                _check(fingerprint(state) == before, f"The refused action {other} has changed the state.")
             else:
                 raise ConformanceError(f"{other} is not legal in phase {state.phase!r}, but was applied.")
 
 
 def clones_are_independent(trial: Trial) -> None:
-    """What happens to a state afterwards leaves all earlier clones as they were, and they can be played on alike."""
+    """Later steps of a state leave all earlier clones as they were, and clones play on with the same results."""
     kept: list[tuple[State[Any], str]] = []
     codes: list[int] = []
     rng = trial.rng()
@@ -92,17 +96,17 @@ def clones_are_independent(trial: Trial) -> None:
     while state.legal:
         clone = state.clone()
         kept.append((clone, fingerprint(state)))
-        _hold(fingerprint(clone) == kept[-1][1], f"A clone differs from its state in phase {state.phase!r}.")
+        _check(fingerprint(clone) == kept[-1][1], f"A clone differs from its state in phase {state.phase!r}.")
         action = trial.policy(state.view(state.seat), state.legal, rng)
         codes.append(action.code)
         state.step(action)
     for number, (clone, before) in enumerate(kept):
-        _hold(fingerprint(clone) == before, f"The clone made at choice {number} was changed by later play.")
+        _check(fingerprint(clone) == before, f"The clone made at choice {number} was changed by later play.")
     half = len(kept) // 2
     twin = kept[half][0]
     for code in codes[half:]:
         twin.apply(trial.game.actions[code])
-    _hold(twin.scores() == state.scores(), "A clone played on with the same actions ends with other scores.")
+    _check(twin.scores() == state.scores(), "A clone played on with the same actions ends with other scores.")
 
 
 def states_pickle(trial: Trial) -> None:
@@ -110,7 +114,7 @@ def states_pickle(trial: Trial) -> None:
     for number, state in enumerate(trial.play(trial.new())):
         if number % 5 == 0 or not state.legal:
             restored = pickle.loads(pickle.dumps(state))  # noqa: S301 - our own bytes
-            _hold(fingerprint(restored) == fingerprint(state), f"A pickled state differs in phase {state.phase!r}.")
+            _check(fingerprint(restored) == fingerprint(state), f"A pickled state differs in phase {state.phase!r}.")
 
 
 def views_are_values(trial: Trial) -> None:
@@ -120,13 +124,15 @@ def views_are_values(trial: Trial) -> None:
         before = fingerprint(state)
         for seat in range(trial.players):
             view = state.view(seat)
-            _hold(isinstance(view, game.view_type), f"A view is a {type(view).__name__}, not the game's view type.")
+            _check(isinstance(view, game.view_type), f"A view is a {type(view).__name__}, not the game's view type.")
             told = (view.seat, view.turn, view.phase)
-            _hold(told == (seat, state.seat, state.phase), f"A view for seat {seat} says seat, turn, phase {told}.")
-            _hold(view == state.view(seat) and hash(view) == hash(state.view(seat)), "Two views of one state differ.")
+            _check(told == (seat, state.seat, state.phase), f"A view for seat {seat} says seat, turn, phase {told}.")
+            _check(view == state.view(seat) and hash(view) == hash(state.view(seat)), "Two views of one state differ.")
             again = game.view_from_json(game.view_to_json(view))
-            _hold(again == view, f"A view is changed by JSON in phase {state.phase!r}: {_unlike(view, again)}.")
-        _hold(fingerprint(state) == before, "Making a view has changed the state.")
+            _check(
+                again == view, f"A view is changed by JSON in phase {state.phase!r}: {_difference_text(view, again)}."
+            )
+        _check(fingerprint(state) == before, "Making a view has changed the state.")
 
 
 def imagined_states_fit_the_view(trial: Trial) -> None:
@@ -137,10 +143,10 @@ def imagined_states_fit_the_view(trial: Trial) -> None:
             view = state.view(seat)
             imagined = trial.game.imagine(view, rng)
             seen = imagined.view(seat)
-            _hold(seen == view, f"Choice {number}, seat {seat}, {state.phase!r}: {_unlike(view, seen)}.")
+            _check(seen == view, f"Choice {number}, seat {seat}, {state.phase!r}: {_difference_text(view, seen)}.")
             if seat == state.seat:
-                _hold(imagined.legal == state.legal, f"Choice {number}: the imagined state has another legal list.")
-            _hold(imagined.ending == state.ending, f"Choice {number}: the imagined state ends otherwise.")
+                _check(imagined.legal == state.legal, f"Choice {number}: the imagined state has another legal list.")
+            _check(imagined.ending == state.ending, f"Choice {number}: the imagined state ends otherwise.")
 
 
 def imagined_states_vary(trial: Trial) -> None:
@@ -149,13 +155,13 @@ def imagined_states_vary(trial: Trial) -> None:
     state = trial.new()
     view = state.view(state.seat)
     imagined = [trial.game.imagine(view, rng) for _ in range(20)]
-    _hold(
+    _check(
         len({fingerprint(one) for one in imagined}) > 1, "Imagining a view twenty times gives one and the same state."
     )
     for one in imagined[:3]:
         for _ in trial.play(one):
             pass
-        _hold(one.ending, "An imagined game has no ending.")
+        _check(one.ending, "An imagined game has no ending.")
 
 
 def views_do_not_reach_the_state(trial: Trial) -> None:
@@ -174,33 +180,33 @@ def _walk(view: View) -> None:
         if id(thing) in seen or isinstance(thing, type | ModuleType | FunctionType | BuiltinFunctionType):
             continue
         seen.add(id(thing))
-        _hold(not isinstance(thing, State | Chance | Game), f"A {type(thing).__name__} can be reached from a view.")
-        _hold(not isinstance(thing, list | dict | set | bytearray), f"A view holds a mutable {type(thing).__name__}.")
+        _check(not isinstance(thing, State | Chance | Game), f"A {type(thing).__name__} can be reached from a view.")
+        _check(not isinstance(thing, list | dict | set | bytearray), f"A view holds a mutable {type(thing).__name__}.")
         rest.extend(gc.get_referents(thing))
 
 
 def the_same_deal_plays_the_same(trial: Trial) -> None:
-    """The same seed and actions lead to the same result, whether somebody listens or not."""
+    """The same seed and actions lead to the same result, with and without a log."""
     log: list[Event] = []
     results = []
     for state in (trial.new(), trial.new(log), trial.new()):
         for _ in trial.play(state):
             pass
         results.append(fingerprint(state))
-    _hold(len(set(results)) == 1, "The same deal with the same actions gave different games.")
+    _check(len(set(results)) == 1, "The same deal with the same actions gave different games.")
 
 
 def luck_is_drawn_once_for_each_name(trial: Trial) -> None:
-    """No name of luck is drawn twice in a match: both would bring the same. A name says which round, which seat."""
-    luck = NotedLuck(trial.seed)
+    """No name of luck is drawn twice in a match: both would have the same result. Names include round and seat."""
+    luck = RecordingChance(trial.seed)
     drawn: dict[str, int] = {}
     for number, state in enumerate(trial.play(trial.game.new(trial.players, luck))):
-        for name in luck.take_names():
+        for name in luck.drain_names():
             when = f"before choice {number}" if number else "at the deal"
-            _hold(
+            _check(
                 name not in drawn,
                 f"The luck {name!r} is drawn {when}, in phase {state.phase!r}, and was drawn before choice "
-                f"{drawn.get(name)}: it brings the same again. Put into its name what tells the two apart.",
+                f"{drawn.get(name)}: it has the same result again. Put into its name what differs.",
             )
             drawn[name] = number
 
@@ -210,45 +216,47 @@ def events_are_data(trial: Trial) -> None:
     log: list[Event] = []
     for _ in trial.play(trial.new(log)):
         pass
-    _hold(log, "Nothing was logged in a whole match.")
+    _check(log, "Nothing was logged in a whole match.")
     for event in log:
         try:
             again = msgspec.json.decode(msgspec.json.encode(event.data))
         except (TypeError, ValueError) as error:
             raise ConformanceError(f"Event {event.kind} has data that is not JSON: {error}.") from error
-        _hold(again == event.data, f"Event {event.kind} is changed by JSON: {event.data} becomes {again}.")
-        _hold(
-            event.to is None or set(event.to) <= set(range(trial.players)), f"Event {event.kind} is told to {event.to}."
+        _check(again == event.data, f"Event {event.kind} is changed by JSON: {event.data} becomes {again}.")
+        _check(
+            event.to is None or set(event.to) <= set(range(trial.players)), f"Event {event.kind} is sent to {event.to}."
         )
 
 
 def games_end_with_scores(trial: Trial) -> None:
-    """At the end nobody is on turn, there is a reason, and a whole score for each seat."""
+    """At the end no seat is on turn, there is a reason, and each seat has an integer score."""
     state = trial.new()
     for _ in trial.play(state):
-        _hold(isinstance(state.scores(), tuple), f"Scores are a {type(state.scores()).__name__}, not a tuple.")
-        _hold(len(state.scores()) == trial.players, "There is not one score for each seat.")
-    _hold(state.seat == NOBODY and state.ending, f"The game is over, with seat {state.seat} on turn, {state.ending!r}.")
-    _hold(all(isinstance(score, int) for score in state.scores()), f"Scores are not whole numbers: {state.scores()}.")
+        _check(isinstance(state.scores(), tuple), f"Scores are a {type(state.scores()).__name__}, not a tuple.")
+        _check(len(state.scores()) == trial.players, "There is not one score for each seat.")
+    _check(
+        state.seat == NOBODY and state.ending, f"The game is over, with seat {state.seat} on turn, {state.ending!r}."
+    )
+    _check(all(isinstance(score, int) for score in state.scores()), f"Scores are not whole numbers: {state.scores()}.")
 
 
 def redealt_states_look_the_same(trial: Trial) -> None:
-    """Other luck to come shows in no seat's view, and leaves the choices and the number of unseen cards as they are."""
+    """Different future luck shows in no seat's view, and does not change the choices and the number of unseen cards."""
     luck = Chance(trial.seed)
     for number, state in enumerate(trial.play(trial.new())):
         before = fingerprint(state)
         other = state.redealt(Chance(luck.derive("redealt", number)))
-        _hold(other is not state and fingerprint(state) == before, "Dealing anew has changed the state itself.")
-        _hold(other.legal == state.legal, f"Choice {number}: a state that was dealt anew has another legal list.")
-        _hold(
+        _check(other is not state and fingerprint(state) == before, "Dealing again has changed the state itself.")
+        _check(other.legal == state.legal, f"Choice {number}: a state that was dealt again has another legal list.")
+        _check(
             other.unseen() == state.unseen(),
-            f"Choice {number}: {state.unseen()} cards were unseen, and {other.unseen()} after dealing anew.",
+            f"Choice {number}: {state.unseen()} cards were unseen, and {other.unseen()} after dealing again.",
         )
         for seat in range(trial.players):
             seen = other.view(seat)
-            _hold(
+            _check(
                 seen == state.view(seat),
-                f"Choice {number}, seat {seat}: after dealing anew {_unlike(state.view(seat), seen)}.",
+                f"Choice {number}, seat {seat}: after dealing again {_difference_text(state.view(seat), seen)}.",
             )
 
 
@@ -259,10 +267,10 @@ def features_are_numbers(trial: Trial) -> None:
         if not state.legal:
             continue
         rows = trial.game.features([state.view(seat) for seat in range(trial.players)], state.scores())
-        _hold(len(rows) == trial.players, f"Choice {number}: there are features for {len(rows)} of the seats.")
+        _check(len(rows) == trial.players, f"Choice {number}: there are features for {len(rows)} of the seats.")
         lengths.update(map(len, rows))
-        _hold(len(lengths) == 1, f"Choice {number}: rows of features have {sorted(lengths)} numbers.")
-        _hold(all(isfinite(value) for row in rows for value in row), f"Choice {number}: a feature is not finite.")
+        _check(len(lengths) == 1, f"Choice {number}: rows of features have {sorted(lengths)} numbers.")
+        _check(all(isfinite(value) for row in rows for value in row), f"Choice {number}: a feature is not finite.")
 
 
 def views_can_be_read(trial: Trial) -> None:
@@ -272,7 +280,7 @@ def views_can_be_read(trial: Trial) -> None:
         if state.phase not in seen:
             seen.add(state.phase)
             for seat in range(trial.players):
-                _hold(trial.game.render(state.view(seat)).strip(), f"Phase {state.phase!r} renders as nothing.")
+                _check(trial.game.render(state.view(seat)).strip(), f"Phase {state.phase!r} renders as nothing.")
 
 
 LAWS: tuple[Callable[[Trial], None], ...] = (
@@ -297,12 +305,12 @@ LAWS: tuple[Callable[[Trial], None], ...] = (
 )
 
 
-def _repeated(things: Any) -> object:
+def _first_repeated(things: Any) -> object:
     things = list(things)
     return next((thing for thing in things if things.count(thing) > 1), None)
 
 
-def _unlike(one: View, other: View) -> str:
+def _difference_text(one: View, other: View) -> str:
     fields = one.__struct_fields__
     return "; ".join(
         f"{name} is {getattr(one, name)} in the view, {getattr(other, name)} in the other"

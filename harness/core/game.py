@@ -48,7 +48,7 @@ class State(ABC, Generic[V]):
     players: int
     chance: Chance
     seat: int
-    """The seat that has to choose; NOBODY when the game is over."""
+    """The seat that has to choose; `NOBODY` when the game is over."""
     phase: str
     """The kind of choice, e.g. "answer"; the same word in every view."""
     legal: tuple[Action, ...]

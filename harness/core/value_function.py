@@ -137,21 +137,23 @@ def read_value_function(data: str | bytes, where: str) -> ValueFunction:
 
 def value_function_of(game: Game[Any], given: Mapping[str, ValueFunction]) -> ValueFunction:
     """Return the value function for this game: the given one, or the one that comes with the game."""
-    again = f"arena learn-values {game.name} --out {game.name}.json, then --values {game.name}.json"
     function = given.get(game.name)
     if function is None:
         data = game.value_data()
         if not data:
             raise UsageError(
-                f"{game.title} brings no value function, and without one luck cannot be told from skill. "
-                f"Learn one: {again}."
+                f"{game.title} brings no value function, and without one luck and skill cannot be separated.",
+                fix="learn-values",
+                game=game.name,
             )
         function = read_value_function(data, f"What {game.title} brings")
     width = 1 + len(feature_rows(game.new(game.min_players, Chance(0)))[0])
     if function.game != game.name or function.features != width:
         raise UsageError(
             f"The value function {function.digest} of {function.game} takes {function.features} numbers a seat, "
-            f"{game.title} as it is installed has {width}. Learn it again: {again}."
+            f"{game.title} as it is installed has {width}. Learn it again.",
+            fix="learn-values",
+            game=game.name,
         )
     return function
 

@@ -332,8 +332,10 @@ def confine(limits: SandboxLimits, namespaces: bool, bot_uid: int, in_cgroup: bo
     if limits.confined:
         scratch = _drop_rights(limits, namespaces, bot_uid, in_cgroup, steps)
     else:
+        # RLIMIT_NPROC would count all processes of our user, which the bot shares here.
         _limit_resources(limits, steps, processes=0)
     if sys.platform == "linux":
+        # After the change of user, which clears this setting. SIGKILL: a bot could ignore the supervisor's SIGTERM.
         seccomp.prctl(seccomp.PR_SET_PDEATHSIG, signal.SIGKILL)
     # Last: the steps above may open files. The bot keeps stdin, stdout and stderr only.
     os.closerange(3, 1 << 16)
@@ -382,7 +384,7 @@ def _drop_rights(limits: SandboxLimits, namespaces: bool, bot_uid: int, in_cgrou
         has_own_uid = False
     # RLIMIT_NPROC counts all processes of a user: without an own user id, also processes of others
     if not has_own_uid and not in_cgroup:
-        steps.missing.append("a limit of processes (the bot has no user of its own)")
+        steps.missing.append("a limit of processes (the bot has no separate user)")
     _limit_resources(limits, steps, limits.processes if has_own_uid else 0)
     steps.try_step("no capabilities", seccomp.drop_capabilities)
     steps.try_step("no new privileges", seccomp.no_new_privileges)
@@ -430,6 +432,7 @@ def _switch_user(bot_uid: int, scratch: str, readable: Sequence[str]) -> bool:
             # Groups before the user: afterwards the right to change them is gone.
             os.setgroups([])
             os.chown(scratch, user, user)
+            # All three ids: a saved id would let the bot return to root.
             os.setresgid(user, user, user)
             os.setresuid(user, user, user)
         except OSError:  # some containers do not map such high ids
@@ -444,4 +447,4 @@ def _switch_user(bot_uid: int, scratch: str, readable: Sequence[str]) -> bool:
         return user == bot_uid
     with suppress(OSError):
         os.chown(scratch, os.getuid(), os.getgid())  # a failed attempt may have changed its owner
-    raise SetuidFailed("there is no user whom root can turn into; run arena as an ordinary user")
+    raise SetuidFailed("root cannot switch to another user here; run arena as an ordinary user")

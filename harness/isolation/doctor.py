@@ -121,6 +121,6 @@ def require_enforcement() -> None:
     lacking = [guarantee.text for guarantee in probe() if not guarantee.enforced]
     if lacking:
         raise UsageError(
-            f"--isolate=strict is not possible: this machine does not enforce that {', that '.join(lacking)}. "
-            "Run 'arena doctor' for details, or use --isolate=on to enforce what is possible."
+            f"Strict isolation is not possible: this machine does not enforce that {', that '.join(lacking)}.",
+            fix="isolate-on",
         )

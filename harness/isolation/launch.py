@@ -173,7 +173,7 @@ def remove_stale_folders() -> list[str]:
 
 
 def _is_stale(path: Path) -> bool:
-    """Return whether a folder of ours has no lock file although it is old enough to have one."""
+    """Return whether one of our folders has no lock file although it is old enough to have one."""
     if not _FOLDER_NAME.fullmatch(path.name) or os.path.lexists(path / OWNER_FILE):
         return False
     return path.is_dir() and path.stat().st_mtime < time() - STALE_AFTER_S

@@ -114,28 +114,30 @@ PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 4, 36
 _ON_ANOTHER_PROCESS = "likewise; oneself (0) is fine"
 _NO_TMPFILE = "it counts up the numbers of files in the scratch folder without a trace; temporary files get a name then"
 
+# The error is one that callers handle: after ENOSYS libraries use an older call, after EOPNOTSUPP tempfile uses a named
+# file. EPERM is for calls without a substitute.
 DENIED = (
     Denied(
         "namespaces",
-        "a user namespace hands out rights inside it, and with them most of the kernel that has had holes",
+        "a user namespace grants rights inside it, and with them access to the most attacked parts of the kernel",
         ("unshare", "setns"),
     ),
     Denied(
         "clone3",
-        "its flags lie in memory, where no filter sees them; programs use clone then",
+        "its flags are in memory, where no filter sees them; programs use clone instead",
         ("clone3",),
         errno.ENOSYS,
     ),
     Denied(
         "mounts and file handles",
-        "they would change, or go around, the file system that the bot was given",
+        "they would change or bypass the file system of the bot",
         ("mount", "umount2", "pivot_root", "chroot", "open_tree", "move_mount", "fsopen", "fsconfig", "fsmount",
          "fspick", "mount_setattr", "open_tree_attr", "swapon", "swapoff", "quotactl", "quotactl_fd",
          "open_by_handle_at", "name_to_handle_at"),
     ),
     Denied(
         "keys",
-        "keyrings hold the operator's keys, and two bots could pass notes in them",
+        "keyrings hold the operator's keys, and two bots could exchange data in them",
         ("add_key", "request_key", "keyctl"),
         channel=True,
     ),
@@ -146,7 +148,7 @@ DENIED = (
     ),
     Denied(
         "io_uring",
-        "does what other calls do where no filter sees it",
+        "does what other calls do, without passing the filter",
         ("io_uring_setup", "io_uring_enter", "io_uring_register"),
         errno.ENOSYS,
     ),
@@ -171,14 +173,14 @@ DENIED = (
     ),
     Denied(
         "locks of files",
-        "two bots that lock the same system file in turns talk by it",
+        "two bots could communicate by locking the same system file in turns",
         ("flock",),
         errno.ENOLCK,
         channel=True,
     ),
     Denied(
         "watching files",
-        "a bot that opens a system file and one that watches it talk by it",
+        "a bot that opens a system file could send data to one that watches it",
         ("inotify_init", "inotify_init1", "inotify_add_watch", "fanotify_init", "fanotify_mark", "cachestat",
          "lookup_dcookie"),
         errno.ENOSYS,
@@ -186,7 +188,7 @@ DENIED = (
     ),
     Denied(
         "how much room is left on a disk",
-        "what one bot prints goes to a log on the disk, and another would see the room that it takes",
+        "a bot's output goes to a log on the disk, and another bot would see the space that it takes",
         ("statfs", "fstatfs", "ustat"),
         errno.ENOSYS,
         channel=True,
@@ -211,7 +213,7 @@ DENIED = (
     ),
     Denied(
         "another way to open files",
-        "its flags are out of the filter's sight",
+        "the filter cannot see its flags",
         ("openat2",),
         errno.ENOSYS,
     ),
@@ -223,7 +225,7 @@ DENIED = (
     ),
     Denied(
         "the machine itself",
-        "its modules, clocks, names, logs and ports are not a bot's business",
+        "no bot needs its modules, clocks, names, logs and ports",
         ("kexec_load", "kexec_file_load", "init_module", "finit_module", "delete_module", "reboot", "syslog", "acct",
          "sethostname", "setdomainname", "settimeofday", "clock_settime", "clock_adjtime", "adjtimex", "iopl", "ioperm",
          "modify_ldt", "vhangup", "uselib"),
@@ -281,7 +283,7 @@ DENIED_ARGUMENTS = (
     DeniedArgument("prlimit64 of another process", _ON_ANOTHER_PROCESS, "prlimit64", 0, none_of=(0,)),
     DeniedArgument(
         "preadv2 that reads what is in memory already",
-        "a bot that reads a system file and one that asks whether it was read talk by it",
+        "a bot that reads a system file could send data to one that asks whether it was read",
         "preadv2",
         5,
         errno.EOPNOTSUPP,
@@ -296,7 +298,7 @@ DENIED_ARGUMENTS = (
     ),
     DeniedArgument(
         "ioctl that types into a terminal",
-        "what is typed into yours is done in your name",
+        "a command that is typed into your terminal runs with your rights",
         "ioctl",
         1,
         any_of=(_TIOCSTI, _TIOCLINUX),
@@ -466,8 +468,8 @@ def drop_capabilities() -> None:
 # Filter
 #
 # Assembles the policy into BPF and installs it. No library: the Python module of libseccomp comes with distributions
-# and not from PyPI, and the filter needs seven instructions. A process keeps its filter for good, and so does
-# everything it starts.
+# and not from PyPI, and the filter needs only seven kinds of instructions. A process keeps its filter for good, and so
+# does everything it starts.
 
 
 _LOAD, _JUMP, _JUMP_EQUAL, _JUMP_AT_LEAST, _JUMP_BITS, _AND, _RETURN = 0x20, 0x05, 0x15, 0x35, 0x45, 0x54, 0x06
@@ -535,10 +537,12 @@ def _argument_test(rule: DeniedArgument) -> list[Instruction]:
     """Return the instructions that deny the call or continue with the next rule."""
     # Only the low 32 bits of an argument are loaded: the kernel ignores the upper half of all tested ones.
     look = [Instruction(_LOAD, _ARGUMENTS_AT + 8 * rule.argument), Instruction(_AND, rule.within)]
+    # The accumulator holds the argument now: the next rule needs the number of the call again.
     fail, go_on = return_error(rule.error), Instruction(_LOAD, _NUMBER_AT)
     if rule.bits:
         return [*look, Instruction(_JUMP_BITS, rule.bits, 0, 1), fail, go_on]
     values, pass_by = (rule.any_of, [Instruction(_JUMP, 1)]) if rule.none_of is None else (rule.none_of, [])
+    # A match jumps over the remaining values and what follows them: to `fail` for any_of, behind it for none_of.
     found = [Instruction(_JUMP_EQUAL, value, len(values) - place, 0) for place, value in enumerate(values)]
     return [*look, *found, *pass_by, fail, go_on]
 

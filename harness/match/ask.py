@@ -543,8 +543,10 @@ def _find_seat(record: GameRecord, made: Sequence[Position], entrant: Entrant, q
             return decides
         near = [position.decision for position in made if position.seat in own]
         raise UsageError(
-            f"Decision {query.decision} was made by {record.seats[decides]}: ask in its place with --seat {decides}, "
-            f"or at one of {record.seats[own[0]]}'s: {_join_numbers(near)}."
+            f"Decision {query.decision} was made by {record.seats[decides]}. {record.seats[own[0]]} made: "
+            f"{_join_numbers(near)}.",
+            fix="ask-in-place",
+            seat=decides,
         )
     if query.fault:
         failed = [fault.seat for fault in record.failures]
@@ -554,7 +556,7 @@ def _find_seat(record: GameRecord, made: Sequence[Position], entrant: Entrant, q
             raise UsageError(f"No bot failed in {record.id}.")
     if not own:
         seats = ", ".join(f"{seat} ({name})" for seat, name in enumerate(record.seats))
-        raise UsageError(f"{entrant.name} did not play in {record.id}: choose a seat to ask it for, --seat {seats}.")
+        raise UsageError(f"{entrant.name} did not play in {record.id}, which has the seats {seats}.", fix="ask-seat")
     return own[0]
 
 

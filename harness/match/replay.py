@@ -52,7 +52,7 @@ class Replay:
         if len(legal) == 1:
             return legal[0]
         if self.decision >= len(self.record.actions):
-            raise ReplayError(f"{self.record.id}: the record ends at decision {self.decision}, the game goes on.")
+            raise ReplayError(f"{self.record.id}: the record ends at decision {self.decision}, the game continues.")
         code = self.record.actions[self.decision]
         if not 0 <= code < len(self.game.actions):
             raise ReplayError(f"{self.record.id}, decision {self.decision}: there is no action {code}.")

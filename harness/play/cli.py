@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 @options_option
 @seed_option
 @click.option(
-    "--hint-bot", type=BOT, metavar="BOT", help="Whom to ask for hints. Default: the strongest that plays the game."
+    "--hint-bot", type=BOT, metavar="BOT", help="The bot that gives hints. Default: the strongest that plays the game."
 )
 @run_option("isolate", "Which bots play in processes without rights, as in a tournament. Default: auto.")
 @click.option("--name", help="Name of the run's folder. Default: the time.")
@@ -96,7 +96,7 @@ def _resumed(asked: dict[str, Any]) -> tuple[SavedMatch, Entrant | None]:
     named = {"game": "GAME", "bots": "--bot", "options": "--option", "seed": "--seed", "name": "--name"}
     fixed = [name for key, name in named.items() if asked[key] not in (None, ())]
     if fixed:
-        raise click.UsageError(f"--resume goes on at the same table; leave out {', '.join(fixed)}.")
+        raise click.UsageError(f"--resume continues at the same table; leave out {', '.join(fixed)}.")
     run, limits = resumed(asked)
     registry = load_plugins(isolate=limits.isolate)
     adviser = hint_bot(registry, run.info.plan.games[0].name, asked["hint_bot"])
@@ -116,7 +116,11 @@ def _play(console: Console, saved: SavedMatch, adviser: Entrant | None) -> int:
             record = session.play()
         except (PlayerQuit, KeyboardInterrupt) as leaving:
             code = INTERRUPTED if isinstance(leaving, KeyboardInterrupt) else 0
-            console.say(saved.goodbye_text())
+            console.say(
+                f"Your match is saved. Continue with: arena play --resume {saved.run.folder}"
+                if saved.match.choices
+                else "You chose nothing, so nothing is saved."
+            )
         else:
             write_leaderboard(saved.run)
             session.farewell(record)

@@ -141,12 +141,6 @@ class SavedMatch:
             with suppress(OSError):  # the user put another file into it
                 self.run.folder.rmdir()
 
-    def goodbye_text(self) -> str:
-        """Return what happens to a match that the person has left."""
-        if self.match.choices:
-            return f"Your match is saved. Continue with: arena play --resume {self.run.folder}"
-        return "You chose nothing, so nothing is saved."
-
     def save_choices(self, choices: Sequence[SavedChoice]) -> None:
         """Save the person's choices so far."""
         self.match = replace(self.match, choices=tuple(choices))
@@ -190,7 +184,7 @@ def continue_match(
     register_person(registry)
     folder, setup = run.folder, reopen(run, registry, force)
     if HUMAN not in setup.entrants:
-        raise UsageError(f"{folder} is a run of bots; continue it with: arena tournament --resume {folder}")
+        raise UsageError(f"{folder} is a run of bots.", fix="resume-tournament", folder=str(folder))
     records = list(run.records())
     played = tuple(record.set for record in records)
     # The schedule grows by one deal with each match, so the folder stays a valid run.
@@ -199,7 +193,7 @@ def continue_match(
     left = _read_unfinished(folder)
     if left is not None and left.spec.id not in {record.id for record in records}:
         if seat is not None:
-            raise UsageError(f"{folder} holds an unfinished match with a fixed seat; continue it without --seat.")
+            raise UsageError(f"{folder} holds an unfinished match with a fixed seat.", fix="fixed-seat")
         return SavedMatch(run, setup, left, fresh=False, isolate=isolate)
     return SavedMatch(run, setup, Unfinished(_next_match(setup, played, seat)), fresh=False, isolate=isolate)
 
@@ -314,7 +308,7 @@ class PlaySession:
 
     def _get_hint(self, view: View, actions: Sequence[Action]) -> tuple[str, Action]:
         if self.adviser is None:
-            raise NoHintError("no bot that plays better than at random is installed; name one with --hint-bot.")
+            raise NoHintError("no bot that plays better than at random is installed, and no hint bot was named.")
         # A named stream, so that asking for hints does not change any other luck.
         seed = Chance(self.seed).derive("hint", self.choices_played)
         adviser, players = self.adviser, len(self.spec.seats)

@@ -190,7 +190,7 @@ def choose_opponents(registry: Registry, game: type[Game[Any]], asked: Sequence[
 
 def _check_plays(entrant: Entrant, game: str) -> None:
     if not entrant.plays(game):
-        raise UsageError(f"{entrant.name} does not play {game}; 'arena bots --game {game}' lists those that do.")
+        raise UsageError(f"{entrant.name} does not play {game}.", fix="bots-of-game", game=game)
 
 
 def hint_bot(registry: Registry, game: str, asked: str | None) -> Entrant | None:

@@ -28,18 +28,18 @@ from harness.ratings.leaderboard import Leaderboard, Standing
 from harness.ratings.trueskill import Ratings
 from harness.report.facts import Facts
 
-# Turns a matplotlib figure into SVG that lives inside a page: its colours follow light and dark, its text is text.
+# SVG for use inside a page: its colours follow the page's light or dark theme, its text stays text.
 
 
 INK, FAINT = "#010203", "#040506"
-"""Stand-ins for colours of the page: the SVG gets the style sheet's variables in their place."""
+"""Placeholder colours, replaced in the SVG by variables of the page's style sheet."""
 _VARIABLES = {INK: "var(--ink)", FAINT: "var(--faint)"}
 
-# Okabe and Ito's colours, told apart by people with any kind of colour vision; those that vanish on white or
-# on black are left out.
+# Okabe and Ito's colours, which people with any kind of colour vision can distinguish, without those that are
+# invisible on white or on black.
 COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00")
 WIDTH = 4.9
-"""Inches: two figures side by side on a desk, one on a phone with its text still readable."""
+"""Inches: two figures fit side by side on a desktop, and one on a phone with readable text."""
 
 _STYLE: dict[Any, Any] = {
     "axes.edgecolor": FAINT,
@@ -66,7 +66,7 @@ _STYLE: dict[Any, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A chart for those who see it, and the same as words and numbers."""
+    """A chart, with the same content as words and numbers for readers who cannot see it."""
 
     name: str
     title: str
@@ -80,7 +80,7 @@ class Chart:
 @contextmanager
 def _quiet() -> Iterator[None]:
     with warnings.catch_warnings():
-        # The reader's browser has the letters of all scripts; matplotlib only measures them.
+        # The browser has fonts for all scripts; matplotlib only measures the text.
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         yield
 
@@ -99,7 +99,7 @@ def draw(name: str, title: str, summary: str, height: float, paint: Callable[[Fi
 
 def _for_page(svg: str, unique: str, title: str, summary: str) -> str:
     svg = svg[svg.index("<svg") :]
-    svg = re.sub(r"<defs>\s*<style.*?</style>\s*</defs>", "", svg, count=1, flags=re.DOTALL)  # it styles all the page
+    svg = re.sub(r"<defs>\s*<style.*?</style>\s*</defs>", "", svg, count=1, flags=re.DOTALL)  # styles the whole page
     svg = re.sub(r'<g id="[^"]*"', "<g", svg)
     svg = re.sub(r"\b([mp][0-9a-f]{10})\b", rf"{unique}\1", svg)
     for colour, variable in _VARIABLES.items():
@@ -115,31 +115,31 @@ def _for_page(svg: str, unique: str, title: str, summary: str) -> str:
     )
 
 
-# The charts of one leaderboard: who is how good, against whom, from which seat, with which scores, how fast.
+# The charts of one leaderboard: strength, opponents, seats, scores, time
 
 
-MOST_BOTS = 40
-"""Charts show the best ones; the tables have everybody."""
-MOST_IN_HEAT_MAP = 25
-MOST_NUMBERS = 10
-"""Up to so many bots the heat map has its numbers written in."""
+MAX_CHART_BOTS = 40
+"""Charts show the best bots; the tables have all of them."""
+MAX_HEAT_MAP_BOTS = 25
+MAX_NUMBERED_BOTS = 10
+"""Maximum number of bots for which the heat map shows numbers."""
 _LINES: tuple[Any, ...] = ("-", "--", ":", "-.", (0, (6, 1)), (0, (1, 3)), (0, (3, 1, 1, 1, 1, 1)))
-"""Seven kinds of lines beside six colours: no two bots of a chart look alike."""
+"""Seven line styles with six colours: every bot of a chart looks different."""
 _SCALE = colormaps["PuOr_r"].resampled(20)
-"""Purple is behind, orange is ahead: a pair that nobody confuses."""
+"""Purple is behind, orange is ahead: distinguishable with any kind of colour vision."""
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
 def charts(board: Leaderboard, facts: Facts) -> Iterator[Chart]:
     """Yield every chart that there are enough matches for."""
-    title, ratings, standings = board.title, board.ratings, board.standings[:MOST_BOTS]
+    title, ratings, standings = board.title, board.ratings, board.standings[:MAX_CHART_BOTS]
     bots = [standing.line.bot for standing in standings]
     yield _ratings(title, standings)
     if ratings.matches > 1:
         yield _curves(title, ratings, facts, bots)
     met = {(row["bot"], row["against"]): _number(row["ahead"]) for row in pairwise_table(board).rows}
     if met:
-        yield _heat_map(title, len(ratings.lines), bots[:MOST_IN_HEAT_MAP], met)
+        yield _heat_map(title, len(ratings.lines), bots[:MAX_HEAT_MAP_BOTS], met)
     seats = seats_table(board)
     if seats.rows:
         yield _seats(title, seats)
@@ -154,7 +154,7 @@ def _height(lines: int) -> float:
 
 
 def _name_lines(axes: Axes, bots: Sequence[str]) -> None:
-    """Bots from the top down, as in the table."""
+    """Label the lines with the bots, from the top down, as in the table."""
     axes.set_yticks(range(len(bots)), [short(bot) for bot in bots])
     axes.set_ylim(len(bots) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
@@ -228,7 +228,7 @@ def _heat_map(title: str, field: int, bots: Sequence[str], met: Mapping[tuple[ob
         axes.tick_params(length=0)
         for side in axes.spines.values():
             side.set_visible(False)
-        if len(bots) <= MOST_NUMBERS:
+        if len(bots) <= MAX_NUMBERED_BOTS:
             for row, line in enumerate(shares):
                 for column, share in enumerate(line):
                     if share is not None:
@@ -237,7 +237,7 @@ def _heat_map(title: str, field: int, bots: Sequence[str], met: Mapping[tuple[ob
                         axes.text(column + 0.5, row + 0.5, f"{share:.0%}", ha="center", va="center", color=ink, size=8)
         bar = figure.colorbar(picture, ax=axes, ticks=(0, 0.5, 1), shrink=0.7, aspect=30)
         assert bar.solids is not None, "a bar of a mesh has its colours"
-        bar.solids.set_rasterized(False)  # the page has no pictures but its own drawings
+        bar.solids.set_rasterized(False)  # a rasterized part would be an embedded image, and the page has only SVG
         bar.ax.set_yticklabels(("0%", "50%", "100%"))
         bar.outline.set_visible(False)
 

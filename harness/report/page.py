@@ -26,7 +26,7 @@ from harness.report.parts import BoardPart, Script, asset, board_part, fill, out
 from harness.runs.scheduler import Schedule
 from harness.runs.store import RunFolder, RunInfo
 
-# What is not for everybody while a run goes on: its seed, from which all deals follow, and the deals being played.
+# What is hidden until a run is finished: its seed, from which all deals follow, and the deals that are still played
 
 
 LATER = "withheld"
@@ -42,7 +42,7 @@ def shown_seed(info: RunInfo) -> int | None:
 
 
 def shown_command(info: RunInfo) -> str:
-    """Return what plays the run again, and has extended it, without its seed as long as it goes on."""
+    """Return the commands that play the run again and extended it; without the seed until it is finished."""
     typed = "\n".join([info.command, *info.extended])
     return typed if info.finished else "\n".join(map(without_seed, typed.split("\n")))
 
@@ -54,28 +54,28 @@ def without_seed(command: str) -> str:
 
 
 def shown_warnings(run: RunFolder) -> list[str]:
-    """Return what a reader should know, without the seed as long as the run goes on."""
+    """Return the warnings of a run, without the seed until it is finished."""
     return run.warnings if run.info.finished else [_NAMED.sub(rf"\g<1>{LATER}", text) for text in run.warnings]
 
 
 def still_open(run: RunFolder, formats: Mapping[str, Format], records: Iterable[GameRecord]) -> set[str]:
-    """Return those of these matches whose deal is still to be played by somebody: who saw them would know its cards."""
-    return {name for part, own in run.split(records) for name in _open_in(part, formats, own)}
+    """Return those of these matches whose deal other bots will still play: watching them would reveal its cards."""
+    return {name for part, own in run.split(records) for name in _open_matches(part, formats, own)}
 
 
-def _open_in(run: RunFolder, formats: Mapping[str, Format], asked: Sequence[GameRecord]) -> set[str]:
+def _open_matches(run: RunFolder, formats: Mapping[str, Format], asked: Sequence[GameRecord]) -> set[str]:
     """Return the same for matches of one run."""
     if run.info.finished or run.info.plan.format == LEAGUE.name:  # which plays each deal once
         return set()
     seeds = {record.seed for record in asked}
     try:
-        deals = _to_be_played(run, formats, seeds)
-    except ArenaError:  # its format is not installed here, or its schedule is not known beforehand
-        deals = _not_whole(run, seeds)
+        deals = _unplayed_deals(run, formats, seeds)
+    except ArenaError:  # its format is not installed here, or its schedule depends on results
+        deals = _incomplete_deals(run, seeds)
     return {record.id for record in asked if record.seed in deals}
 
 
-def _to_be_played(run: RunFolder, formats: Mapping[str, Format], seeds: set[int]) -> set[int]:
+def _unplayed_deals(run: RunFolder, formats: Mapping[str, Format], seeds: set[int]) -> set[int]:
     """Return the deals among these of which the schedule has matches that are not recorded."""
     schedule = Schedule(run.info.plan, formats)
     if schedule.adaptive:
@@ -87,8 +87,8 @@ def _to_be_played(run: RunFolder, formats: Mapping[str, Format], seeds: set[int]
     return {spec.seed for spec in schedule.matches() if spec.seed in seeds and spec.index not in played}
 
 
-def _not_whole(run: RunFolder, seeds: set[int]) -> set[int]:
-    """Return the deals among these that not everybody of a table has played from every seat."""
+def _incomplete_deals(run: RunFolder, seeds: set[int]) -> set[int]:
+    """Return the deals among these that some bot of a table has not played from every seat yet."""
     sets: Counter[tuple[int, str, int]] = Counter()
     for record in run.results():
         if record.seed in seeds:
@@ -96,14 +96,14 @@ def _not_whole(run: RunFolder, seeds: set[int]) -> set[int]:
     return {seed for (seed, _, seats), matches in sets.items() if matches < seats}
 
 
-# Recorded matches as the replay viewer wants them: what every seat saw at each choice, packed tight.
+# Scenes: recorded matches for the replay viewer, with what every seat saw at each choice, compressed
 
 
-ROOM = 1_500_000
-"""Characters of a page that chosen matches may take up; those that were asked for by name come on top."""
+MAX_SCENE_CHARS = 1_500_000
+"""Limit for the matches that we choose; those named by the user are added in any case."""
 
 Frame = list[dict[str, object]]
-"""For each seat the fields of its view that have changed since the frame before."""
+"""For each seat the fields of its view that changed since the last frame."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,9 +122,9 @@ def scenes(
     games: Mapping[str, Game[Any]], chosen: Iterable[tuple[GameRecord, str]], withheld: Collection[str] = ()
 ) -> list[Scene]:
     """Return the matches, packed; the last ones are left out when they would make the page too large, and those that
-    are `withheld` if nobody asked for them by name."""
+    are `withheld` unless the user named them."""
     packed: list[Scene] = []
-    room = ROOM
+    room = MAX_SCENE_CHARS
     for record, reason in chosen:
         if record.id in withheld:
             packed += [Scene(record, reason, "", STILL_OPEN)] if reason == ASKED else []
@@ -156,7 +156,7 @@ def _scene(games: Mapping[str, Game[Any]], record: GameRecord, reason: str) -> S
 
 def scene_data(game: Game[Any], record: GameRecord) -> dict[str, object]:
     """Return what the viewer needs of a match: docs/report.md has the schema."""
-    replay = Replay(game, record)  # walks beside the stream: that one tells what happened, this one what was seen
+    replay = Replay(game, record)  # in step with the stream, which has the events: this one has the views
     head: dict[str, Any] = {}
     texts: dict[int, str] = {}
     steps: list[dict[str, object]] = []
@@ -228,7 +228,7 @@ def _step(line: dict[str, Any], texts: dict[int, str]) -> dict[str, object]:
     }
 
 
-# One run as one self-contained page.
+# The page of one run, self-contained
 
 
 Games = Mapping[str, Game[Any]]
@@ -285,14 +285,14 @@ def render(
         shown={scene.record.id for scene in shown},
         faults=facts.faults.groups(),
         fault_counts=facts.faults,
-        untold=_untold(run, facts, formats),
+        untold=_redacted_matches(run, facts, formats),
         home=home,
         links=links or {},
     )
 
 
-def _untold(run: RunFolder, facts: Facts, formats: Mapping[str, Format] | None) -> set[str]:
-    """Matches of which it is not told what a bot said that failed: it may have said what it had in its hand."""
+def _redacted_matches(run: RunFolder, facts: Facts, formats: Mapping[str, Format] | None) -> set[str]:
+    """Return the matches whose fault texts are hidden: a bot may have printed the cards in its hand."""
     if run.info.finished:
         return set()
     return still_open(run, formats or {}, run.chosen({group.first.match for group in facts.faults.groups()}).values())

@@ -34,14 +34,14 @@ if TYPE_CHECKING:
     from harness.report import PageParts
 
 
-# One bot in all runs of a site: its record in each game, its opponents, its form.
+# Profiles: one bot in all runs of a site, with its record in each game, its opponents and its latest results
 
 
 Row = dict[str, Any]
 """A line of a table, as programs read it."""
 
-BEST = 3
-"""How many of the best and of the worst opponents are named."""
+OPPONENTS_SHOWN = 3
+"""Number of best and of worst opponents that are named."""
 
 
 class Published(Struct, frozen=True):
@@ -52,7 +52,7 @@ class Published(Struct, frozen=True):
     arena: str
     command: str
     seed: int | None
-    """None as long as the run goes on."""
+    """None until the run is finished."""
     started: str
     finished: str
     matches: int
@@ -70,7 +70,7 @@ class Published(Struct, frozen=True):
     parts: list[str]
     """Of several runs that were rated together: when each was started."""
     updated: str = ""
-    """When what is told of it changed; empty until that is found out."""
+    """When its published content last changed; empty until that is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +90,9 @@ class InGame:
     lines: list[Row]
     """Its line of each run's leaderboard, newest first, with the run's name and folder."""
     best: list[Opponent]
-    """Whom it beats most often."""
+    """The opponents that it beats most often."""
     worst: list[Opponent]
-    """Who beats it most often; nobody twice."""
+    """The opponents that beat it most often, none of them also in `best`."""
     form: list[tuple[int, int]]
     """Rank and number of players of its latest matches in the newest run, the latest last."""
 
@@ -121,14 +121,14 @@ def _in_game(bot: str, game: str, runs: Sequence[Published]) -> InGame | None:
     if not lines:
         return None
     ranked = _opponents(bot, game, runs)
-    best = ranked[: min(BEST, (len(ranked) + 1) // 2)]
-    worst = ranked[: -min(BEST, len(ranked) // 2) - 1 : -1]
+    best = ranked[: min(OPPONENTS_SHOWN, (len(ranked) + 1) // 2)]
+    worst = ranked[: -min(OPPONENTS_SHOWN, len(ranked) // 2) - 1 : -1]
     form = next((list(run.form[game][bot]) for run in runs if bot in run.form.get(game, {})), [])
     return InGame(game, lines, best, worst, form)
 
 
 def _opponents(bot: str, game: str, runs: Sequence[Published]) -> list[Opponent]:
-    """Return those it met, the one it finishes ahead of most often first."""
+    """Return its opponents, those that it beats most often first."""
     sums: dict[str, list[float]] = {}
     alone = {run.started for run in runs if not run.parts}
     for run in runs:
@@ -144,45 +144,45 @@ def _opponents(bot: str, game: str, runs: Sequence[Published]) -> list[Opponent]
 
 
 def newest_boards(runs: Sequence[Published]) -> list[tuple[str, Published, list[Row]]]:
-    """For each game its newest run and that run's leaderboard."""
+    """Return for each game its newest run and that run's leaderboard."""
     games = sorted({title for run in runs for title in run.boards})
     newest = [(game, next(run for run in runs if game in run.boards)) for game in games]
     return [(game, run, run.boards[game]) for game, run in newest]
 
 
-# The site's Atom feed (RFC 4287): its newest runs, who won in each game, and when.
+# Atom feed (RFC 4287): the newest runs with the winners of each game
 
 
 FEED = "feed.xml"
 ATOM = "http://www.w3.org/2005/Atom"
-MOST_ENTRIES = 50
+MAX_FEED_ENTRIES = 50
 NAMES = UUID("6e0d0a52-5f2c-5a86-9f5a-3d2c9f6f4c11")
-"""What ids are made from; it must never change."""
+"""Namespace of the ids; it must never change, or feed readers would show all entries as new."""
 TITLE = "Bots at board games"
 LONG_AGO = datetime.fromtimestamp(0, UTC)
 
 
 def site_id(runs: Sequence[Published]) -> str:
-    """Return an id for a site that has none yet: by its first run, so that it can be made again."""
+    """Return an id for a site that has none yet: derived from its first run, so that it is reproducible."""
     first = min(runs, key=lambda run: (run.started, run.folder), default=None)
     return _urn("site", first.started if first else "", first.folder if first else "")
 
 
 def check_url(url: str) -> None:
-    """Raise UsageError for what is no web address; empty is none."""
+    """Raise UsageError for text that is not a web address; empty is allowed."""
     try:
         parts = urlsplit(url)
         fits = parts.scheme in ("http", "https") and bool(parts.hostname) and not (parts.query or parts.fragment)
     except ValueError:
         fits = False
     if url and not (fits and url.isascii() and url.isprintable() and " " not in url):
-        raise UsageError(f"{url!r} is no address of a site: write it like --url https://example.org/arena/.")
+        raise UsageError(f"{url!r} is not the address of a site; write it like https://example.org/arena/.")
 
 
 def feed(runs: Sequence[Published], of_site: str, url: str = "") -> bytes:
     """Return the feed of these runs, newest first; links are relative, unless `url` says where the site is."""
     base = f"{url.rstrip('/')}/" if url else ""
-    newest = sorted(runs, key=_entry_time, reverse=True)[:MOST_ENTRIES]
+    newest = sorted(runs, key=_entry_time, reverse=True)[:MAX_FEED_ENTRIES]
     root = Element("feed", xmlns=ATOM)
     _add_element(root, "title", TITLE)
     _add_element(root, "id", of_site)
@@ -198,7 +198,7 @@ def feed(runs: Sequence[Published], of_site: str, url: str = "") -> bytes:
         _add_element(entry, "published", _instant(_time(run.started)))
         _add_element(entry, "updated", _instant(_entry_time(run)))
         _add_element(entry, "link", rel="alternate", type="text/html", href=f"{base}runs/{run.folder}/index.html")
-        _add_element(entry, "content", "\n".join(_told(run)), type="text")
+        _add_element(entry, "content", "\n".join(_summary_sentences(run)), type="text")
         for game in run.boards:
             _add_element(entry, "category", term=visible(game))
     indent(root)
@@ -206,7 +206,7 @@ def feed(runs: Sequence[Published], of_site: str, url: str = "") -> bytes:
     return text + b"\n"
 
 
-def _told(run: Published) -> list[str]:
+def _summary_sentences(run: Published) -> list[str]:
     """Return what the tables of a run say, in their own sentences."""
     told = [f"{game}: {sentence}" for game, sentences in run.summaries.items() for sentence in sentences]
     if run.without:
@@ -231,7 +231,7 @@ def _entry_time(run: Published) -> datetime:
 
 
 def _time(text: str) -> datetime:
-    """Return what run.json has for a time; long ago if somebody has changed that."""
+    """Return the time in run.json; a constant in the past if it is not valid, because the file was edited."""
     try:
         time = datetime.fromisoformat(text)
         return (time if time.tzinfo else time.replace(tzinfo=UTC)).astimezone(UTC)
@@ -243,12 +243,12 @@ def _instant(time: datetime) -> str:
     return time.isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
-# Badges of bots as JSON for shields.io's endpoint: the place in each game, and the best of them.
+# Badges of bots as JSON for the endpoint of shields.io: the place in each game, and the best of them
 
 
 BADGES = "badges"
-BETWEEN = "--"
-"""Stands between the bot and the game in the name of a file."""
+BADGE_SEPARATOR = "--"
+"""Between the bot and the game in file names."""
 Badge = dict[str, str | int]
 
 
@@ -266,12 +266,13 @@ def badges(runs: Sequence[Published]) -> dict[str, Badge]:
 
 def badge_name(bot: str) -> str:
     """Return the file of a bot's badge, without its ending; no other badge has it."""
-    return file_name(f"{bot} " if BETWEEN in bot else bot)  # which is no plain name, so that a digest is added
+    # The space makes `file_name` add a digest, so that the name cannot equal that of a game's badge.
+    return file_name(f"{bot} " if BADGE_SEPARATOR in bot else bot)
 
 
 def game_badge_name(bot: str, game: str) -> str:
     """Return the file of a bot's badge for a game, without its ending."""
-    return f"{badge_name(bot)}{BETWEEN}{file_name(game)}"
+    return f"{badge_name(bot)}{BADGE_SEPARATOR}{file_name(game)}"
 
 
 def _places(runs: Sequence[Published]) -> Iterator[tuple[str, str, Row, int]]:
@@ -298,11 +299,11 @@ def _colour(place: int, field: int) -> str:
     return "green" if share <= 1 / 3 else "yellowgreen" if share <= 2 / 3 else "lightgrey"
 
 
-# A site of runs: each run has a folder with its page and its data; the other pages are made of the data of all.
+# The site: each run has a folder with its page and its data; the other pages are made from the data of all runs
 
 
 _OURS = re.compile(r"\w+/[a-z0-9][a-z0-9_.-]*")
-"""Files as this module names them; site.json may say anything."""
+"""File names that this module creates. site.json is untrusted: nothing else is deleted because of it."""
 LEAGUE = "league.html"
 """The page of a league, if the site has one."""
 RUNS, BOTS, DATA, SITE = "runs", "bots", "data.json", "site.json"
@@ -311,7 +312,7 @@ RUNS, BOTS, DATA, SITE = "runs", "bots", "data.json", "site.json"
 def publish_runs(
     runs: Sequence[PageParts], to: Path, url: str = "", beside: Mapping[str, bytes] | None = None
 ) -> list[str]:
-    """Add each run, then makes the pages of the site anew."""
+    """Add each run, then write the pages of the site again."""
     check_url(url)
     if (to / "index.html").exists() and not (to / SITE).exists():
         raise StoreError(f"{to} holds a site that arena did not make; publish to another folder.")
@@ -360,7 +361,7 @@ def _add(parts: PageParts, to: Path) -> None:
     for kind, make_tables in KINDS.items():
         for ending in ("csv", "json"):
             write_whole(folder / f"{kind}.{ending}", text_of(make_tables(boards), ending).encode() + b"\n")
-    write_whole(folder / DATA, _json(about))  # last: with it the run counts as published
+    write_whole(folder / DATA, _json(about))  # last: a folder with this file counts as published
 
 
 def _folder(run: RunFolder, to: Path) -> str:
@@ -380,7 +381,7 @@ def _folder(run: RunFolder, to: Path) -> str:
 
 
 def _is_of(other: Published, run: RunFolder) -> bool:
-    """Return whether this was published of the same run; of one that was not finished then, its seed is not known."""
+    """Return whether this is the same run; an entry of an unfinished run has no seed to compare."""
     info, first = run.info, other.command.partition("\n")[0]  # what follows has extended it
     if other.seed is None:
         return (other.started, first) == (info.started, without_seed(info.command))
@@ -388,7 +389,7 @@ def _is_of(other: Published, run: RunFolder) -> bool:
 
 
 def _updated(about: Published, path: Path) -> str:
-    """When what is told of a run changed: when it was finished if it is new, now if something else was told before."""
+    """Return when the published content changed: the end of the run if it is new, now if it differs from before."""
     if not path.exists():
         return about.finished or now()
     before = _read(path)
@@ -430,7 +431,7 @@ def _refresh(to: Path, runs: Sequence[Published], url: str) -> None:
     bots = sorted({str(row["bot"]) for run in runs for rows in run.boards.values() for row in rows})
     files = {bot: file_name(bot) for bot in bots}
     made = badges(runs)
-    _take_away(to, before, files.values(), made)
+    _delete_stale(to, before, files.values(), made)
     for name, badge in made.items():
         write_whole(to / BADGES / f"{name}.json", _json(badge))
     for bot in bots:
@@ -455,7 +456,7 @@ def _refresh(to: Path, runs: Sequence[Published], url: str) -> None:
 
 
 class _Before(msgspec.Struct, frozen=True):
-    """What site.json said; nothing where there is none."""
+    """Content of site.json; empty if there is none."""
 
     id: str = ""
     url: str = ""
@@ -469,8 +470,8 @@ def _before(to: Path) -> _Before:
     return _Before()
 
 
-def _take_away(to: Path, before: _Before, pages: Iterable[str], made: Iterable[str]) -> None:
-    """Take away the pages and badges of bots that are in no run any more."""
+def _delete_stale(to: Path, before: _Before, pages: Iterable[str], made: Iterable[str]) -> None:
+    """Delete the pages and badges of bots that are no longer in any run."""
     gone = {f"{BOTS}/{name}" for name in {*before.bots.values()}.difference(pages)}
     gone |= {f"{BADGES}/{name}" for name in {*before.badges}.difference(made)}
     for place in filter(_OURS.fullmatch, gone):

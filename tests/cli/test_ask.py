@@ -191,7 +191,7 @@ def test_the_debugger_stops_where_the_bot_chooses_and_where_it_raises(failing):
         (("skittish", "a", MATCH, "--seat", "diehrd"), "Did you mean 'diehard'?"),
         (("skittish", "a", MATCH, "--fault"), "skittish did not fail in"),
         (("outlaw", "a", MATCH, "--fault"), "No bot failed in"),
-        (("outlaw", "a", MATCH), "choose a seat to ask it for, --seat 0 ("),
+        (("outlaw", "a", MATCH), "Choose the seat to ask it for with --seat."),
         (("founder", "a", MATCH, "--seat", 0), "founder does not play El Paso."),
         (("skittish", "a", MATCH, "--worst", "--decision", 3), "Ask for one decision"),
         (("skittish", "a", MATCH, "--pdb", "--json"), "take one of them"),

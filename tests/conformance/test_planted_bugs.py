@@ -60,8 +60,8 @@ def test_each_bug_is_found(bug):
 @pytest.mark.parametrize(
     ("bug", "said"),
     [
-        ("hand told to all", "At the deal seat 0 is told hand 2.cards, which is what hands[1] of the state holds"),
-        ("forgets its gift", "The view must tell what a seat knows from play, and imagine heed it"),
+        ("hand told to all", "At the deal seat 0 gets hand 2.cards, which is what hands[1] of the state holds"),
+        ("forgets its gift", "The view must have what a seat knows from play, and imagine follow it"),
         ("luck omits the round", "The luck 'deck' is drawn before choice"),
     ],
 )

@@ -150,7 +150,7 @@ def test_a_program_that_leaves_after_a_match_is_told_to_stay(tmp_path):
         "polite.play(over=bye)\n"
     )
     said = arena("check", f"cmd:{sys.executable} -S {script}", "--matches", 1, "--isolate", "off", code=1)
-    assert "ends after a match, unasked" in said.stdout
+    assert "exits after a match by itself" in said.stdout
 
 
 def test_usage_is_checked():

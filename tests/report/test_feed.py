@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from harness.plugins.registry import Registry
 from harness.report import page, publish, site
-from harness.report.site import MOST_ENTRIES, badge_name, game_badge_name
+from harness.report.site import MAX_FEED_ENTRIES, badge_name, game_badge_name
 from tests.output.support import NASTY, recorded
 from tests.ratings.simulate import record
 from tests.report.test_page import Reader
@@ -106,7 +106,7 @@ def test_links_are_absolute_where_the_site_is_known_and_that_is_kept(tmp_path):
 @pytest.mark.parametrize("url", ["example.org", "ftp://example.org", "https://", "https://a b", "https://x/?y"])
 def test_what_is_no_address_is_refused(tmp_path, url):
     run_of(tmp_path / "results" / "monday")
-    assert "is no address of a site" in arena("publish", "monday", "--to", "site", "--url", url, code=2).stderr
+    assert "is not the address of a site" in arena("publish", "monday", "--to", "site", "--url", url, code=2).stderr
     assert not (tmp_path / "site").exists()
 
 
@@ -159,7 +159,7 @@ def test_a_site_of_many_runs_has_a_short_feed(tmp_path):
     many = [replace(about, folder=f"run-{n}", updated=f"2027-01-01T10:{n:02}:00+00:00") for n in range(60)]
     feed = ElementTree.fromstring(site.feed(many, "urn:uuid:6e0d0a52-5f2c-5a86-9f5a-3d2c9f6f4c11"))  # noqa: S314 - likewise
     links = [entry.find(f"{ATOM}link").get("href") for entry in check(feed).findall(f"{ATOM}entry")]
-    assert links == [f"runs/run-{n}/index.html" for n in range(59, 59 - MOST_ENTRIES, -1)]
+    assert links == [f"runs/run-{n}/index.html" for n in range(59, 59 - MAX_FEED_ENTRIES, -1)]
 
 
 def test_an_empty_run_is_told_as_such(tmp_path):

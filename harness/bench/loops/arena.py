@@ -42,7 +42,7 @@ class Chooser:
 def prepare(workload: str) -> Callable[[int], tuple[int, int]]:
     """Return what plays a match of a game and a number of players, as in "el-paso/4".
 
-    It returns the choices that were made. The referee carries out what is forced, and nobody counts that.
+    It returns the choices that were made. The referee carries out forced choices, which are not counted.
     """
     _, _, record = recorder(workload)
 

@@ -145,7 +145,7 @@ def _list_functions(game: Any) -> list[FunctionType]:
 
 
 def _watch(match: Recording, codes: set[CodeType], tell: Callable[..., object], outermost: bool = False) -> None:
-    """Plays the match again, and tells what these functions gave; or only those that none of them had called."""
+    """Play the match again and return what these functions gave, or only those that no other of them called."""
     depth = 0
 
     def spy(frame: FrameType, event: str, value: Any) -> None:

@@ -1,6 +1,6 @@
-"""Runs one loop and measures it whenever it is told to: `python server.py LOOP WORKLOAD`, a line of JSON for a line.
+"""Run one loop and measure it on request: `python server.py LOOP WORKLOAD`, one line of JSON for each line.
 
-It is started by path, in environments that have no arena, and so knows the standard library only.
+It is started by path, in environments without Arena: standard library only.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def main(path: str, workload: str) -> None:
 
 
 def measure(play: Play, first: int, games: int = 0, seconds: float = 0.0) -> dict[str, float]:
-    """Plays so many matches, or for so many seconds of processor time, from this seed on."""
+    """Play this many matches, or for this many seconds of processor time, from this seed on."""
     choices = forced = played = 0
     batch = games or 1
     began = process_time()
