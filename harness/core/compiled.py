@@ -95,8 +95,9 @@ def source_digests(root: Path = ROOT) -> dict[str, str]:
 
 def compiled_modules(root: Path = ROOT) -> list[str]:
     """Return the hot modules that run in compiled form here."""
+    stems = {module: root / module.removesuffix(".py") for module in MODULES}
     return [
-        module for module in MODULES if any((root / _with_ending(module, end)).exists() for end in EXTENSION_SUFFIXES)
+        module for module, stem in stems.items() if any(Path(f"{stem}{end}").exists() for end in EXTENSION_SUFFIXES)
     ]
 
 
@@ -135,10 +136,6 @@ def is_compiled_twin(path: Path) -> bool:
     """Return whether this file is the compiled form of a module whose source is beside it."""
     native = path.suffix in (".so", ".pyd")  # also one for another Python
     return native and path.with_name(path.name.partition(".")[0] + ".py").exists()
-
-
-def _with_ending(module: str, ending: str) -> str:
-    return module.removesuffix(".py") + ending
 
 
 # Support for classes that may be compiled while plain Python classes inherit from them. This module itself is always

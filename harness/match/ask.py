@@ -296,7 +296,7 @@ def _describe_match(asked: Asked, width: int) -> Iterator[str]:
     if shown or asked.failure:
         yield ""
     same = sum(1 for one in asked.decisions if not one.differs)
-    total = _count_text(len(asked.decisions), "decision")
+    total = f"{len(asked.decisions)} decision{'s' * (len(asked.decisions) != 1)}"
     whose = "" if name == asked.bot else f" of {name}"
     said = f"{asked.bot} was asked at {total}{whose}: {same} the same, {len(shown)} changed."
     if asked.failure is not None:
@@ -310,10 +310,6 @@ def _describe_match(asked: Asked, width: int) -> Iterator[str]:
 def _note_lines(first: str, notes: Iterable[object], width: int) -> Iterator[str]:
     for said in notes:
         yield from _wrapped(first, note_text(said), width)
-
-
-def _count_text(number: int, what: str) -> str:
-    return f"1 {what}" if number == 1 else f"{number} {what}s"
 
 
 def _wrapped(first: str, text: str, width: int) -> Iterator[str]:
@@ -399,6 +395,9 @@ def _random_rollout(state: State[Any], seat: int, rng: Random) -> float:
 
 
 # Query and result
+
+
+MAX_NUMBERS_SHOWN = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -544,7 +543,7 @@ def _find_seat(record: GameRecord, made: Sequence[Position], entrant: Entrant, q
         near = [position.decision for position in made if position.seat in own]
         raise UsageError(
             f"Decision {query.decision} was made by {record.seats[decides]}. {record.seats[own[0]]} made: "
-            f"{_join_numbers(near)}.",
+            f"{', '.join(map(str, near[:MAX_NUMBERS_SHOWN]))}{' ...' * (len(near) > MAX_NUMBERS_SHOWN)}.",
             fix="ask-in-place",
             seat=decides,
         )
@@ -591,8 +590,3 @@ def _find_fault(record: GameRecord, own: Sequence[Position], seat: int) -> tuple
     if due is None:
         raise UsageError(f"{name} failed in {record.id} after its last decision: there is none to ask about.")
     return fault, due
-
-
-def _join_numbers(numbers: Sequence[int], most: int = 8) -> str:
-    shown = ", ".join(map(str, numbers[:most]))
-    return f"{shown} ..." if len(numbers) > most else shown

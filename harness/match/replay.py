@@ -143,7 +143,8 @@ def stream(
     noted = {note.decision: list(note.said) for note in notes}
     while True:
         for event in replay.log[shown:]:
-            yield _event_data(event)
+            to = "all" if event.to is None else list(event.to)
+            yield {"type": "event", "event": event.kind, "to": to, "data": event.data}
         shown = len(replay.log)
         if replay.over:
             break
@@ -162,11 +163,6 @@ def stream(
         "ranks": record.ranks,
         "faults": msgspec.to_builtins(record.faults),
     }
-
-
-def _event_data(event: Event) -> dict[str, object]:
-    to = "all" if event.to is None else list(event.to)
-    return {"type": "event", "event": event.kind, "to": to, "data": event.data}
 
 
 def _choice_data(replay: Replay) -> dict[str, object]:

@@ -218,7 +218,7 @@ def printing_to_stderr(spec: MatchSpec) -> Iterator[list[float]]:
 # breakpoint() and input() where no person can answer: in workers and sandboxed processes
 
 
-_WHERE = "works in a run with --workers 0 (from Python: workers=0) and without --isolate: no one can answer a bot here."
+_WHERE = "works in a run with --workers 0 (from Python: workers=0) and without --isolate: nobody can answer a bot here."
 # The text goes into the fault of a bot, and so into records: it must not change.
 
 

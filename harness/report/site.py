@@ -215,11 +215,8 @@ def _summary_sentences(run: Published) -> list[str]:
 
 
 def _add_element(parent: Element, tag: str, content: str | None = None, **attributes: str) -> None:
-    SubElement(parent, tag, attributes).text = None if content is None else _readable(content)
-
-
-def _readable(text: str) -> str:
-    return "\n".join(map(visible, text.split("\n")))
+    text = None if content is None else "\n".join(map(visible, content.split("\n")))
+    SubElement(parent, tag, attributes).text = text
 
 
 def _urn(*parts: str) -> str:

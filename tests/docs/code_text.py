@@ -26,8 +26,10 @@ KEPT_TEXTS = (
     "hires nobody",
     "that nobody knows",
     "somebody has too many",
+    "nobody can answer a bot here",
 )
-"""Texts that stay: those of leaderboards and report pages until they are rewritten, and what a game narrates."""
+"""Texts that stay: those of leaderboards and report pages until they are rewritten, what a game narrates, and the texts
+of faults, which are in records."""
 
 
 def modules() -> list[Path]:
