@@ -62,6 +62,7 @@ def choose_tile(state: ElPasoState, action: Action) -> None:
     if action is not state.rules.table.sell:
         site, value = state.rules.table.named[action.code]
         state.carried = at_site(state.carried, site, put(state.carried[site], value))
+        # Only later tiles of the fixed order can follow: each set of tiles has one sequence of choices.
         state.choosable = state.choosable[state.choosable.index((site, value)) + 1 :]
         if state.choosable and how_many(state.carried) < state.limit:
             return
@@ -81,6 +82,7 @@ def _sell(state: ElPasoState) -> None:
                 in_town += value
             else:
                 elsewhere += value
+    # Rounded down once for the whole sale, not tile by tile (EP-20).
     paid = in_town // state.rules.rates[state.town] + elsewhere
     state.money = replaced(state.money, seat, state.money[seat] + paid)
     state.tiles[seat] = state.carried

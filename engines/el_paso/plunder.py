@@ -35,6 +35,7 @@ def resolve(state: ElPasoState) -> None:
     else:
         _loot(state, by_site)
     _discard(state, by_site)
+    # All seats are in the order, also those that have left: the luck of the others must not depend on them.
     order = state.chance.shuffled(range(state.players), "drawing order", state.town, state.round)
     state.queue = tuple([seat for seat in order if state.played[seat] is not None])  # EP-17
     if state.log is not None:
@@ -50,6 +51,7 @@ def _turn_up(state: ElPasoState) -> None:
         site, value = card
         hand, shown = state.hands[seat], state.shown[seat]
         state.hands[seat] = at_site(hand, site, drop(hand[site], value))
+        # A card that was public takes its value from what is known of the hand, a hidden one takes a zero.
         state.shown[seat] = at_site(shown, site, drop(shown[site], value if value in shown[site] else 0))
     if state.log is not None:
         cards = [{"seat": s, "site": c[0], "value": c[1]} for s, c in enumerate(state.played) if c is not None]
@@ -58,6 +60,7 @@ def _turn_up(state: ElPasoState) -> None:
 
 def _roll(state: ElPasoState) -> None:
     faces = state.rules.faces
+    # Stars stay on the sheriff field: only the other dice are rolled.
     rolled = state.chance.dice(state.rules.dice - state.stars, len(faces), "dice", state.town, state.round)
     state.roll = tuple([faces[face] for face in rolled])
     state.stars += state.roll.count("star")  # EP-13
@@ -94,6 +97,7 @@ def _loot(state: ElPasoState, by_site: list[list[tuple[int, int]]]) -> None:
     for site, cards in enumerate(by_site):
         if not cards or (NEEDED[site] and NEEDED[site] not in state.roll):
             continue
+        # With more cards than tiles the lowest cards get none.
         for _, seat in cards[: len(state.stacks[site])]:
             value = take_tile(state, seat, site)
             if state.log is not None:
@@ -130,6 +134,7 @@ def draw(state: ElPasoState, action: Action) -> None:
     state.piles[site], state.faces[site] = pile[1:], faces[1:]
     if state.log is not None:
         state.log.append(Event("draw", {"seat": seat, "site": site, "value": faces[0]}))
+        # The drawer alone sees the value of a hidden card.
         if not faces[0]:
             state.log.append(Event("card", {"seat": seat, "site": site, "value": pile[0]}, to=(seat,)))
     _turn_over(state, site)

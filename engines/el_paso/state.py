@@ -81,6 +81,7 @@ class ElPasoState(State[ElPasoView]):
 
     def clone(self) -> ElPasoState:
         """Return an independent copy."""
+        # Written out, because search clones a lot. The lists hold immutable values, so that slices are enough.
         new = ElPasoState(self.rules, self.players, self.chance)
         new.seat, new.phase, new.legal, new.ending = self.seat, self.phase, self.legal, self.ending
         new.town, new.round, new.lookout = self.town, self.round, self.lookout

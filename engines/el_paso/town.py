@@ -82,6 +82,7 @@ def _draw_tiles(state: ElPasoState) -> list[tuple[int, int]]:
         for value in values:
             in_bag[state.rules.kind_of[site][value]] += 1
     drawn: list[tuple[int, int]] = []
+    # Copy n of a kind is in the bag if the bag has more than n of that kind.
     for kind, copy in state.chance.shuffled(state.rules.copies, "stock", state.town):
         if in_bag[kind] > copy:
             drawn.append(kinds[kind])

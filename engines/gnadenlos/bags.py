@@ -53,6 +53,7 @@ def without(bag: tuple[T, ...], card: T) -> tuple[T, ...]:
     for place, other in enumerate(bag):
         if other is card:
             return bag[:place] + bag[place + 1 :]
+    # An equal card that is another object, as after unpickling: compare by value.
     return minus(bag, (card,))
 
 

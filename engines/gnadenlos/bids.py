@@ -21,6 +21,7 @@ class Bids:
         """Return the sums that one to three IOUs of a hand can form, ascending, without those that are taken."""
         one = two = three = 0  # bit n: this many IOUs can form the sum n
         for value, _ in hand:
+            # In this order, so that an IOU is not added to a sum that contains it already.
             three |= two << value
             two |= one << value
             one |= 1 << value
@@ -42,6 +43,7 @@ class Bids:
             left = total - values[a]
             if left == 0:
                 one.append(pays[(kinds[a],)])
+            # Kinds are sorted: combinations in ascending order, a kind again only while there are copies of it.
             for b in range(a if copies[a] > 1 else a + 1, end):
                 value = values[b]
                 rest = left - value

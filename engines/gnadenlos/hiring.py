@@ -41,6 +41,7 @@ def turn_up(state: GnadenlosState) -> bool:
 def _draw(state: GnadenlosState, count: int) -> tuple[Adventurer, ...]:
     drawn = state.pile[:count]
     state.pile = state.pile[count:]
+    # After a reshuffle the pile holds only cards that were seen before.
     if not state.reshuffles:
         for adventurer in drawn:
             state.unseen_adventurers = without(state.unseen_adventurers, adventurer)
@@ -53,6 +54,7 @@ def bid(state: GnadenlosState, ious: tuple[Iou, ...], total: int) -> None:
     before, known = state.hands[seat], state.known_hands[seat]
     hand = without_all(before, ious)
     state.hands = put(state.hands, seat, hand)
+    # The same object means that the whole hand was public, so the new one is, too.
     known = hand if known is before else shared(minus(_show(state, known, ious), ious), hand)
     state.known_hands = put(state.known_hands, seat, known)
     state.bids = put(state.bids, seat, ious)
@@ -87,6 +89,7 @@ def ranking(state: GnadenlosState) -> tuple[int, ...]:
     order: list[int] = []
     for seat in state.from_start():
         place = len(order)
+        # Strictly less: equal totals (players without a bid) stay in turn order.
         while place and totals[order[place - 1]] < totals[seat]:
             place -= 1
         order.insert(place, seat)

@@ -62,6 +62,7 @@ def _take(state: GnadenlosState, seat: int, index: int, gaps: tuple[int, ...]) -
     state.market = state.market[:index] + state.market[index + 1 :]
     state.known_market = state.known_market[:index] + state.known_market[index + 1 :]
     place = index
+    # Each earlier gap shifts the place by one: the market leaves gaps out, players see them.
     for gap in gaps:
         place += gap <= place
     if known is not None:
@@ -83,6 +84,7 @@ def fill_gaps(state: GnadenlosState, gaps: tuple[int, ...]) -> None:
     sources = list(range(size))  # of each place
     for source, target in moves:
         sources[target] = source
+    # `sources` counts places with the gaps, the market has no entries for them.
     order = [source - len([gap for gap in gaps if gap < source]) for source in sources]
     state.market = tuple([state.market[index] for index in order])
     state.known_market = tuple([state.known_market[index] for index in order])

@@ -34,6 +34,7 @@ def hold(state: GnadenlosState, number: int) -> None:
     gold = list(state.gold)
     turned: list[int] = []
     broke = None
+    # Dice come in blocks: one hash is enough for a usual payday.
     rolled, faces = 0, _roll(state, number, 0)
     while True:
         column = faces[rolled % BLOCK]
@@ -61,6 +62,7 @@ def hold(state: GnadenlosState, number: int) -> None:
     state.gold = tuple(gold)
     if broke is not None:
         _vulture(state, broke)
+    # The turned-up IOUs return also if a player is broke, and before it is checked whether that ends the game.
     _return(state, turned)
     if broke is not None and state.vultures[broke] >= state.rules.vultures_to_lose:
         state.fame = put(state.fame, broke, 0)
@@ -92,6 +94,7 @@ def _return(state: GnadenlosState, turned: list[int]) -> None:
             give(state, seat, ious)
             if state.log is not None:
                 state.log.append(Event("returned", {"seat": seat, "ious": lists(sorted(ious))}))
+    # Set-up IOUs that no seat had seen are public now.
     news = [market[place] for place in turned if state.known_market[place] is None]
     if news:
         state.unseen_ious = minus(state.unseen_ious, news)

@@ -98,6 +98,7 @@ class GnadenlosState(State[GnadenlosView]):
 
     def clone(self) -> GnadenlosState:
         """Return an independent copy."""
+        # Written out, because search clones a lot. All values are immutable and shared.
         new = GnadenlosState(self.rules, self.players, self.chance)
         new.seat, new.phase, new.legal, new.ending = self.seat, self.phase, self.legal, self.ending
         new.number, new.start, new.cause, new.queue = self.number, self.start, self.cause, self.queue
@@ -292,6 +293,7 @@ class GnadenlosState(State[GnadenlosView]):
 
     def _end_turn(self) -> None:
         """Hold paydays while the market is full (GN-31, GN-35); then pass the revolver on."""
+        # Several paydays may follow each other: each empties the market only in part.
         full = self.players * self.rules.columns
         held = 0
         while len(self.market) >= full and not self.cause:

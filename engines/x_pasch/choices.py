@@ -81,6 +81,7 @@ def _placings(state: XPaschState, roll: Roll) -> Actions:
 def _moves(state: XPaschState) -> Actions:
     """Return the moves that XP-14 leaves open. They are kept until a board changes in a way that matters."""
     seat, table, placed, rows = state.seat, state.table, state.placed, state.rules.tables.moves
+    # Members cannot move to companies of this turn, and not away if they came from the supply in this turn.
     old = len(table) - state.fresh
     sources: list[tuple[Action | None, ...]] = []
     targets: list[int] = []

@@ -56,6 +56,7 @@ def _deal_hidden(state: XPaschState, view: XPaschView, rng: Random) -> None:
     dealt += above
     known = 0
     sunk: list[list[int]] = [[] for _ in hands]
+    # The order of owners under the pile is public: each own card has its place, the others are dealt.
     for owner in state.under:
         if owner == seat:
             card = sunk_here[known]

@@ -79,6 +79,7 @@ class XPaschState(State[XPaschView]):
 
     def clone(self) -> XPaschState:
         """Return an independent copy."""
+        # Written out, because search clones a lot. All values are immutable and shared.
         new = XPaschState(self.rules, self.players, self.chance)
         new.seat, new.phase, new.legal, new.ending = self.seat, self.phase, self.legal, self.ending
         new.round, new.stage, new.dice, new.second_chance = self.round, self.stage, self.dice, self.second_chance
@@ -150,6 +151,7 @@ class XPaschState(State[XPaschView]):
 
     def _start_turn(self, seat: int) -> None:
         self.seat = seat
+        # Members that came from the supply may move again, and new companies are old ones now (XP-14).
         self.stage, self.fresh, self.placed = FOUND, 0, (0,) * len(self.table)
         self.moves = None
         self._collect(seat)

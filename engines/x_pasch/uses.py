@@ -42,6 +42,7 @@ def use(state: XPaschState, action: Any) -> None:
 
 def reroll(state: XPaschState, action: Reroll) -> None:
     """Roll one die again (XP-7). Its result does not depend on which die it is."""
+    # The name has no die in it, so that the luck of a deal is the same whichever die a bot rolls again.
     (rolled,) = state.chance.dice(1, 6, "second-chance", state.round, state.seat)
     face = FACES[rolled]
     state.dice = tuple(sorted((*without(state.dice, (action.face,)), face)))
@@ -107,6 +108,7 @@ def move(state: XPaschState, action: Move) -> None:
     state.members = tuple(boards)
     state.moves = None
     state.stage = MOVE
+    # Any die: after placing, only the number of dice counts.
     state.dice = state.dice[1:]
     if state.log is not None:
         state.log.append(Event("move", {"seat": seat, "source": action.source, "target": action.target}))
