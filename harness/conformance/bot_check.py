@@ -33,6 +33,7 @@ from harness.isolation.launch import thread_variables
 from harness.match.faults import Limits
 from harness.match.referee import play
 from harness.plugins.entrants import Entrant, enter, unknown_games
+from harness.plugins.registry import load
 
 LIMITS = Limits(move_time=10.0)
 SEEDS = (1, 2)
@@ -121,8 +122,6 @@ def check_bot(
 
 
 def _installed_games() -> Iterator[Game[Any]]:
-    from harness.plugins.registry import load
-
     for offer in load().games.values():
         game: Game[Any] = offer.cls.configure()
         yield game

@@ -5,12 +5,17 @@ from __future__ import annotations
 import json
 import sys
 from contextlib import redirect_stdout
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from harness.cli.options import BOT, GAME, load_plugins, make_ready, note, run_option
+from harness.core.errors import UsageError
+from harness.core.options import BotLimits
 
+# Functions import what plays: shell completion and `arena check --help` load this file, and must not wait for executors
+# and sandboxes (0.15 s).
 if TYPE_CHECKING:
     from harness.conformance.bot_check import BotReport
     from harness.core.records import Isolation
@@ -47,7 +52,6 @@ def command(bot: str, games: tuple[str, ...], as_json: bool, **asked: Any) -> No
     arena check my_bot.py
     arena check "cmd:node my_bot.js" --game el-paso
     """
-    from harness.core.errors import UsageError
     from harness.executors.base import CAN_FORK, Roster
     from harness.match.stdio import no_breakpoints
     from harness.output.text import tell_confinement
@@ -75,7 +79,6 @@ def command(bot: str, games: tuple[str, ...], as_json: bool, **asked: Any) -> No
 
 def _check(roster: Roster, asked: dict[str, Any], games: tuple[str, ...]) -> BotReport:
     from harness.conformance.bot_check import check_bot, try_import
-    from harness.core.options import BotLimits
     from harness.executors.base import CAN_FORK, choose_executor, isolated
     from harness.match.faults import Limits
 
@@ -103,8 +106,6 @@ def _check(roster: Roster, asked: dict[str, Any], games: tuple[str, ...]) -> Bot
 
 
 def _show(reports: dict[str, BotReport], as_json: bool) -> None:
-    from dataclasses import asdict
-
     if as_json:
         data = [{"isolate": place, **asdict(report), "fit": report.fit} for place, report in reports.items()]
         click.echo(json.dumps({"fit": all(report["fit"] for report in data), "checks": data}, indent=2))

@@ -84,7 +84,7 @@ def test_a_match_that_was_left_ends_as_if_nothing_had_happened(left_at):
 
 def test_one_who_sits_down_again_cannot_change_the_seat():
     sit_down(*EL_PASO, lines=ALL[:2])
-    assert "continue it without --seat" in arena("play", "--resume", "a", "--seat", 1, code=2).stderr
+    assert "Leave out --seat." in arena("play", "--resume", "a", "--seat", 1, code=2).stderr
 
 
 UNRULY = """

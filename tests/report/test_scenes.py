@@ -97,6 +97,6 @@ def test_chosen_matches_share_the_room_and_those_asked_for_come_on_top(monkeypat
     game = REGISTRY.game("el-paso").configure()
     record = played(game)
     size = len(scenes({"el-paso": game}, [(record, "close")])[0].packed)
-    monkeypatch.setattr("harness.report.page.ROOM", size * 3 // 2)
+    monkeypatch.setattr("harness.report.page.MAX_SCENE_CHARS", size * 3 // 2)
     chosen = scenes({"el-paso": game}, [(record, ASKED), (record, "close"), (record, "upset"), (record, ASKED)])
     assert [scene.reason for scene in chosen] == [ASKED, "close", ASKED]
