@@ -133,6 +133,7 @@ def _view_features(view: msgspec.Struct, players: int) -> list[float]:
             row.append(sum(_numbers(value)))
             continue
         sums = [sum(_numbers(each)) for each in value]
+        # A guess: a list of another length cannot have one item for each seat.
         for_seats = len(sums) == players
         mine = sums[seat] if for_seats else 0.0
         rest = sums[:seat] + sums[seat + 1 :] if for_seats else []

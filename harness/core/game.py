@@ -60,6 +60,7 @@ class State(ABC, Generic[V]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Return what pickles and copies need: all attributes, whichever class of the hierarchy is compiled."""
+        # By attribute names: compiled classes have no `__dict__`, and pickle would miss their attributes.
         return new_instance, (type(self),), get_state(self)
 
     def __setstate__(self, parts: dict[str, Any]) -> None:
@@ -128,6 +129,7 @@ class Game(ABC, Generic[V]):
     actions: tuple[Action, ...]
     """All actions of the game; `actions[code].code == code`."""
 
+    # Actions and games are compared by identity, so equal options must give the same object, also after unpickling.
     _configured: ClassVar[dict[tuple[Any, ...], Any]] = {}
 
     def __init__(self, settings: Mapping[str, Value], files: Mapping[str, str]) -> None:

@@ -55,6 +55,7 @@ def resolve(
 
 
 def _parse(owner: str, option: Option, raw: object) -> Value:
+    # Values come as text from the command line and as any type from Python and TOML files.
     value = _typed(owner, option, raw)
     if option.choices and value not in option.choices:
         if isinstance(value, str):
@@ -190,6 +191,7 @@ class RunOption(NamedTuple):
             if value not in self.choices:
                 raise UnknownName(f"value of {shown or self.name}", str(value), self.choices)
             return
+        # An int is fine for a float; a bool is an int in Python, but not for a user.
         kinds = (int, float) if self.kind is float else (self.kind,)
         if not isinstance(value, kinds) or (isinstance(value, bool) and self.kind is not bool):
             raise UsageError(f"The field {shown or self.name} of a run is {self.what}, not {value!r}.")
@@ -210,6 +212,7 @@ _KINDS: Mapping[type, str] = {bool: "true or false", int: "a whole number", floa
 @cache
 def run_options(cls: type[Struct]) -> Mapping[str, RunOption]:
     """Return the fields of a class as options, those that it adds before those that it inherits."""
+    # msgspec lists inherited fields first; help texts are better read the other way round.
     by_name = {each.name: each for each in fields(cls)}
     order = dict.fromkeys(name for each in cls.__mro__ for name in getattr(each, "__annotations__", ()))
     return {name: _run_option(by_name[name]) for name in order}

@@ -104,6 +104,7 @@ class Chance:
     def _digits(self, bases: Iterable[int], where: tuple[Part, ...]) -> Iterator[int]:
         """Yield the digits of this name's number in these bases, lowest first, with further numbers when one is used
         up."""
+        # Each digit uses up its bits. A new number is drawn while spare bits are left, which keep the bias small.
         rest, bits, block = self.number_for(where), _BLOCK_BITS, 0
         for base in bases:
             size = base.bit_length()
@@ -130,6 +131,7 @@ def _cuts_for(size: int) -> list[tuple[int, int, int]]:
     last = size - 1
     while last > 0:
         cut, first = last + 1, last
+        # As many positions as fit: one division of the large number then serves all of them.
         while first > 1 and cut * first < _SMALL:
             cut *= first
             first -= 1

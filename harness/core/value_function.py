@@ -81,6 +81,7 @@ class Valuer:
     def shares(self, state: State[Any], expected: Sequence[float]) -> Sequence[float]:
         """Return the share of the others that each seat will finish ahead of, given what was expected before the
         match."""
+        # At the end nothing is to be predicted.
         if not state.legal:
             return shares_ahead(ranks_of(state.scores()))
         guesses = [self.guess([*row, share]) for row, share in zip(feature_rows(state), expected, strict=True)]

@@ -82,6 +82,7 @@ def detail_of(error: BaseException, ours: str) -> str:
     if isinstance(error, BotFault):
         return plain_text(error.detail)
     try:
+        # Frames of the referee are left out, and paths are short: records must not depend on where Arena is installed.
         frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename != ours]
         # Frames of compiled modules look different, and records must not depend on that: leave them out, unless there
         # are no others.

@@ -92,6 +92,7 @@ def verify(game: Game[Any], record: GameRecord) -> None:
     _check_ranges(record)
     replay = Replay(game, record)
     replay.state.log = None
+    # The stream from which the referee drew the actions of a failed bot, one for each of its decisions.
     luck = {seat: Chance(record.seed).rng("spare", record.id, seat) for seat in {f.seat for f in record.faults}}
     while not replay.over:
         state = replay.state
@@ -148,6 +149,7 @@ def stream(
         shown = len(replay.log)
         if replay.over:
             break
+        # Forced choices are shown, too, but have no number: they are not decisions.
         choice = _choice_data(replay)
         if choice["decision"] in noted:
             choice["notes"] = noted[replay.decision]

@@ -89,6 +89,7 @@ def _unplayed_deals(run: RunFolder, formats: Mapping[str, Format], seeds: set[in
 
 def _incomplete_deals(run: RunFolder, seeds: set[int]) -> set[int]:
     """Return the deals among these that some bot of a table has not played from every seat yet."""
+    # Without a schedule: a set is complete when every seating of its table was played.
     sets: Counter[tuple[int, str, int]] = Counter()
     for record in run.results():
         if record.seed in seeds:
