@@ -5,8 +5,12 @@ from __future__ import annotations
 import pytest
 
 from harness.core.records import Fault, MatchSpec
-from harness.executors.base import Job
-from harness.executors.retry import CrashTracker
+from harness.executors import retry
+from harness.executors.base import Job, Roster
+from harness.executors.retry import CrashTracker, play_with_retry
+from harness.match.faults import NO_LIMITS
+from harness.match.referee import play
+from harness.plugins.registry import load
 
 
 def match(name="m"):
@@ -97,3 +101,15 @@ def test_a_bot_that_is_different_each_time_is_put_off_the_table():
 )
 def test_the_cause_is_told(code, cause):
     assert CrashTracker().record_crash(match(), 1, 0, False, code).what == f"died ({cause}); played again"
+
+
+def test_a_match_without_a_doubtful_fault_is_played_once_and_has_the_record_of_the_referee(monkeypatch):
+    registry = load()
+    game = registry.game("el-paso").configure()
+    roster = Roster({game.name: game}, {entrant.name: entrant for entrant in registry.entrants(["random", "diehard"])})
+    spec = MatchSpec("m", 0, "s", game.name, dict(game.settings), 1, ("random", "diehard"))
+    plays: list[object] = []
+    monkeypatch.setattr(retry, "play", lambda *given: plays.append(given) or play(*given))
+    record = play_with_retry(Job(spec), roster, NO_LIMITS, None, None, [])
+    assert record.without_timing() == play(spec, game, roster.seats(spec)).without_timing()
+    assert len(plays) == 1

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 from click.testing import CliRunner
 
@@ -77,19 +79,21 @@ def plant(copy: Tree, module: str, old: str, new: str) -> str:
     return copy.fate(module, mutant, target_of(module).quick)
 
 
-def judged(copy: Tree, size: int, *chosen: str) -> list[Verdict]:
+def judged(copy: Tree, size: int, *chosen: str, tests: Sequence[str] = ()) -> list[Verdict]:
+    """What becomes of some mutants of each module, before these tests or else the quick ones."""
     return [
-        Verdict(module, mutant, copy.fate(module, mutant, target_of(module).quick))
+        Verdict(module, mutant, copy.fate(module, mutant, tests or target_of(module).quick))
         for module in chosen
         for mutant in sample(module, size, 1)
     ]
 
 
 def test_a_handful_of_mutants_is_noticed():
-    short = ("harness/core/options.py", "harness/executors/retry.py")
+    options, retry = "harness/core/options.py", "harness/executors/retry.py"
     with tree() as copy:
-        assert plant(copy, short[0], "settings[name] = value", "pass") == "killed"
-        verdicts = judged(copy, 3, *short)
+        assert plant(copy, options, "settings[name] = value", "pass") == "killed"
+        verdicts = judged(copy, 3, options)
+        verdicts += judged(copy, 3, retry, tests=["tests/executors/test_retry.py"])  # the others stop processes
     assert len(verdicts) == 6
     assert [str(verdict) for verdict in verdicts if verdict.fate == "lives"] == []
 

@@ -42,9 +42,10 @@ class Tree:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._usual: dict[tuple[str, ...], float] = {}
+        self._writes = 0
         for name in NEEDED:
             if (ROOT / name).is_dir():
-                shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+                shutil.copytree(ROOT / name, folder / name)  # with bytecode, so that no trial has to compile it all
             else:
                 shutil.copy(ROOT / name, folder / name)
 
@@ -56,16 +57,22 @@ class Tree:
             limit = PATIENCE * self._usual_time(tests) + GRACE
             path = self.folder / module
             original = path.read_text(encoding="utf-8")
-            path.write_text(mutant.source, encoding="utf-8")
+            self._write(path, mutant.source)
             try:
                 passed = self._passes(tests, limit)
             except subprocess.TimeoutExpired:
                 return "hangs"
             finally:
-                path.write_text(original, encoding="utf-8")
+                self._write(path, original)
             if not passed:
                 return fate  # type: ignore[return-value]
         return "lives"
+
+    def _write(self, path: Path, source: str) -> None:
+        """Replaces a module, with a time of change of its own: bytecode of the one before must not pass for it."""
+        path.write_text(source, encoding="utf-8")
+        self._writes += 1
+        os.utime(path, (self._writes, self._writes))
 
     def _usual_time(self, tests: tuple[str, ...]) -> float:
         """Seconds that the tests take where nothing is wrong; they must pass there."""
