@@ -235,15 +235,18 @@ def test_trueskill_s_sigma_alone_would_promise_too_much():
     assert inside / 90 < 0.85
 
 
-def test_a_hundred_bots_are_fitted_in_no_time():
-    """50,000 matches at tables of four that never come again."""
+def test_a_hundred_bots_are_fitted_about_as_fast_as_their_matches_are_added():
+    """50,000 matches at tables of four that never come again. A ratio in one run, of processor time: a busy machine
+    slows down both alike."""
     rng, ratings, bots = Random(1), Ratings(), [f"bot{number}" for number in range(100)]
     results = [tuple(rng.sample((1, 2, 3, 4), 4)) for _ in range(24)]
+    leaderboard(run(Field([0.0, 0.0]), 1))  # what is imported and worked out once is no part of it
+    began = process_time()
     for deal in range(12_500):
         table = rng.sample(bots, 4)
         for turn in range(4):
             ranks = results[rng.randrange(24)]
             note(ratings, deal, table[turn:] + table[:turn], ranks, [10 - rank for rank in ranks])
-    began = process_time()
+    added = process_time()
     assert len(leaderboard(ratings).standings) == 100
-    assert process_time() - began < 5  # seconds; a loaded machine takes twice as long
+    assert process_time() - added < 2.5 * (added - began)  # 1.0 to 1.5 when this was written
