@@ -11,6 +11,7 @@ import io
 import sys
 import tokenize
 from collections import Counter
+from functools import cache
 from pathlib import Path
 from statistics import median
 
@@ -42,6 +43,7 @@ def code_lines(path: Path) -> int:
     return len(lines - documentation)
 
 
+@cache
 def sizes(top: str = "harness") -> dict[str, int]:
     """Return the lines of code of every module below a top-level folder, by path relative to it."""
     folder = ROOT / top

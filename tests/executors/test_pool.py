@@ -37,7 +37,7 @@ GAMES = {name: offer.cls.configure() for name, offer in REGISTRY.games.items()}
 GOOD = ["random", "skittish", "diehard"]
 PATIENT = Limits(move_time=60)
 """For bots that return: however busy the machine is, none of them is late."""
-HURRIED = Limits(move_time=2)
+HURRIED = Limits(move_time=1)
 """For tables with a bot that does not return: long enough for the others."""
 MEMORY = 700
 

@@ -111,6 +111,13 @@ def test_what_happens_at_import_is_told(tmp_path):
     assert "cheerful is fit to play." in said
 
 
+@pytest.fixture
+def two_at_the_table(monkeypatch):
+    """For what is the same at every player count, one is enough."""
+    monkeypatch.setattr(type(GAMES["el-paso"]), "max_players", 2)
+
+
+@pytest.mark.usefixtures("two_at_the_table")
 def test_a_bot_that_kills_its_worker_is_survived_by_the_check(tmp_path):
     """The very circumstances of a tournament: the check is none the worse for what a bot does to its process."""
     (tmp_path / "killer.py").write_text(
@@ -142,6 +149,7 @@ def test_the_command_checks_programs():
     assert 1 < check["memory"] < 500
 
 
+@pytest.mark.usefixtures("two_at_the_table")
 def test_a_program_that_leaves_after_a_match_is_told_to_stay(tmp_path):
     script = tmp_path / "leaver.py"
     script.write_text(
