@@ -36,7 +36,7 @@ from harness.isolation.entrants import RemoteEntrant, SessionPool, files_of_comm
 from harness.output.tables import grid_text
 from harness.plugins.bot_files import class_digest
 from harness.plugins.entrants import Entrant
-from harness.plugins.snapshots import Snapshot, bot_snapshot, project_of, specs_in_place
+from harness.plugins.snapshots import Bundle, make_bundle, project_of, specs_in_place, unpack_bundle
 from harness.plugins.wheel_unpacking import PURE, recorded_hash, tag_here
 
 # Messages between the driver and the agents on its nodes.
@@ -113,22 +113,10 @@ decode_report = msgspec.msgpack.Decoder(BatchDone | Alive).decode
 # Rosters for other machines: installed classes by name, bots in files with all their files, programs by command,
 # classes of a notebook pickled.
 #
-# Workers on the same machine get a `payload`, which reads a bot's file where it is; here the files are sent along.
+# Bundles for workers on the same machine leave out data files; here they are sent along.
 
 
 OTHER_MACHINES = "other machines"
-
-
-class NodePayload(NamedTuple):
-    """An entrant with the files that a node needs."""
-
-    entrant: Entrant
-    """Without the class of a bot in a file: only a worker or a sandboxed process loads its code."""
-    bot_name: str = ""
-    """Name of the bot in the file."""
-    data: tuple[str, ...] = ()
-    """Data files that the bot declares."""
-    snapshot: Snapshot | None = None
 
 
 class UnpackedRoster(NamedTuple):
@@ -143,7 +131,7 @@ def pack_for_nodes(roster: Roster) -> bytes:
     """Return the roster as bytes; raises UsageError for what cannot be pickled."""
     games = {name: dumps(f"The game {name}", game, OTHER_MACHINES) for name, game in roster.games.items()}
     bots = {
-        name: dumps(f"The bot {name}", _to_payload(entrant), OTHER_MACHINES)
+        name: dumps(f"The bot {name}", _bundle_for_node(entrant), OTHER_MACHINES)
         for name, entrant in roster.entrants.items()
     }
     return dumps("The roster", (games, bots), OTHER_MACHINES)
@@ -156,16 +144,18 @@ def unpack_for_node(packed: bytes, home: str) -> UnpackedRoster:
     games: dict[str, Game[Any]] = {}
     for name, data in packed_games.items():
         _load_into(f"game {name}", data, missing, games, name)
-    payloads: dict[str, NodePayload] = {}
+    bundles: dict[str, Bundle] = {}
     for name, data in packed_bots.items():
-        _load_into(f"bot {name}", data, missing, payloads, name)
-    return UnpackedRoster(Roster(games, {name: _materialize(one, home) for name, one in payloads.items()}), missing)
+        _load_into(f"bot {name}", data, missing, bundles, name)
+    return UnpackedRoster(
+        Roster(games, {name: unpack_bundle(bundle, home) for name, bundle in bundles.items()}), missing
+    )
 
 
 def installed_modules(roster: Roster) -> set[str]:
     """Return the modules that a node must have installed: those of games, of bots, and Arena's own."""
     bots = [one for one in roster.entrants.values() if not one.sources and not one.isolated]
-    classes = [*map(type, roster.games.values()), *(cls for one in bots for cls in (one.bot, *one.consulted))]
+    classes = [*map(type, roster.games.values()), *(cls for one in bots for cls in (one.cls, *one.consulted))]
     return {"harness"} | {cls.__module__ for cls in classes if not by_value(cls)}
 
 
@@ -178,27 +168,9 @@ def by_value(cls: type) -> bool:
     return cls.__module__ == "__main__" or found is not cls
 
 
-def _to_payload(entrant: Entrant) -> NodePayload:
-    if isinstance(entrant, RemoteEntrant):
-        # A session is a running process and stays here; the node starts its own.
-        return NodePayload(replace(entrant, bot=Bot, sessions=SessionPool(), consulted=()))
-    if not entrant.sources:
-        return NodePayload(entrant)
-    bot = entrant.bot
-    snapshot = bot_snapshot(entrant.source, entrant.sources, bot.files)
-    return NodePayload(replace(entrant, bot=Bot), bot.name, bot.files, snapshot)
-
-
-def _materialize(payload: NodePayload, home: str) -> Entrant:
-    if payload.snapshot is None:
-        return payload.entrant
-    place = payload.snapshot.write(home)
-    placeholder = type("Travelled", (Bot,), {"name": payload.bot_name, "files": payload.data, "choose": _must_not_play})
-    return replace(payload.entrant, bot=placeholder, source=str(place / payload.snapshot.start))
-
-
-def _must_not_play(_self: Bot, _view: object, _actions: object) -> Any:
-    raise AssertionError("this placeholder only names the bot: workers load its file")
+def _bundle_for_node(entrant: Entrant) -> Bundle:
+    # A session is a running process and stays here; the node starts its own.
+    return make_bundle(replace(entrant, sessions=SessionPool()) if isinstance(entrant, RemoteEntrant) else entrant)
 
 
 def _load_into(what: str, data: bytes, missing: dict[str, str], found: dict[str, Any], name: str) -> None:
@@ -283,7 +255,7 @@ def _entrant_fact(entrant: Entrant) -> str:
         return _program_fact(entrant.source)
     if entrant.sources:
         return SENT
-    classes: tuple[type[Bot], ...] = (entrant.bot, *entrant.consulted)
+    classes: tuple[type[Bot], ...] = (entrant.cls, *entrant.consulted)
     return ", ".join(dict.fromkeys(_digest(cls) for cls in classes))
 
 

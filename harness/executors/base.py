@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self
+from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import msgspec
 
@@ -16,13 +16,9 @@ from harness.core.options import MAX_WORKERS, BotLimits
 from harness.core.records import Fault, GameRecord, Isolation, MatchSpec
 from harness.isolation.launch import remove_stale_folders
 from harness.match.faults import Limits
-from harness.plugins.entrants import BotRef, Entrant
+from harness.plugins.entrants import BotDescription, BotRef, Entrant
 from harness.plugins.features import EXECUTORS
 from harness.plugins.trust import is_confined
-
-if TYPE_CHECKING:
-    from harness.core.bot import Bot
-
 
 # What every executor does and is told, and the executor that a run asks for.
 #
@@ -279,7 +275,7 @@ class OutsideProcesses(NamedTuple):
 
         return enter_command(ref, self.isolate)
 
-    def bots_in(self, path: str) -> list[type[Bot]]:
+    def bots_in(self, path: str) -> list[BotDescription]:
         """The bots of a file, described by a process of its own."""
         from harness.isolation.entrants import bots_in
 

@@ -19,7 +19,8 @@ from harness.executors.base import Roster
 from harness.match.faults import BotFault, detail_of, kind_of
 from harness.plugins.bot_files import class_digest, load_file
 from harness.plugins.discovery import offers_of
-from harness.plugins.entrants import BotRef, Entrant
+from harness.plugins.entrants import BotDescription, BotRef, Entrant
+from harness.plugins.snapshots import Bundle, make_bundle
 
 # Pickling: classes from a notebook by value, modules by name.
 
@@ -84,7 +85,8 @@ def pack_roster(roster: Roster) -> RosterPayload:
     return RosterPayload(
         _dumps("A game", dict(roster.games)),
         {
-            name: _dumps(name, (entrant.bot.name, _strip_for_worker(entrant)))
+            # A worker imports consulted bots when they are asked, and reads data files where they are.
+            name: _dumps(name, make_bundle(replace(entrant, consulted=()), with_files=False))
             for name, entrant in roster.entrants.items()
         },
     )
@@ -119,40 +121,32 @@ class LazyEntrants(Mapping[str, Entrant]):
         return self._loaded
 
 
-def _strip_for_worker(entrant: Entrant) -> Entrant:
-    """Return the entrant without its class and text where the worker loads them itself, or, for a sandboxed bot, must
-    not have them."""
-    if entrant.isolated:
-        return replace(entrant, bot=Bot, sources={}, consulted=())
-    return replace(entrant, bot=Bot if entrant.sources else entrant.bot, consulted=())
-
-
 def _load_entrant(name: str, packed: bytes, output: TextIO | None) -> Entrant:
     try:
-        entrant: Entrant
         loaded = set(sys.modules)
-        bot_name, entrant = dill.loads(packed)  # noqa: S301 - packed by our own parent
+        bundle: Bundle = dill.loads(packed)  # noqa: S301 - packed by our own parent
+        entrant = bundle.entrant
         if entrant.isolated:
             return entrant
         if not entrant.sources:
             _check_unchanged(entrant, loaded)
             return entrant
         offered = offers_of(load_file(entrant.source, entrant.sources, output), entrant.source)
-        [bot] = [bot for bot in offered.bots if bot.name == bot_name]
+        [bot] = [bot for bot in offered.bots if bot.name == entrant.bot.name]
         return replace(entrant, bot=bot)
     except BaseException as error:  # importing a bot may raise anything
         fault = BotFault(kind_of(error), f"cannot be loaded in a worker: {detail_of(error, __file__)}")
-        return FailedEntrant(name, BotRef(), Bot, {}, "", "", fault=fault)
+        return FailedEntrant(name, BotRef(), BotDescription(name, "", (), (), ""), {}, "", "", fault=fault)
 
 
 def _check_unchanged(entrant: Entrant, before: set[str]) -> None:
     """Raise BotFault if an installed package was edited since the run began."""
-    module = entrant.bot.__module__
+    module = entrant.cls.__module__
     # Only a class that was imported just now, by name, can differ from what the parent digested. One that the fork
     # server preloaded, or that was pickled by value, is what the parent has.
-    by_name = getattr(sys.modules.get(module), entrant.bot.__name__, None) is entrant.bot
+    by_name = getattr(sys.modules.get(module), entrant.cls.__name__, None) is entrant.cls
     known = entrant.digest and by_name and module not in before
-    if known and class_digest(entrant.bot) != entrant.own_digest:
+    if known and class_digest(entrant.cls) != entrant.own_digest:
         raise BotFault("exception", f"its package ({module}) has been changed since the run began")
 
 

@@ -23,7 +23,6 @@ from harness.core.records import GameRecord
 from harness.core.rng import Chance
 from harness.isolation.protocol import (  # fmt: skip
     PROTOCOL,
-    BotDescription,
     Choice,
     Choose,
     FaultReport,
@@ -39,7 +38,7 @@ from harness.isolation.protocol import (  # fmt: skip
 from harness.match.faults import detail_of, illegal_answer, kind_of, set_bot_folder
 from harness.match.stdio import BotStdout, refuse_breakpoints
 from harness.plugins.bot_files import bot_file
-from harness.plugins.entrants import BotRef, Entrant
+from harness.plugins.entrants import BotDescription, BotRef, Entrant
 
 READ_BYTES = 1 << 16
 _SIG_IGN = 1
@@ -190,7 +189,7 @@ class _BotServer:
                 os._exit(0)
 
     def _introduce(self) -> None:
-        bot = self.entrant.bot
+        bot = self.entrant.cls
         # A Python bot gets the rules as a class, so it needs no texts and components. Events and results cost time:
         # they are requested only by bots that override the method.
         wants: list[Want] = ["engine"]
@@ -304,10 +303,4 @@ def describe_file(request: Mapping[str, Any]) -> None:
 
     pipes = Pipes()
     pipes.read_line()
-    pipes.send([_describe(offer.cls) for _, offer in sorted(file_offers(str(request["file"])).items())])
-
-
-def _describe(bot: type[Bot]) -> BotDescription:
-    return BotDescription(
-        name=bot.name, version=bot.version, games=bot.games, options=bot.options, doc=bot.__doc__ or "", files=bot.files
-    )
+    pipes.send([BotDescription.of(offer.cls) for _, offer in sorted(file_offers(str(request["file"])).items())])

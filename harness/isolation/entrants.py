@@ -31,7 +31,6 @@ from harness.isolation.process import Process
 from harness.isolation.protocol import (
     HELLO,
     MAX_DESCRIPTIONS_BYTES,
-    BotDescription,
     Introduction,
     InvalidMessage,
     ListeningRemoteBot,
@@ -43,9 +42,18 @@ from harness.isolation.protocol import (
 from harness.match.faults import NO_LIMITS, BotFault, Limits, plain_text
 from harness.match.stdio import log_path
 from harness.plugins.bot_files import bot_file, file_digest, sources_of
-from harness.plugins.discovery import LONGEST_NAME, check_bot_class, is_name, shown
-from harness.plugins.entrants import BotRef, Entrant
-from harness.plugins.snapshots import LIST, ProgramFiles, bot_snapshot, declared_in, program_files, visible_code
+from harness.plugins.discovery import LONGEST_NAME, check_bot, is_name, shown
+from harness.plugins.entrants import BotDescription, BotRef, Entrant
+from harness.plugins.snapshots import (
+    LIST,
+    ProgramFiles,
+    bot_snapshot,
+    declared_in,
+    make_bundle,
+    program_files,
+    unpack_bundle,
+    visible_code,
+)
 from harness.plugins.trust import is_confined
 
 # How bots' processes are started: from a snapshot of their files, with installed packages and nothing else
@@ -404,9 +412,8 @@ def enter_command(ref: BotRef, isolate: Isolation) -> RemoteEntrant:
     policy = IsolationPolicy(isolate)
     try:
         introduction = _read_introduction(program, policy)
-        about = {"games": introduction.games, "version": introduction.version, "choose": _plays_elsewhere}
-        bot = type("Program", (Bot,), {"name": ref.alias, **about})
-        check_bot_class(bot)
+        bot = BotDescription(ref.alias, introduction.version, introduction.games, (), "")
+        check_bot(bot)
     except BotFault as fault:
         hint = missing_file_hint(program, fault.detail) if isolate != "off" else ""
         said = plain_text(fault.detail)
@@ -456,11 +463,11 @@ def _name_from_command(words: list[str]) -> str:
     return kebab(plain[:LONGEST_NAME])
 
 
-def bots_in(path: str, isolate: Isolation) -> list[type[Bot]]:
+def bots_in(path: str, isolate: Isolation) -> list[BotDescription]:
     """Return the bots of a file, described by a sandboxed process: none of its code runs in this one.
 
     The descriptions may contain anything, because the file's code runs before ours. The caller checks them like all
-    other bots (`check_bot_class`).
+    other bots (`check_bot`).
     """
     sessions, policy = SessionPool(), IsolationPolicy(isolate)
     try:
@@ -477,7 +484,7 @@ def bots_in(path: str, isolate: Isolation) -> list[type[Bot]]:
         sessions.close()
     if len(described) > MAX_BOTS_PER_FILE:
         raise PluginError(f"{path} says that it has {len(described):,} bots; a file may have {MAX_BOTS_PER_FILE}.")
-    return [_placeholder_class(bot) for bot in described]
+    return [_printable_description(bot) for bot in described]
 
 
 def _read_descriptions(launch: Launch, home: str, policy: IsolationPolicy) -> list[BotDescription]:
@@ -490,8 +497,8 @@ def _read_descriptions(launch: Launch, home: str, policy: IsolationPolicy) -> li
         process.kill()
 
 
-def _placeholder_class(bot: BotDescription) -> type[Bot]:
-    """Return a class with the description of a bot in another process; it cannot play."""
+def _printable_description(bot: BotDescription) -> BotDescription:
+    """Return a description from another process, its texts made printable."""
     # A default is chosen by the bot's author: Arena would read a file of the operator on the author's behalf.
     for option in bot.options:
         if option.kind == "file" and option.default:
@@ -500,12 +507,7 @@ def _placeholder_class(bot: BotDescription) -> type[Bot]:
                 f"sandboxed bot only files are read that the user has typed: leave the default empty."
             )
     options = tuple(replace(option, help=plain_text(option.help)) for option in bot.options)
-    about = {"name": bot.name, "games": bot.games, "options": options, "version": bot.version, "files": bot.files}
-    return type("Described", (Bot,), {**about, "__doc__": plain_text(bot.doc), "choose": _plays_elsewhere})
-
-
-def _plays_elsewhere(_self: Bot, _view: object, _actions: object) -> Any:
-    raise AssertionError("this bot plays in another process")
+    return replace(bot, options=options, doc=plain_text(bot.doc))
 
 
 def isolate(entrant: Entrant, policy: IsolationPolicy, games: Mapping[str, Game[Any]]) -> Entrant:
@@ -524,17 +526,17 @@ def isolate(entrant: Entrant, policy: IsolationPolicy, games: Mapping[str, Game[
     if entrant.sources:
         now = file_digest(entrant.source, entrant.sources, entrant.bot.files)
         check_unchanged(entrant.name, now, entrant.own_digest)  # its data files may have changed since then
-        snapshot = bot_snapshot(entrant.source, entrant.sources, entrant.bot.files)
-        place = snapshot.write(sessions.home)
-        wanted |= {"file": str(place / snapshot.start), "bot": entrant.bot.name, "digest": entrant.own_digest}
+        copy = unpack_bundle(make_bundle(entrant), sessions.home)
+        place = Path(copy.source).parent
+        wanted |= {"file": copy.source, "bot": entrant.bot.name, "digest": entrant.own_digest}
     else:
         # A class inside a function ("<locals>") or of the main script has no importable path.
-        if "<" in entrant.bot.__qualname__ or entrant.bot.__module__ == "__main__":
+        if "<" in entrant.cls.__qualname__ or entrant.cls.__module__ == "__main__":
             raise UsageError(
                 f"{entrant.name} cannot be isolated: no other process can import its class; put it into a file."
             )
-        wanted["bot"] = class_path(entrant.bot)
-        classes.append(entrant.bot)
+        wanted["bot"] = class_path(entrant.cls)
+        classes.append(entrant.cls)
     return _make_remote(entrant, python_launch(SERVE_BOT, wanted, classes, place, copied=True), policy, None, sessions)
 
 

@@ -15,8 +15,9 @@ from harness.core.action import Action, action_fields
 from harness.core.bot import Bot
 from harness.core.game import Game
 from harness.core.options import NO_FILES
-from harness.core.records import Event, FaultKind, GameRecord, Option, Value
+from harness.core.records import Event, FaultKind, GameRecord, Value
 from harness.match.faults import BotFault, Limits, illegal_answer
+from harness.plugins.entrants import BotDescription
 
 # Messages: one JSON object a line
 #
@@ -132,17 +133,6 @@ class FaultReport(Struct, tag_field="type", tag="fault", frozen=True, omit_defau
 
 
 Reply = Introduction | Ready | Choice | FaultReport
-
-
-class BotDescription(Struct, frozen=True):
-    """A bot's description of itself; a Python file is asked for them before any of its bots plays."""
-
-    name: str
-    version: str
-    games: tuple[str, ...]
-    options: tuple[Option, ...]
-    doc: str
-    files: tuple[str, ...] = ()
 
 
 encode = msgspec.json.Encoder().encode

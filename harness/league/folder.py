@@ -38,7 +38,7 @@ from harness.plugins.discovery import is_name
 from harness.plugins.entrants import BotInfo, BotRef, Entrant, OutsideBots
 from harness.plugins.hooks import LeagueChange, LeagueStatus, Listeners
 from harness.plugins.registry import Registry
-from harness.plugins.snapshots import Snapshot, bot_snapshot
+from harness.plugins.snapshots import Snapshot, make_bundle
 from harness.plugins.trust import mark_untrusted
 from harness.runs.config_file import write_event
 from harness.runs.request import FilePlaces, RunRequest, draw_seed
@@ -183,7 +183,8 @@ def register(league: Path, entrant: Entrant, alias: str, games: Sequence[str], i
     # The alias of a program carries its options; of other bots only the name, which the entry has itself.
     ref, snapshot = entrant.ref if entrant.ref.command is not None else entrant.ref.unnamed, ""
     if entrant.sources:
-        copy = bot_snapshot(entrant.source, entrant.sources, entrant.bot.files)
+        copy = make_bundle(entrant).files
+        assert copy is not None, "a bot with sources has files"
         home = league / BOTS
         try:
             home.mkdir(exist_ok=True)

@@ -23,6 +23,7 @@ from harness.core.options import check_defaults
 from harness.core.plan import Format
 from harness.core.records import Option, OptionKind
 from harness.plugins import hooks
+from harness.plugins.entrants import BotDescription, DescribedBot
 
 DISTRIBUTION = "arena-harness"
 NAME = re.compile(r"[^\s:,=/\\|<>\x00-\x1f\x7f]{1,300}")
@@ -43,7 +44,7 @@ class PluginOffers(NamedTuple):
     """What a plugin offers and is fit for use, and what is wrong with the rest."""
 
     games: list[type[Game[Any]]]
-    bots: list[type[Bot]]
+    bots: list[DescribedBot]
     formats: list[Format]
     problems: list[str]
     listens: bool = False
@@ -175,7 +176,7 @@ def checked(
     found = PluginOffers([], [], [], [])
     for check, offered, kept in (
         (check_game_class, games, found.games),
-        (check_bot_class, bots, found.bots),
+        (check_bot, bots, found.bots),
         (check_format, formats, found.formats),
     ):
         for each in offered:
@@ -192,11 +193,33 @@ def checked(
     return found
 
 
-def check_bot_class(cls: Any) -> None:
-    """A bot is a subclass of harness.Bot with a choose() method, and what it says of itself can be shown and typed.
+def check_bot(bot: Any) -> None:
+    """Raise PluginError unless this is a bot whose declarations can be displayed and typed.
 
-    A bot of another process says it through a stand-in, so this is where a stranger's words are checked, too.
+    A bot is a subclass of harness.Bot with a choose() method, or the description of one in another process: so the
+    texts of untrusted bots are checked here, too.
     """
+    subject, example = "a bot", "my-bot"
+    if not isinstance(bot, BotDescription):
+        _check_bot_class(bot)
+        subject, example = f"bot {bot.__name__}", kebab(bot.__name__)
+    if not is_name(bot.name):
+        raise PluginError(
+            f"{subject} is called {shown(bot.name)}: a name has no spaces, "
+            f"colons, commas, equals signs, slashes, bars or angle brackets, nothing that cannot be seen, and at most "
+            f"{LONGEST_NAME} letters, like {example!r}."
+        )
+    owner = f"bot {bot.name}"
+    if bot.version != "" and not is_line(bot.version):
+        raise PluginError(f'{owner}: version is {shown(bot.version)}; write a short text, like version = "1.2".')
+    if not isinstance(getattr(bot, "by_default", True), bool):
+        raise PluginError(f"{owner}: by_default is {shown(bot.by_default)}; write True or False.")
+    _check_texts(owner, "games", bot.games, is_name, ("names of games", "el-paso"))
+    _check_texts(owner, "files", bot.files, _is_file_name, ("files in its folder", "weights.npz"))
+    check_options(owner, bot.options)
+
+
+def _check_bot_class(cls: Any) -> None:
     if not (isinstance(cls, type) and issubclass(cls, Bot)):
         raise PluginError(f"arena_bots() offers {shown(cls)}, which is not a subclass of harness.Bot.")
     try:
@@ -207,20 +230,6 @@ def check_bot_class(cls: Any) -> None:
         pass
     if cls.choose is Bot.choose or not callable(cls.choose):
         raise PluginError(f"bot {cls.__name__} has no choose() method.")
-    if not is_name(cls.name):
-        raise PluginError(
-            f"bot {cls.__name__} is called {shown(cls.name)}: a name has no spaces, "
-            f"colons, commas, equals signs, slashes, bars or angle brackets, nothing that cannot be seen, and at most "
-            f"{LONGEST_NAME} letters, like {kebab(cls.__name__)!r}."
-        )
-    owner = f"bot {cls.name}"
-    if cls.version != "" and not is_line(cls.version):
-        raise PluginError(f'{owner}: version is {shown(cls.version)}; write a short text, like version = "1.2".')
-    if not isinstance(cls.by_default, bool):
-        raise PluginError(f"{owner}: by_default is {shown(cls.by_default)}; write True or False.")
-    _check_texts(owner, "games", cls.games, is_name, ("names of games", "el-paso"))
-    _check_texts(owner, "files", cls.files, _is_file_name, ("files in its folder", "weights.npz"))
-    check_options(owner, cls.options)
 
 
 def check_game_class(cls: Any) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from glob import glob, has_magic
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, TypeAlias
 
 from msgspec import Struct
 
@@ -18,13 +18,36 @@ from harness.core.bot import Bot
 from harness.core.errors import BadOption, UsageError
 from harness.core.game import Game
 from harness.core.options import resolve
-from harness.core.records import Value
+from harness.core.records import Option, Value
 
 # Entrants: a bot with its options, as it is named on the command line, in records and on leaderboards.
 
 
 LONGEST_TEXT = 100
 """Characters of a team's or an author's name."""
+
+
+class BotDescription(Struct, frozen=True):
+    """What a bot declares, without its class: the bot plays in another process, or its file is loaded there."""
+
+    name: str
+    version: str
+    games: tuple[str, ...]
+    options: tuple[Option, ...]
+    doc: str
+    files: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, bot: DescribedBot) -> BotDescription:
+        """Return the description of a bot."""
+        if isinstance(bot, BotDescription):
+            return bot
+        games, options, files = tuple(bot.games), tuple(bot.options), tuple(bot.files)
+        return cls(bot.name, bot.version, games, options, bot.__doc__ or "", files)
+
+
+DescribedBot: TypeAlias = type[Bot] | BotDescription
+"""The class of a bot, or its description if this process does not load it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +58,7 @@ class Entrant:
     """Canonical: the bot's name, and the options that differ from the defaults in the order they are declared."""
     ref: BotRef
     """Enters it again: with the file for a bot in a file, and with all options that differ from their defaults."""
-    bot: type[Bot]
+    bot: DescribedBot
     settings: Mapping[str, Value]
     source: str
     """Where the bot comes from: a package or a file."""
@@ -60,6 +83,12 @@ class Entrant:
     def own_digest(self) -> str:
         """Of its source alone, without what it consults."""
         return self.digest.partition(",")[0]
+
+    @property
+    def cls(self) -> type[Bot]:
+        """Return the class of a bot that is loaded in this process."""
+        assert isinstance(self.bot, type), f"{self.name} is loaded in another process"
+        return self.bot
 
     @property
     def spec(self) -> str:
@@ -90,7 +119,7 @@ class Entrant:
 
     def seat(self, game: Game[Any], seat: int, players: int, seed: int) -> Bot:
         """A bot object for one seat of one match, not yet started."""
-        bot = self.bot().seated(game, seat, players, seed, self.settings)
+        bot = self.cls().seated(game, seat, players, seed, self.settings)
         if self.contents:
             bot._contents = self.contents
         return bot
@@ -152,12 +181,12 @@ class OutsideBots(Protocol):
     def enter_command(self, ref: BotRef) -> Entrant:
         """Return an entrant for a program."""
 
-    def bots_in(self, path: str) -> list[type[Bot]]:
+    def bots_in(self, path: str) -> list[BotDescription]:
         """The bots of a Python file, as they describe themselves; none of its code runs in this process."""
 
 
 def enter(
-    bot: type[Bot],
+    bot: DescribedBot,
     options: Mapping[str, object],
     place: str,
     source: str,
@@ -183,18 +212,18 @@ def called(entrant: Entrant, alias: str) -> Entrant:
 
 def told_apart(entrants: list[Entrant]) -> list[Entrant]:
     """The entrants, with names of their own for bots in files that are called like another: `old.sprinter`."""
-    bots: dict[str, dict[type[Bot], Entrant]] = {}
+    bots: dict[str, dict[tuple[str, str], Entrant]] = {}
     for entrant in entrants:
-        bots.setdefault(entrant.name, {})[entrant.bot] = entrant
+        bots.setdefault(entrant.name, {})[entrant.source, entrant.bot.name] = entrant
     apart = {name: _names_apart(alike) for name, alike in bots.items() if len(alike) > 1}
-    names = [apart.get(entrant.name, {}).get(entrant.bot, entrant.name) for entrant in entrants]
+    names = [apart.get(one.name, {}).get((one.source, one.bot.name), one.name) for one in entrants]
     return [
         entrant if name == entrant.name else called(entrant, name)
         for entrant, name in zip(entrants, names, strict=True)
     ]
 
 
-def _names_apart(alike: Mapping[type[Bot], Entrant]) -> dict[type[Bot], str]:
+def _names_apart(alike: Mapping[tuple[str, str], Entrant]) -> dict[tuple[str, str], str]:
     """Names for entrants of one name: with as many of the folders that they are in as it takes."""
     folders = {bot: _folders(one.source) if one.sources else [] for bot, one in alike.items()}
     names = {bot: one.name for bot, one in alike.items()}
@@ -225,7 +254,7 @@ def check_distinct(entrants: list[Entrant]) -> None:
         seen.add(entrant.name)
 
 
-def unknown_games(bots: Iterable[tuple[str, type[Bot]]], games: Collection[str]) -> list[str]:
+def unknown_games(bots: Iterable[tuple[str, DescribedBot]], games: Collection[str]) -> list[str]:
     """A sentence for each entry in the `games` of these bots, given with their names, that is not among `games`.
 
     It may be a slip of the pen, or a game that is not installed here.

@@ -24,7 +24,7 @@ from harness.plugins.bot_files import (
     source_digest,
     sources_of,
 )
-from harness.plugins.discovery import NAME, PluginOffers, check_bot_class, checked, installed_plugins, offers_of
+from harness.plugins.discovery import NAME, PluginOffers, check_bot, checked, installed_plugins, offers_of
 from harness.plugins.entrants import (
     BotEntry,
     BotRef,
@@ -48,7 +48,8 @@ from harness.plugins.trust import untrusted_folder_reason, untrusted_reason
 class Offer:
     """A bot or a game with where it comes from."""
 
-    cls: type[Any]
+    cls: Any
+    """Its class; a BotDescription if this process does not load it."""
     source: str
     version: str
     digest: str = ""
@@ -254,7 +255,7 @@ def _enter_object(bot: Any) -> Entrant:
         kept = ", ".join(vars(bot))
         raise UsageError(f"{bot!r} has set {kept}, but each match gets an object of its own: give options, or a class.")
     cls: Any = bot if isinstance(bot, type) else type(bot) if isinstance(bot, Bot) else function_bot(bot)
-    check_bot_class(cls)
+    check_bot(cls)
     digest = class_digest(cls) if isinstance(bot, type | Bot) else source_digest(bot)
     return enter(cls, {}, "", cls.__module__, cls.version or digest, digest)
 

@@ -8,7 +8,7 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.machinery import ModuleSpec
 from importlib.metadata import Distribution, distributions
@@ -21,6 +21,7 @@ from harness.core.compiled import LIBRARY, library_path
 from harness.core.errors import PluginError, UsageError
 from harness.core.files import MAX_DATA_BYTES, UnreadableFile, read_regular_file
 from harness.plugins.bot_files import OURS, bot_file, digest_of_files, sources_of
+from harness.plugins.entrants import BotDescription, Entrant
 from harness.plugins.wheel_unpacking import write_once
 
 # Snapshots: all that belongs to a bot, copied into a folder of its own, which is named by what is in it.
@@ -143,6 +144,38 @@ def _declared(text: bytes) -> Iterator[str]:
                 for item in value.elts if isinstance(value, ast.Tuple | ast.List) else ():
                     if isinstance(item, ast.Constant) and isinstance(item.value, str):
                         yield item.value
+
+
+# Bundles: bots as they are shipped to workers, sandboxes, nodes and the stores of leagues.
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """A bot as data. Its code is loaded only where it plays; reading a bundle runs nothing of a bot in a file."""
+
+    entrant: Entrant
+    """An installed bot with its class, which is sent by name; otherwise with a description of it."""
+    files: Snapshot | None = None
+    """All files of a bot in a file; None if the receiver can read them where they are, or needs none."""
+
+
+def make_bundle(entrant: Entrant, with_files: bool = True) -> Bundle:
+    """Return the bundle of a bot; without its data files if the receiver reads them where they are."""
+    if not entrant.isolated and not entrant.sources:
+        return Bundle(entrant)
+    described = replace(entrant, bot=BotDescription.of(entrant.bot))
+    if entrant.isolated:
+        # Its own process has its files. Arena's processes must not have code that is not to run in them.
+        return Bundle(replace(described, sources={}, consulted=()))
+    files = bot_snapshot(entrant.source, entrant.sources, entrant.bot.files) if with_files else None
+    return Bundle(described, files)
+
+
+def unpack_bundle(bundle: Bundle, home: str) -> Entrant:
+    """Return the entrant of a bundle; its files, if it has any, are written into a folder below `home`."""
+    if bundle.files is None:
+        return bundle.entrant
+    return replace(bundle.entrant, source=str(bundle.files.write(home) / bundle.files.start))
 
 
 # What belongs to a program that was entered by a command: the files that the command names, and what they list.
