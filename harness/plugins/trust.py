@@ -1,8 +1,8 @@
-"""Whose file a bot is: one's own is loaded in this process, a stranger's is not unless somebody says so.
+"""Who owns the files of a bot: an untrusted bot is not loaded in this process unless the user says so.
 
-One's own is what nobody else can replace: the file, every folder above it, every link on the way, and all that it could
-import from its folder, also in the middle of a match and by a name that stands in no text. Root's count as one's own
-for everybody: root can do everything here without a bot.
+A bot is trusted if no other user can replace what it loads: its file, every folder above it, every link on the way, and
+everything that it could import from its folder, even in the middle of a match and under a computed name. Files of root
+are trusted: root needs no bot to do something here.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ if TYPE_CHECKING:
 
 ROOT_USER = ROOT_GROUP = 0
 UNTRUSTED_SUFFIX = ".stranger"
-"""How the mark ends that stands beside a copy of a stranger's files."""
-MOST_BESIDE = 20_000
-"""Entries of folders beside a bot that are looked at; whoever keeps more there gives his bot a folder of its own."""
-MOST_LINKS = 40
+"""Suffix of the file that marks the folder beside it as a copy of untrusted files."""
+MAX_CHECKED_ENTRIES = 20_000
+"""Entries of folders beside a bot that are checked; with more of them the bot is untrusted."""
+MAX_LINKS = 40
 _START, _CACHE, _ACCESS_LIST = "__init__", "__pycache__", "system.posix_acl_access"
 
 
 def untrusted_reason(files: Iterable[Path]) -> str:
-    """Why these files are not one's own, in words; empty if they are.
+    """Return why these files are untrusted, as a clause; empty if they are trusted.
 
-    Somebody else's is a file that belongs to another user or that others may write to, and one in or below a folder of
-    which that is true, unless the folder lets everybody replace only what is his own (the sticky bit). A group may
-    write to one's own if nobody else is in it: many systems give each user a group alone.
+    A file is untrusted if it belongs to another user or if others may write to it, and if that is true of a folder
+    above it. A folder in which users may only replace their own files (sticky bit) is trusted. So is a file to which a
+    group may write that has no other member: many systems give each user such a group.
     """
-    if not hasattr(os, "geteuid"):  # a system without such owners
+    if not hasattr(os, "geteuid"):  # the system has no such owners
         return ""
     judge = cache(_whose)
     for file in files:
@@ -45,17 +45,17 @@ def untrusted_reason(files: Iterable[Path]) -> str:
             if why := _on_the_way(file, judge):
                 return why
         except OSError as error:
-            return f"the owner of {file.name} cannot be told ({error.strerror})"
+            return f"the owner of {file.name} is unknown ({error.strerror})"
     return ""
 
 
 def mark_untrusted(folder: Path, why: str) -> None:
-    """Notes beside a folder, which is a copy of one's own, that what is in it was somebody else's."""
+    """Note beside a folder that it is a copy of untrusted files: the copy itself belongs to this user."""
     folder.with_name(folder.name + UNTRUSTED_SUFFIX).write_text(why + "\n", encoding="utf-8")
 
 
 def _marked(file: Path) -> str:
-    """What a mark says that stands beside a folder in which the file is."""
+    """Return the text of the mark beside a folder that the file is in; empty if there is none."""
     for folder in Path(Path.cwd(), file).parents:
         mark = folder.with_name(folder.name + UNTRUSTED_SUFFIX) if folder.name else None
         if mark is not None and mark.is_file():
@@ -64,32 +64,30 @@ def _marked(file: Path) -> str:
 
 
 def untrusted_folder_reason(file: Path) -> str:
-    """Why what a bot in this file could import from its folder is not all one's own; empty if it is.
-
-    Nobody else may put a module there, so the sticky bit is not enough for this folder.
-    """
+    """Return why something that a bot in this file could import from its folder is untrusted; empty if nothing is."""
     if not hasattr(os, "geteuid"):
         return ""
     try:
-        if others := _who_else_may_write(file.parent):
+        # Any user can add a module to a folder with the sticky bit, so that does not help here.
+        if others := _other_writers(file.parent):
             return f"{others} may put modules beside {file.name}"
         for number, (entry, can_import) in enumerate(_beside(file)):
-            if number >= MOST_BESIDE:
-                return f"more lies beside {file.name} than can be looked through: give it a folder of its own"
+            if number >= MAX_CHECKED_ENTRIES:
+                return f"too many files lie beside {file.name}: give it a separate folder"
             place = Path(entry.path)
             why = can_import and (_on_the_way(place, _whose) if entry.is_symlink() else _whose(place))
             if why:
                 return f"beside {file.name}, {why}"
     except OSError as error:
-        return f"what lies beside {file.name} cannot be told ({error.strerror})"
+        return f"the files beside {file.name} cannot be read ({error.strerror})"
     return ""
 
 
 def _beside(file: Path) -> Iterator[tuple[os.DirEntry[str], bool]]:
-    """Everything in a bot's folder, with whether the bot could import it, or what was compiled of it.
+    """Yield everything in a bot's folder, and whether the bot could import it (or its bytecode).
 
-    Folders are gone into after they are given, if they are packages. One that is none becomes none unless its owner
-    wants it; in a package each folder is one.
+    Packages are searched, too. Other folders are not: only their owner can turn them into packages. Inside a package
+    each folder can be imported.
     """
     modules = tuple(all_suffixes())
     waiting, seen = [(file.parent, file.stem == _START)], set[tuple[int, int]]()
@@ -109,12 +107,12 @@ def _beside(file: Path) -> Iterator[tuple[os.DirEntry[str], bool]]:
 
 
 def _on_the_way(file: Path, judge: Callable[[Path], str]) -> str:
-    """Why something on the way to a file is somebody else's."""
+    """Return why something on the path to a file is untrusted; empty if nothing is."""
     return next(filter(None, map(judge, _steps(file))), "")
 
 
 def _steps(file: Path) -> Iterator[Path]:
-    """All that the system looks at to find a file: folders, links, the file."""
+    """Yield all that the system reads to find a file: folders, links, the file."""
     here, waiting, links = Path("/"), [*reversed(Path(Path.cwd(), file).parts[1:])], 0
     yield here
     while waiting:
@@ -125,7 +123,7 @@ def _steps(file: Path) -> Iterator[Path]:
             here = step
             continue
         links += 1
-        if links > MOST_LINKS:
+        if links > MAX_LINKS:
             raise OSError(ELOOP, os.strerror(ELOOP))
         target = step.readlink()
         here = Path("/") if target.is_absolute() else here
@@ -133,33 +131,34 @@ def _steps(file: Path) -> Iterator[Path]:
 
 
 def _whose(place: Path) -> str:
-    """Why a file, a folder or a link is somebody else's by itself; empty if it is one's own."""
+    """Return why a file, a folder or a link itself is untrusted; empty if it is trusted."""
     about = place.lstat()
     is_folder = S_ISDIR(about.st_mode)
     named = f"the folder {place}" if is_folder else place.name
     if about.st_uid not in (os.geteuid(), ROOT_USER):
         return f"{named} belongs to {_name_of_user(about.st_uid)}"
     if S_ISLNK(about.st_mode) or (is_folder and about.st_mode & S_ISVTX):
-        return ""  # a link is made anew, not written; and what is in such a folder is looked at by itself
-    others = _who_else_may_write(place)
+        return ""  # a link is replaced, never written; the files in such a folder are checked separately
+    others = _other_writers(place)
     return f"{others} may write to {named}" if others else ""
 
 
-def _who_else_may_write(place: Path) -> str:
-    """Others than the owner who may, in words."""
+def _other_writers(place: Path) -> str:
+    """Return which users other than the owner may write there, in words; empty if there are none."""
     about = place.stat()
     if about.st_mode & S_IWOTH:
         return "everybody"
     if not about.st_mode & S_IWGRP:
         return ""
-    if hasattr(os, "listxattr") and _ACCESS_LIST in os.listxattr(place):  # the group's bits then stand for all on it
+    # With an access list, the bits of the group are those of all users and groups on the list.
+    if hasattr(os, "listxattr") and _ACCESS_LIST in os.listxattr(place):
         return "a list of other users"
     return "" if _is_alone_in(about.st_gid) else f"the group {_name_of_group(about.st_gid)}"
 
 
 def _is_alone_in(group: int) -> bool:
-    """Whether this is a group of this user's own, which has his name or number, or root's."""
-    import grp  # there is none on Windows
+    """Return whether a group has no member but this user, by its name or number, or is root's."""
+    import grp  # does not exist on Windows
 
     user = os.geteuid()
     if group == ROOT_GROUP:
@@ -173,7 +172,7 @@ def _is_alone_in(group: int) -> bool:
 
 
 def _name_of_user(user: int) -> str:
-    import pwd
+    import pwd  # does not exist on Windows
 
     try:
         return pwd.getpwuid(user).pw_name
@@ -182,7 +181,7 @@ def _name_of_user(user: int) -> str:
 
 
 def _name_of_group(group: int) -> str:
-    import grp
+    import grp  # does not exist on Windows
 
     try:
         return grp.getgrgid(group).gr_name
@@ -191,5 +190,5 @@ def _name_of_group(group: int) -> str:
 
 
 def is_confined(untrusted: str, isolate: Isolation) -> bool:
-    """Whether a bot plays in a process without rights; `untrusted` says why it is somebody else's, if it is."""
+    """Return whether a bot is sandboxed; `untrusted` is the reason why it is not trusted, or empty."""
     return isolate in ("on", "strict") or (isolate != "off" and bool(untrusted))

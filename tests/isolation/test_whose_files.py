@@ -180,13 +180,13 @@ def test_a_strangers_data_is_not_loaded_here_either(mine):
 
 
 def test_there_is_an_end_to_looking(mine, monkeypatch):
-    monkeypatch.setattr(trust, "MOST_BESIDE", 10)
+    monkeypatch.setattr(trust, "MAX_CHECKED_ENTRIES", 10)
     for number in range(9):
         (mine.parent / f"{number}.txt").write_text("")
     assert why(mine) == ""
     (mine.parent / "one_more.txt").write_text("")
     (mine.parent / "and_one.txt").write_text("")
-    assert "more lies beside mine.py than can be looked through" in why(mine)
+    assert "too many files lie beside mine.py" in why(mine)
 
 
 @by_root
