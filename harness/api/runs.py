@@ -15,7 +15,7 @@ from harness.core.bot import Bot
 from harness.core.errors import UnknownName, UsageError
 from harness.core.options import BotLimits, RunOptions, default_results, run_options
 from harness.core.records import Fault, FaultKind, GameRecord, Isolation, Value
-from harness.executors.base import OutsideProcesses, expect_workers
+from harness.executors.base import SandboxLoader, expect_workers
 from harness.match.ask import Asked
 from harness.match.faults import FaultGroups, cause_of
 from harness.output.columns import Fields, ScoreText
@@ -435,7 +435,7 @@ def reopened(
     if isolate is not None and is_weaker(isolate, limits.isolate) and not force:
         raise UsageError(f"The run was begun with isolate={limits.isolate!r}; leave that as it is, or use force.")
     limits = replace(limits, isolate=isolate or isolation_of_run(folder))
-    registry.outside = OutsideProcesses(limits.isolate)
+    registry.outside = SandboxLoader(limits.isolate)
     return folder, limits
 
 

@@ -36,7 +36,7 @@ from harness.isolation.entrants import RemoteEntrant, SessionPool, files_of_comm
 from harness.output.tables import grid_text
 from harness.plugins.bot_files import class_digest
 from harness.plugins.entrants import Entrant
-from harness.plugins.snapshots import Bundle, make_bundle, project_of, specs_in_place, unpack_bundle
+from harness.plugins.snapshots import Bundle, editable_modules, make_bundle, project_of, unpack_bundle
 from harness.plugins.wheel_unpacking import PURE, recorded_hash, tag_here
 
 # Messages between the driver and the agents on its nodes.
@@ -360,7 +360,7 @@ def _editable_locations(distribution: Distribution) -> dict[str, list[Path]]:
     if project is None:
         return {}
     found = {}
-    for name, spec in specs_in_place(distribution).items():
+    for name, spec in editable_modules(distribution).items():
         places = map(Path, spec.submodule_search_locations or [spec.origin or ""])
         found[name] = [place.resolve() for place in places if place.is_relative_to(project)]
     if (compiled := library_path(project)) is not None:  # the shared library of the compiled modules

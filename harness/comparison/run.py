@@ -28,7 +28,7 @@ from harness.output.leaderboard import write_leaderboard
 from harness.output.progress import play_watched
 from harness.output.text import calls, fault_lines
 from harness.plugins.entrants import Entrant
-from harness.plugins.registry import Registry, house_bots
+from harness.plugins.registry import Registry, filler_bots
 from harness.runs.request import BotLike, RunRequest
 from harness.runs.scheduler import Schedule
 from harness.runs.setup import RunSetup, bound_formats, info_for, prepare, reopen, run_folder, seeded
@@ -105,7 +105,7 @@ def prepare_comparison(
     for name in games:
         there = [entrant.name for entrant in entered if entrant.plays(name)]
         lacking = max(0, registry.game(name).min_players + absent_one - len(there))
-        fillers[name] = house_bots(registry, name, lacking, {entrant.name for entrant in entered})
+        fillers[name] = filler_bots(registry, name, lacking, {entrant.name for entrant in entered})
     house = tuple(dict.fromkeys(bot for bots in fillers.values() for bot in bots))
     bots = (one, other, *request.bots, *house)
     setup = prepare(replace(request, games=tuple(games), bots=bots, players=None, format="round-robin"), registry)

@@ -260,8 +260,8 @@ def default_workers() -> int:
 # Which bots play outside this process, and the registry's way to them; what they need is loaded when there are any.
 
 
-class OutsideProcesses(NamedTuple):
-    """The registry's way to bots outside this process (`harness.plugins.entrants.OutsideBots`)."""
+class SandboxLoader(NamedTuple):
+    """The registry's way to bots outside this process (`harness.plugins.entrants.RemoteLoader`)."""
 
     isolate: Isolation = "auto"
 

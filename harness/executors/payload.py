@@ -18,7 +18,7 @@ from harness.core.game import Game
 from harness.executors.base import Roster
 from harness.match.faults import BotFault, detail_of, kind_of
 from harness.plugins.bot_files import class_digest, load_file
-from harness.plugins.discovery import offers_of
+from harness.plugins.discovery import plugin_contents
 from harness.plugins.entrants import BotDescription, BotRef, Entrant
 from harness.plugins.snapshots import Bundle, make_bundle
 
@@ -41,18 +41,17 @@ def _save_module(pickler: Any, module: ModuleType) -> None:
 _ByNamePickler.dispatch[ModuleType] = _save_module
 
 
-def dumps(what: str, thing: object, to: str, instead: str = "") -> bytes:
+def dumps(what: str, thing: object, to: str, fix: str = "") -> bytes:
     """Return the object as bytes for `dill.loads`.
 
-    Raises UsageError if it cannot be pickled; `what`, `to` and `instead` (an alternative to a file) complete its
-    message.
+    Raises UsageError if it cannot be pickled; `what`, `to` and `fix` complete its message.
     """
     file = BytesIO()
     try:
         _ByNamePickler(file, recurse=True).dump(thing)
     except Exception as error:
         why = f"{type(error).__name__}: {error}"
-        raise UsageError(f"{what} cannot be sent to {to} ({why}): {instead}put it into a file.") from error
+        raise UsageError(f"{what} cannot be sent to {to} ({why}): put it into a file.", fix=fix) from error
     return file.getvalue()
 
 
@@ -60,6 +59,9 @@ def dumps(what: str, thing: object, to: str, instead: str = "") -> bytes:
 #
 # Each entrant is packed separately and unpacked when it first plays. A bot that cannot be loaded therefore fails in its
 # own matches only, and a worker does not load bots that it never plays.
+
+
+WORKERS = "worker processes"
 
 
 class RosterPayload(NamedTuple):
@@ -83,10 +85,10 @@ class FailedEntrant(Entrant):
 def pack_roster(roster: Roster) -> RosterPayload:
     """Return the roster as bytes; raises UsageError for what cannot be pickled."""
     return RosterPayload(
-        _dumps("A game", dict(roster.games)),
+        dumps("A game", dict(roster.games), WORKERS, "no-workers"),
         {
             # A worker imports consulted bots when they are asked, and reads data files where they are.
-            name: _dumps(name, make_bundle(replace(entrant, consulted=()), with_files=False))
+            name: dumps(name, make_bundle(replace(entrant, consulted=()), with_files=False), WORKERS, "no-workers")
             for name, entrant in roster.entrants.items()
         },
     )
@@ -131,7 +133,7 @@ def _load_entrant(name: str, packed: bytes, output: TextIO | None) -> Entrant:
         if not entrant.sources:
             _check_unchanged(entrant, loaded)
             return entrant
-        offered = offers_of(load_file(entrant.source, entrant.sources, output), entrant.source)
+        offered = plugin_contents(load_file(entrant.source, entrant.sources, output), entrant.source)
         [bot] = [bot for bot in offered.bots if bot.name == entrant.bot.name]
         return replace(entrant, bot=bot)
     except BaseException as error:  # importing a bot may raise anything
@@ -148,7 +150,3 @@ def _check_unchanged(entrant: Entrant, before: set[str]) -> None:
     known = entrant.digest and by_name and module not in before
     if known and class_digest(entrant.cls) != entrant.own_digest:
         raise BotFault("exception", f"its package ({module}) has been changed since the run began")
-
-
-def _dumps(what: str, thing: object) -> bytes:
-    return dumps(what, thing, "worker processes", "play with no workers (--workers 0), or ")

@@ -279,10 +279,10 @@ def _find_bot(request: Mapping[str, Any]) -> type[Bot]:
     cls: type[Bot]
     if request.get("file"):
         # Loading the registry takes half as long as all the rest of this process: only bots in files need it.
-        from harness.plugins.registry import file_offers
+        from harness.plugins.registry import bots_of_file
 
         set_bot_folder(str(bot_file(str(request["file"])).parent))
-        offer = file_offers(str(request["file"]))[str(request["bot"])]
+        offer = bots_of_file(str(request["file"]))[str(request["bot"])]
         # The snapshot is read-only for bots, but it is on disk: check that it is what was entered.
         if offer.digest != request["digest"]:
             sys.exit(f"{request['file']} has been changed since the run began")
@@ -299,8 +299,8 @@ def _import_class(path: str) -> Any:
 
 def describe_file(request: Mapping[str, Any]) -> None:
     """Answer the first line, whatever it is, with descriptions of the bots in `file`."""
-    from harness.plugins.registry import file_offers  # as in _find_bot
+    from harness.plugins.registry import bots_of_file  # as in _find_bot
 
     pipes = Pipes()
     pipes.read_line()
-    pipes.send([BotDescription.of(offer.cls) for _, offer in sorted(file_offers(str(request["file"])).items())])
+    pipes.send([BotDescription.of(offer.cls) for _, offer in sorted(bots_of_file(str(request["file"])).items())])

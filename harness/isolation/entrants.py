@@ -42,7 +42,7 @@ from harness.isolation.protocol import (
 from harness.match.faults import NO_LIMITS, BotFault, Limits, plain_text
 from harness.match.stdio import log_path
 from harness.plugins.bot_files import bot_file, file_digest, sources_of
-from harness.plugins.discovery import LONGEST_NAME, check_bot, is_name, shown
+from harness.plugins.discovery import MAX_NAME_CHARS, check_bot, is_name, shown
 from harness.plugins.entrants import BotDescription, BotRef, Entrant
 from harness.plugins.snapshots import (
     LIST,
@@ -402,7 +402,7 @@ def enter_command(ref: BotRef, isolate: Isolation) -> RemoteEntrant:
     except ValueError as error:
         raise UsageError(f"In {text!r} the command cannot be read: {error}.") from None
     if not words:
-        raise UsageError(f"{text!r} names no program: write --bot 'cmd:node bot.js'.")
+        raise UsageError(f"{text!r} names no program: write 'cmd:node bot.js'.")
     # Checked here for a clear message; the sandbox would only report an exit code.
     if shutil.which(words[0]) is None:
         raise UsageError(f"{text!r}: there is no program {words[0]!r} on this machine.")
@@ -417,7 +417,11 @@ def enter_command(ref: BotRef, isolate: Isolation) -> RemoteEntrant:
     except BotFault as fault:
         hint = missing_file_hint(program, fault.detail) if isolate != "off" else ""
         said = plain_text(fault.detail)
-        raise UsageError(f"{text!r} cannot be entered: {said}.{hint}{_isolation_off_hint(isolate)}") from None
+        if isolate == "auto":
+            hint += " It was started in a sandbox (docs/security.md)."
+        raise UsageError(
+            f"{text!r} cannot be entered: {said}.{hint}", fix="isolate-off" if isolate == "auto" else ""
+        ) from None
     except PluginError as error:
         raise UsageError(f"{text!r} cannot be entered: {error}") from None
     digest = program.digest()
@@ -448,19 +452,12 @@ def _read_introduction(program: ProgramFiles, policy: IsolationPolicy) -> Introd
     return session.introduction
 
 
-def _isolation_off_hint(isolate: Isolation) -> str:
-    """Return advice for a program that does not start confined although no option asked for confinement."""
-    if isolate != "auto":
-        return ""
-    return " It was started in a sandbox (docs/security.md); if you trust it, try --isolate=off."
-
-
 def _name_from_command(words: list[str]) -> str:
     """`node bots/fast.js` -> `fast`."""
     files = [word for word in words[1:] if Path(word).is_file()]
     stem = Path(files[0] if files else words[0]).stem
     plain = "".join(letter if is_name(letter) else "-" for letter in stem)
-    return kebab(plain[:LONGEST_NAME])
+    return kebab(plain[:MAX_NAME_CHARS])
 
 
 def bots_in(path: str, isolate: Isolation) -> list[BotDescription]:

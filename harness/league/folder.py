@@ -35,7 +35,7 @@ from harness.league.journal import (
 )
 from harness.plugins.bot_files import digest_of_files
 from harness.plugins.discovery import is_name
-from harness.plugins.entrants import BotInfo, BotRef, Entrant, OutsideBots
+from harness.plugins.entrants import BotInfo, BotRef, Entrant, RemoteLoader
 from harness.plugins.hooks import LeagueChange, LeagueStatus, Listeners
 from harness.plugins.registry import Registry
 from harness.plugins.snapshots import Snapshot, make_bundle
@@ -177,7 +177,7 @@ def register(league: Path, entrant: Entrant, alias: str, games: Sequence[str], i
     """
     bot = alias or entrant.name
     if not is_name(bot) or "@" in bot:
-        raise UsageError(f"{bot!r} cannot be the name of a bot in a league: give it one with --as NAME, without @.")
+        raise UsageError(f"{bot!r} cannot be the name of a bot in a league.", fix="league-name")
     if not any(entrant.plays(game) for game in games):
         raise UsageError(f"{entrant.name} plays none of the games of this league: {', '.join(games)}.")
     # The alias of a program carries its options; of other bots only the name, which the entry has itself.
@@ -260,7 +260,7 @@ def restore_entrant(league: Path, member: Member, registry: Registry) -> Entrant
 class _UntrustedLoader:
     """Loads a bot as untrusted, since its file belonged to another user before the league copied it."""
 
-    def __init__(self, outside: OutsideBots, untrusted: str) -> None:
+    def __init__(self, outside: RemoteLoader, untrusted: str) -> None:
         self._untrusted = untrusted
         self._outside = outside
         self.enter_command, self.bots_in = outside.enter_command, outside.bots_in

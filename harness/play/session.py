@@ -24,7 +24,7 @@ from harness.match.replay import HUMAN, Narration, rank_text, sentences, to_you
 from harness.output.text import Console
 from harness.play.terminal import Dialogue, Interrupts, NoHintError, Turn, ask_for_hint, choose_opponents
 from harness.plugins.entrants import Entrant
-from harness.plugins.registry import Offer, Registry
+from harness.plugins.registry import Registration, Registry
 from harness.runs.request import RunRequest
 from harness.runs.scheduler import Schedule
 from harness.runs.setup import RunSetup, info_for, now, prepare, reopen, run_folder
@@ -160,7 +160,7 @@ def register_person(registry: Registry) -> None:
     if HUMAN in registry.bots:
         source = registry.bots[HUMAN].source
         raise UsageError(f"{source} has a bot called {HUMAN!r}, the name of the person here; rename that bot.")
-    registry.bots[HUMAN] = Offer(Human, "a person", "")
+    registry.bots[HUMAN] = Registration(Human, "a person", "")
 
 
 def new_match(request: RunRequest, registry: Registry, seat: int | None, command: str) -> SavedMatch:

@@ -20,7 +20,7 @@ from harness.core.records import Event
 from harness.match.replay import sentences, to_you
 from harness.output.text import Console
 from harness.plugins.entrants import Entrant
-from harness.plugins.registry import LEAST_LIKED, Registry, house_bots
+from harness.plugins.registry import LAST_FILLER, Registry, filler_bots
 
 # Ctrl-C: ends a prompt at once, but lets a bot finish its decision.
 
@@ -182,10 +182,10 @@ def choose_opponents(registry: Registry, game: type[Game[Any]], asked: Sequence[
     named = {entrant.name for entrant in entrants}
     needed = max(0, game.min_players - 1 - len(named))
     if asked:
-        return [*asked, *house_bots(registry, game.name, needed, named)]
+        return [*asked, *filler_bots(registry, game.name, needed, named)]
     wanted = min(MAX_DEFAULT_OPPONENTS, game.max_players - 1)
     specialists = [bot for bot in registry.bots.values() if bot.cls.by_default and game.name in bot.cls.games]
-    return house_bots(registry, game.name, max(needed, min(wanted, len(specialists))))
+    return filler_bots(registry, game.name, max(needed, min(wanted, len(specialists))))
 
 
 def _check_plays(entrant: Entrant, game: str) -> None:
@@ -204,7 +204,7 @@ def hint_bot(registry: Registry, game: str, asked: str | None) -> Entrant | None
         return entrants[0]
     names = [*HINT_BOTS, *sorted(registry.bots)]
     for name in names:
-        if name in registry.bots and name != LEAST_LIKED:
+        if name in registry.bots and name != LAST_FILLER:
             [entrant] = registry.entrants([name])
             if entrant.plays(game):
                 return entrant

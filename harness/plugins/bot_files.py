@@ -35,7 +35,7 @@ from harness.core.options import digest_of
 
 OURS = ("harness", "engines", "bots")
 """Names that always mean arena's own packages, whatever lies beside a bot."""
-LARGEST_SOURCES = 1 << 26
+MAX_SOURCE_BYTES = 1 << 26
 """Bytes of all modules of a bot in a file together."""
 _MODULE = "arena_file_"
 _START = "__init__.py"
@@ -57,7 +57,7 @@ def sources_of(path: str) -> dict[str, bytes]:
     refused: whoever made it may not be able to read what this process can.
     """
     file = bot_file(path)
-    folder, found, room = file.parent, dict[str, bytes](), LARGEST_SOURCES
+    folder, found, room = file.parent, dict[str, bytes](), MAX_SOURCE_BYTES
     waiting = [one for one in sorted(folder.rglob("*.py")) if one.is_file()] if file.name == _START else [file]
     while waiting:
         one = waiting.pop()

@@ -28,19 +28,19 @@ from harness.plugins.entrants import BotDescription, DescribedBot
 DISTRIBUTION = "arena-harness"
 NAME = re.compile(r"[^\s:,=/\\|<>\x00-\x1f\x7f]{1,300}")
 """What can be typed for a bot or a game; `is_name` also wants it to be seen as it is."""
-LONGEST_NAME = 100
-LONGEST_LINE_OF_TEXT = 300
+MAX_NAME_CHARS = 100
+MAX_TEXT_CHARS = 300
 """Characters of a version, and of a value of an option that is a text."""
-MOST_OF_A_KIND = 200
+MAX_DECLARED_ITEMS = 200
 """Games, options, choices of an option and data files that a bot may name."""
-LARGEST_NUMBER = 2**63
+MAX_OPTION_NUMBER = 2**63
 """Whole numbers of options stay below it: what is bigger cannot be written to a record."""
 SHOWN = 100
 HOME = Path(__file__).resolve().parents[2]
 """The folder that has `harness` in it, and beside it what is bundled."""
 
 
-class PluginOffers(NamedTuple):
+class PluginContents(NamedTuple):
     """What a plugin offers and is fit for use, and what is wrong with the rest."""
 
     games: list[type[Game[Any]]]
@@ -56,7 +56,7 @@ class InstalledPlugin(NamedTuple):
 
     source: str
     version: str
-    offers: PluginOffers
+    offers: PluginContents
     module: ModuleType | None = None
     """None if it could not be loaded."""
 
@@ -76,9 +76,9 @@ def installed_plugins() -> list[InstalledPlugin]:
         except PluginError as error:
             if bundled:
                 raise
-            offers = PluginOffers([], [], [], [str(error)])
+            offers = PluginContents([], [], [], [str(error)])
         else:
-            offers = offers_of(plugin, source)
+            offers = plugin_contents(plugin, source)
             if bundled and not (offers.games or offers.bots or offers.formats):
                 raise _in_the_way(point.module, Path(plugin.__file__) if plugin.__file__ else None)
         found.append(InstalledPlugin(source, version, offers, plugin))
@@ -151,7 +151,7 @@ def bots_defined_in(module: ModuleType) -> list[type[Bot]]:
     ]
 
 
-def offers_of(plugin: ModuleType, source: str) -> PluginOffers:
+def plugin_contents(plugin: ModuleType, source: str) -> PluginContents:
     """What a plugin module offers through its hooks; a file without hooks offers the bots it defines."""
     manager = pluggy.PluginManager(hooks.PROJECT)
     manager.add_hookspecs(hooks)
@@ -164,16 +164,16 @@ def offers_of(plugin: ModuleType, source: str) -> PluginOffers:
     except BaseException as error:  # a plugin may raise anything, SystemExit included; it must not end arena
         if isinstance(error, KeyboardInterrupt):
             raise
-        return PluginOffers([], [], [], [f"Plugin {source} is skipped: {reason_of(error)}."])
+        return PluginContents([], [], [], [f"Plugin {source} is skipped: {reason_of(error)}."])
     offered = checked(source, games, bots if has_hooks(plugin) else bots_defined_in(plugin), formats)
     return offered._replace(listens=any(hasattr(plugin, hook) for hook in hooks.LISTENING))
 
 
 def checked(
     source: str, games: Iterable[Any] = (), bots: Iterable[Any] = (), formats: Iterable[Any] = ()
-) -> PluginOffers:
+) -> PluginContents:
     """These offers without those that are unfit, each of which becomes a problem."""
-    found = PluginOffers([], [], [], [])
+    found = PluginContents([], [], [], [])
     for check, offered, kept in (
         (check_game_class, games, found.games),
         (check_bot, bots, found.bots),
@@ -207,7 +207,7 @@ def check_bot(bot: Any) -> None:
         raise PluginError(
             f"{subject} is called {shown(bot.name)}: a name has no spaces, "
             f"colons, commas, equals signs, slashes, bars or angle brackets, nothing that cannot be seen, and at most "
-            f"{LONGEST_NAME} letters, like {example!r}."
+            f"{MAX_NAME_CHARS} letters, like {example!r}."
         )
     owner = f"bot {bot.name}"
     if bot.version != "" and not is_line(bot.version):
@@ -267,7 +267,7 @@ def check_format(offered: Any) -> None:
 
 def check_options(owner: str, options: Any) -> None:
     """Refuses options that are none, or whose fields do not fit each other."""
-    if not isinstance(options, tuple | list) or len(options) > MOST_OF_A_KIND:
+    if not isinstance(options, tuple | list) or len(options) > MAX_DECLARED_ITEMS:
         raise PluginError(f'{owner}: options is {shown(options)}; write options = (Option("depth", 3, "how far"),).')
     known: set[str] = set()
     for option in options:
@@ -289,7 +289,7 @@ def check_options(owner: str, options: Any) -> None:
 def _check_option(owner: str, option: Any) -> None:
     if not isinstance(option.help, str):
         raise PluginError(f"{owner} has the help {shown(option.help)}, which is no text.")
-    if not isinstance(option.choices, tuple | list) or len(option.choices) > MOST_OF_A_KIND:
+    if not isinstance(option.choices, tuple | list) or len(option.choices) > MAX_DECLARED_ITEMS:
         raise PluginError(f"{owner} has the choices {shown(option.choices)}; write a tuple of a few values.")
     for value in (option.default, *option.choices):
         if not _is_value(value):
@@ -306,7 +306,7 @@ def _check_texts(
     if isinstance(value, str):
         given = value if fits(value) else example
         raise PluginError(f'{owner}: {attribute} is a string; write {attribute} = ("{given}",).')
-    if not isinstance(value, tuple | list) or len(value) > MOST_OF_A_KIND or not all(map(fits, value)):
+    if not isinstance(value, tuple | list) or len(value) > MAX_DECLARED_ITEMS or not all(map(fits, value)):
         raise PluginError(f'{owner}: {attribute} is {shown(value)}; name {what}: {attribute} = ("{example}",).')
 
 
@@ -314,7 +314,7 @@ def is_name(text: object) -> bool:
     """Whether this can be the name of a bot, a game or an option: it can be typed, and is seen as it is."""
     return (
         isinstance(text, str)
-        and len(text) <= LONGEST_NAME
+        and len(text) <= MAX_NAME_CHARS
         and NAME.fullmatch(text) is not None
         and text.isprintable()  # no escapes, no letters of no width, none that turn the others around
     )
@@ -324,7 +324,7 @@ def is_line(text: object) -> bool:
     """Whether this is a short line that may stand in a table, on a page and in a terminal."""
     return (
         isinstance(text, str)
-        and 0 < len(text) <= LONGEST_LINE_OF_TEXT
+        and 0 < len(text) <= MAX_TEXT_CHARS
         and text.isprintable()
         and not any(letter in "<>|" for letter in text)
     )
@@ -343,8 +343,8 @@ def _is_file_name(text: object) -> bool:
 
 def _is_value(value: object) -> bool:
     if isinstance(value, str):
-        return len(value) <= LONGEST_LINE_OF_TEXT and value.isprintable()
-    return isinstance(value, int | float) and abs(value) < LARGEST_NUMBER  # also neither infinite nor nan
+        return len(value) <= MAX_TEXT_CHARS and value.isprintable()
+    return isinstance(value, int | float) and abs(value) < MAX_OPTION_NUMBER  # also neither infinite nor nan
 
 
 def shown(thing: object) -> str:

@@ -1,4 +1,4 @@
-"""What plays: the entrants of a run, and the text that names one."""
+"""Bots: what is typed for one (BotRef), what plays (Entrant), what is recorded about it (BotInfo)."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from harness.core.game import Game
 from harness.core.options import resolve
 from harness.core.records import Option, Value
 
-# Entrants: a bot with its options, as it is named on the command line, in records and on leaderboards.
+# Entrants: bots with their options, under the names that they have in records and on leaderboards.
 
 
-LONGEST_TEXT = 100
+MAX_TEAM_CHARS = 100
 """Characters of a team's or an author's name."""
 
 
@@ -52,7 +52,7 @@ DescribedBot: TypeAlias = type[Bot] | BotDescription
 
 @dataclass(frozen=True, slots=True)
 class Entrant:
-    """One participant: two entries of one bot with different options are two entrants."""
+    """A bot that plays: one bot entered with two sets of options is two entrants."""
 
     name: str
     """Canonical: the bot's name, and the options that differ from the defaults in the order they are declared."""
@@ -63,25 +63,25 @@ class Entrant:
     source: str
     """Where the bot comes from: a package or a file."""
     version: str
-    """What it says of itself, or its package does; the digest where nobody says anything."""
+    """Declared by the bot or its package; otherwise the digest."""
     digest: str = field(default="", kw_only=True)
-    """What it is: of its source and of what it consults."""
+    """Of its source, and of the bots that it consults."""
     sources: Mapping[str, bytes] = field(default_factory=dict, kw_only=True, repr=False, compare=False)
-    """The texts of a bot in a file, as it was loaded: an author may edit them while a run goes on."""
+    """The texts of a bot in a file, as they were loaded: its author may edit the file during a run."""
     contents: Mapping[str, str] = field(default_factory=dict, kw_only=True, repr=False, compare=False)
     """The texts of files that its options name, by digest."""
     untrusted: str = field(default="", kw_only=True, compare=False)
-    """Why it is confined unless somebody says that it need not be; empty for one's own."""
+    """Why it is sandboxed by default; empty if it is trusted."""
     team: str = field(default="", kw_only=True, compare=False)
     author: str = field(default="", kw_only=True, compare=False)
     consulted: tuple[type[Bot], ...] = field(default=(), kw_only=True)
-    """Other bots that its options name: it plays what they play, too."""
+    """Other bots that its options name: it plays only games that they all play."""
     isolated: ClassVar[bool] = False
-    """Whether it plays in a process of its own, so that what it does to its process is nobody else's business."""
+    """Whether it plays in a separate process, so that it can do no harm in this one."""
 
     @property
     def own_digest(self) -> str:
-        """Of its source alone, without what it consults."""
+        """Return the digest of its source alone, without the bots that it consults."""
         return self.digest.partition(",")[0]
 
     @property
@@ -101,24 +101,24 @@ class Entrant:
         return BotInfo(self.name, self.spec, self.source, self.version, self.digest, self.team, self.author)
 
     def consulting(self, name: str, digest: str) -> Entrant:
-        """The entrant, known also by a bot that it consults, unless that is of the same source."""
+        """Return the entrant with a consulted bot in its digest, unless that has the same source."""
         return self if digest in self.digest else replace(self, digest=f"{self.digest}, {name} {digest}")
 
     def plays(self, game: str) -> bool:
-        """Whether it plays this game."""
+        """Return whether it plays this game."""
         return all(not bot.games or game in bot.games for bot in (self.bot, *self.consulted))
 
     def warm_up(self, seats: int = 1, deal: Hashable = None) -> None:
-        """Makes ready for a match of this deal with so many seats of this entrant, before any clock runs."""
+        """Get ready for a match of this deal in which it has `seats` seats, before any clock runs."""
 
     def start_afresh(self) -> None:
-        """Plays its next match in no process that has played before, if it has processes of its own."""
+        """Play the next match in new processes, if it plays in separate ones."""
 
     def close(self) -> None:
-        """Lets go of what it holds: a bot of this process holds nothing."""
+        """Release what it holds; a bot of this process holds nothing."""
 
     def seat(self, game: Game[Any], seat: int, players: int, seed: int) -> Bot:
-        """A bot object for one seat of one match, not yet started."""
+        """Return a bot object for one seat of one match, not yet started."""
         bot = self.cls().seated(game, seat, players, seed, self.settings)
         if self.contents:
             bot._contents = self.contents
@@ -145,44 +145,40 @@ class BotInfo(Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class BotEntry:
-    """A bot with what is to be told of it: its team, and who wrote it."""
+    """A bot with its team and its author."""
 
     bot: Any
-    """The bot, as it could stand here alone (see BotLike)."""
+    """Anything that refers to a bot (see BotLike)."""
     team: str = ""
     author: str = ""
 
     def __post_init__(self) -> None:
         for text in (self.team, self.author):
-            if not _can_be_told(text):
+            # Tables and pages show it as it is.
+            if not isinstance(text, str) or len(text) > MAX_TEAM_CHARS or not text.isprintable() or {*"|<>"} & {*text}:
                 raise UsageError(
-                    f"The team or author of a bot is a text of at most {LONGEST_TEXT} characters in one line, without "
-                    f"bars and angle brackets, not {text!r}."
+                    f"The team or author of a bot is a text of at most {MAX_TEAM_CHARS} characters in one line, "
+                    f"without bars and angle brackets, not {text!r}."
                 )
 
 
-def _can_be_told(text: object) -> bool:
-    """Whether tables and pages can show it as it is."""
-    return isinstance(text, str) and len(text) <= LONGEST_TEXT and text.isprintable() and not {*"|<>"} & {*text}
+class RemoteLoader(Protocol):
+    """Enters bots outside this process: programs, and Python files that this process must not load.
 
-
-class OutsideBots(Protocol):
-    """The way to bots outside this process: programs, and Python files that are not to be loaded in it.
-
-    It is given to a Registry by whoever can start processes.
+    A Registry gets one from code that can start processes.
     """
 
     def loads_here(self, untrusted: str) -> bool:
-        """Whether a Python file is loaded in this process; if not, `bots_in` asks it in a process of its own.
+        """Return whether this process loads a Python file; if not, `bots_in` describes its bots.
 
-        `untrusted` says why it is somebody else's; it is empty for one's own.
+        `untrusted` is the reason why the file is not trusted, or empty.
         """
 
     def enter_command(self, ref: BotRef) -> Entrant:
         """Return an entrant for a program."""
 
     def bots_in(self, path: str) -> list[BotDescription]:
-        """The bots of a Python file, as they describe themselves; none of its code runs in this process."""
+        """Return descriptions of the bots in a Python file; none of its code runs in this process."""
 
 
 def enter(
@@ -205,26 +201,26 @@ def enter(
     return Entrant(name, ref, bot, settings, source, version, digest=digest, contents=contents)
 
 
-def called(entrant: Entrant, alias: str) -> Entrant:
-    """The entrant under a name that somebody gave it."""
+def renamed(entrant: Entrant, alias: str) -> Entrant:
+    """Return the entrant under another name."""
     return replace(entrant, name=alias, ref=replace(entrant.ref.unnamed, alias=alias))
 
 
-def told_apart(entrants: list[Entrant]) -> list[Entrant]:
-    """The entrants, with names of their own for bots in files that are called like another: `old.sprinter`."""
+def disambiguate(entrants: list[Entrant]) -> list[Entrant]:
+    """Return the entrants; bots in files that share a name get one with their folder: `old.sprinter`."""
     bots: dict[str, dict[tuple[str, str], Entrant]] = {}
     for entrant in entrants:
         bots.setdefault(entrant.name, {})[entrant.source, entrant.bot.name] = entrant
     apart = {name: _names_apart(alike) for name, alike in bots.items() if len(alike) > 1}
     names = [apart.get(one.name, {}).get((one.source, one.bot.name), one.name) for one in entrants]
     return [
-        entrant if name == entrant.name else called(entrant, name)
+        entrant if name == entrant.name else renamed(entrant, name)
         for entrant, name in zip(entrants, names, strict=True)
     ]
 
 
 def _names_apart(alike: Mapping[tuple[str, str], Entrant]) -> dict[tuple[str, str], str]:
-    """Names for entrants of one name: with as many of the folders that they are in as it takes."""
+    """Return different names for entrants of one name, with as many of their folders as needed."""
     folders = {bot: _folders(one.source) if one.sources else [] for bot, one in alike.items()}
     names = {bot: one.name for bot, one in alike.items()}
     for depth in range(1, max(map(len, folders.values())) + 1):
@@ -232,18 +228,18 @@ def _names_apart(alike: Mapping[tuple[str, str], Entrant]) -> dict[tuple[str, st
         if len(set(names.values())) == len(names):
             return names
     file = [bot for bot, one in alike.items() if one.sources and not folders[bot]]
-    return {**names, **{bot: f"{names[bot]}.py" for bot in file}}  # one that is installed keeps its name
+    return {**names, **{bot: f"{names[bot]}.py" for bot in file}}  # an installed bot keeps its name
 
 
 def _folders(source: str) -> list[str]:
-    """The folders that a file is in, below the current one if it is below it, as parts of a name."""
+    """Return the folders of a file as parts of a name, starting below the current folder if it is in there."""
     place = Path(source).resolve().parent
     below = place.relative_to(Path.cwd()) if place.is_relative_to(Path.cwd()) else place
     return [re.sub(r"[^\w.-]+", "-", part) for part in below.parts if part != below.anchor]
 
 
 def check_distinct(entrants: list[Entrant]) -> None:
-    """Refuses two entrants of one name: their results could not be told apart."""
+    """Raise UsageError if two entrants have one name: their results would be mixed."""
     seen: set[str] = set()
     for entrant in entrants:
         if entrant.name in seen:
@@ -255,9 +251,9 @@ def check_distinct(entrants: list[Entrant]) -> None:
 
 
 def unknown_games(bots: Iterable[tuple[str, DescribedBot]], games: Collection[str]) -> list[str]:
-    """A sentence for each entry in the `games` of these bots, given with their names, that is not among `games`.
+    """Return a sentence for each game that one of these bots, given with their names, declares and `games` lacks.
 
-    It may be a slip of the pen, or a game that is not installed here.
+    It may be misspelled, or not installed.
     """
     found = []
     for name, bot in bots:

@@ -24,66 +24,66 @@ from harness.plugins.bot_files import (
     source_digest,
     sources_of,
 )
-from harness.plugins.discovery import NAME, PluginOffers, check_bot, checked, installed_plugins, offers_of
+from harness.plugins.discovery import NAME, PluginContents, check_bot, checked, installed_plugins, plugin_contents
 from harness.plugins.entrants import (
     BotEntry,
     BotRef,
     Entrant,
-    OutsideBots,
-    called,
+    RemoteLoader,
+    disambiguate,
     enter,
     files_in,
     parse_bots,
-    told_apart,
+    renamed,
 )
 from harness.plugins.features import FORMATS, Formats
 from harness.plugins.hooks import ListenerPlugin
 from harness.plugins.snapshots import declared_in
 from harness.plugins.trust import untrusted_folder_reason, untrusted_reason
 
-# What is installed, by name: bots, games and formats; and entrants for whatever was asked for.
+# The registry: bots, games and formats that are installed, by name; and entrants for bots that are typed.
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
-    """A bot or a game with where it comes from."""
+class Registration:
+    """A bot or a game, and where it comes from."""
 
     cls: Any
     """Its class; a BotDescription if this process does not load it."""
     source: str
     version: str
     digest: str = ""
-    """What the source is; worked out when it is asked for if empty."""
+    """Of the source; empty: computed when it is needed."""
     sources: Mapping[str, bytes] = field(default_factory=dict, repr=False)
-    """The texts of a file."""
+    """The texts of a bot in a file."""
     untrusted: str = ""
-    """Why a file is not one's own."""
+    """Why a file is untrusted; empty if it is trusted."""
 
     @property
-    def known_by(self) -> str:
-        """The digest of the source."""
+    def source_digest(self) -> str:
+        """Return the digest of the source."""
         return self.digest or class_digest(self.cls)
 
 
 @dataclass(slots=True)
 class Registry:
-    """What is installed. `problems` names every plugin that could not be used, and why."""
+    """What is installed. `problems` has a sentence for each plugin that cannot be used."""
 
-    games: dict[str, Offer] = field(default_factory=dict)
-    bots: dict[str, Offer] = field(default_factory=dict)
+    games: dict[str, Registration] = field(default_factory=dict)
+    bots: dict[str, Registration] = field(default_factory=dict)
     formats: Formats = field(default_factory=Formats)
-    files: dict[str, dict[str, Offer]] = field(default_factory=dict)
+    files: dict[str, dict[str, Registration]] = field(default_factory=dict)
     """The bots of files, by path and name."""
     problems: list[str] = field(default_factory=list)
     listeners: list[ListenerPlugin] = field(default_factory=list)
-    """The plugins that want to hear of what happens."""
-    outside: OutsideBots | None = None
-    """The way to programs, and to files that are not to be loaded in this process; without it there are none."""
+    """The plugins that get events."""
+    outside: RemoteLoader | None = None
+    """Enters programs, and files that this process must not load; None: programs are refused, files are loaded here."""
     contents: Mapping[str, str] | None = field(default=None, repr=False)
     """While the bots of a run are entered again: the texts of files that options name by digest. No others are read."""
 
     def game(self, name: str) -> type[Game[Any]]:
-        """The game of this name."""
+        """Return the game of this name."""
         if name not in self.games:
             raise UnknownName("game", name, self.games)
         cls: type[Game[Any]] = self.games[name].cls
@@ -93,22 +93,24 @@ class Registry:
         """Return entrants for what was typed (see `parse_bots`), references to bots, classes of bots, objects of them,
         and functions; each may be in a pair `(name, bot)`, and the bot of a BotEntry.
 
-        Bots in files that are called the same are told apart by their folders.
+        Bots in files that have the same name get names with their folders.
         """
-        return told_apart([entrant for bot in bots for entrant in self._enter(bot)])
+        return disambiguate([entrant for bot in bots for entrant in self._enter(bot)])
 
     def entrant(self, bot: Any) -> Entrant:
-        """The one entrant that was asked for."""
+        """Return the entrant for what refers to one bot; raises UsageError if it refers to several."""
         found = self.entrants([bot])
         if len(found) > 1:
             raise UsageError(f"{bot} has {len(found)} bots; say which: {', '.join(one.spec for one in found)}.")
         return found[0]
 
     def enter_as_installed(self, bot: Any) -> None:
-        """Lets a class or a function, or a pair of a name and one, be entered by its name, as if it were installed."""
+        """Register a class or a function, or a pair of a name and one, as if it were installed."""
         alias, what = bot if isinstance(bot, tuple) else ("", bot)
         entrant = _enter_object(what)
-        self.bots[alias or entrant.bot.name] = Offer(entrant.bot, entrant.source, entrant.version, entrant.digest)
+        self.bots[alias or entrant.bot.name] = Registration(
+            entrant.bot, entrant.source, entrant.version, entrant.digest
+        )
 
     def _enter(self, bot: Any) -> list[Entrant]:
         if isinstance(bot, str):
@@ -122,7 +124,7 @@ class Registry:
         alias, what = bot
         if not isinstance(alias, str) or not NAME.fullmatch(alias):
             raise UsageError(f"{alias!r} cannot be the name of an entrant: no spaces, colons, commas, slashes or bars.")
-        entrant = _called(alias, self._enter(what))
+        entrant = _rename_single(alias, self._enter(what))
         return [entrant if isinstance(what, str | BotRef) else replace(entrant, ref=BotRef(alias, bot=alias))]
 
     def _enter_ref(self, ref: BotRef) -> list[Entrant]:
@@ -138,18 +140,18 @@ class Registry:
             raise UnknownName("bot", ref.bot, self.bots)
         else:
             offer = self.bots[ref.bot]
-            digest = offer.known_by
+            digest = offer.source_digest
             entered = [enter(offer.cls, ref.settings, "", offer.source, offer.version, digest, self.contents)]
         entered = [self._consulting(entrant) for entrant in entered]
-        return [_called(ref.alias, entered)] if ref.alias else entered
+        return [_rename_single(ref.alias, entered)] if ref.alias else entered
 
     def _enter_place(self, ref: BotRef) -> list[Entrant]:
-        """The bots of a file or folder. In a folder, files without bots are passed over, and broken ones reported."""
+        """Return the bots of a file or folder; in a folder, files without bots are skipped and broken ones reported."""
         place = ref.place
         if not place.endswith(".py") and not Path(place).exists():
             raise UsageError(f"There is no file and no folder {place}.")
         files = files_in(place) if Path(place).is_dir() else [place]
-        bots: dict[tuple[str, str], Offer] = {}
+        bots: dict[tuple[str, str], Registration] = {}
         for file in files:
             try:
                 bots |= {(file, name): offer for name, offer in self._bots_in(file).items()}
@@ -178,7 +180,7 @@ class Registry:
         ]
 
     def _consulting(self, entrant: Entrant) -> Entrant:
-        """The entrant with the bots that its options name; whoever is asked must be installed."""
+        """Return the entrant with the bots that it consults; those that its options name must be installed."""
         names = [str(entrant.settings[option.name]) for option in entrant.bot.options if option.kind == "bot"]
         for name in filter(None, names):
             if name not in self.bots:
@@ -187,23 +189,23 @@ class Registry:
             known = entrant.source == offer.source
             version = entrant.version if known else f"{entrant.version}, {name} {offer.version}"
             entrant = replace(entrant, consulted=(*entrant.consulted, offer.cls), version=version)
-            entrant = entrant.consulting(name, offer.known_by)
+            entrant = entrant.consulting(name, offer.source_digest)
         for name in consulted_in(entrant.sources):
             if name in self.bots:
-                entrant = entrant.consulting(name, self.bots[name].known_by)
+                entrant = entrant.consulting(name, self.bots[name].source_digest)
         return entrant
 
-    def _bots_in(self, path: str) -> dict[str, Offer]:
-        """The bots of a file, or of a folder that is a package, loaded once."""
+    def _bots_in(self, path: str) -> dict[str, Registration]:
+        """Return the bots of a file or package, which is loaded once."""
         if path not in self.files:
-            self.files[path] = file_offers(path, self.outside)
+            self.files[path] = bots_of_file(path, self.outside)
         return self.files[path]
 
     def add(self, plugin: ModuleType, source: str, version: str) -> None:
-        """Take in what a plugin module offers; what is wrong with it goes to `problems`."""
-        self._take(offers_of(plugin, source), source, version, plugin)
+        """Add what a plugin module offers; what is wrong with it is added to `problems`."""
+        self._add_contents(plugin_contents(plugin, source), source, version, plugin)
 
-    def _take(self, offered: PluginOffers, source: str, version: str, plugin: ModuleType | None) -> None:
+    def _add_contents(self, offered: PluginContents, source: str, version: str, plugin: ModuleType | None) -> None:
         self.problems += offered.problems
         if offered.listens and plugin is not None:
             self.listeners.append(ListenerPlugin(source, plugin))
@@ -215,7 +217,7 @@ class Registry:
                         f"already; rename it."
                     )
                 else:
-                    taken[cls.name] = Offer(cls, source, getattr(cls, "version", "") or version)
+                    taken[cls.name] = Registration(cls, source, getattr(cls, "version", "") or version)
         for each in offered.formats:
             if each.name in self.formats:
                 self.problems.append(f"Plugin {source}: its format {each.name!r} is skipped, there is one already.")
@@ -223,56 +225,56 @@ class Registry:
                 self.formats[each.name] = each
 
 
-def file_offers(path: str, outside: OutsideBots | None = None) -> dict[str, Offer]:
-    """The bots of a file, or of a folder that is a package, by name; loaded here, unless the way outside says no."""
+def bots_of_file(path: str, outside: RemoteLoader | None = None) -> dict[str, Registration]:
+    """Return the bots of a file or package by name. They are loaded here unless `outside` must describe them."""
     sources = sources_of(path)
     untrusted = _untrusted_reason(path, sources) if outside else ""
     if outside is None or outside.loads_here(untrusted):
-        offered = offers_of(load_file(path, sources), path)
+        offered = plugin_contents(load_file(path, sources), path)
     else:
         offered = checked(path, bots=outside.bots_in(path))
     if offered.problems:
         raise PluginError(" ".join(offered.problems))
-    bots: dict[str, Offer] = {}
+    bots: dict[str, Registration] = {}
     for cls in offered.bots:
         if cls.name in bots:
             raise PluginError(f"{path} has two bots that are called {cls.name}: rename one.")
         digest = file_digest(path, sources, cls.files)
-        bots[cls.name] = Offer(cls, path, cls.version or digest, digest, sources, untrusted)
+        bots[cls.name] = Registration(cls, path, cls.version or digest, digest, sources, untrusted)
     return bots
 
 
 def _untrusted_reason(path: str, sources: Mapping[str, bytes]) -> str:
-    """Why a file, or something that it loads, is somebody else's; empty if all is one's own."""
+    """Return why a file, or something that it loads, is untrusted; empty if everything is trusted."""
     file = bot_file(path)
     loaded = [file.parent / name for name in (*sources, *declared_in(path, sources))]
     return untrusted_reason([Path(path), *loaded]) or untrusted_folder_reason(file)
 
 
 def _enter_object(bot: Any) -> Entrant:
-    """An entrant for a class, an object of one, or a function `(view, actions) -> action`: what a notebook has."""
+    """Return an entrant for a class, an object of one, or a function `(view, actions) -> action`."""
     if isinstance(bot, Bot) and vars(bot):
         kept = ", ".join(vars(bot))
-        raise UsageError(f"{bot!r} has set {kept}, but each match gets an object of its own: give options, or a class.")
+        raise UsageError(f"{bot!r} has set {kept}, but each match gets a new object: give options, or a class.")
     cls: Any = bot if isinstance(bot, type) else type(bot) if isinstance(bot, Bot) else function_bot(bot)
     check_bot(cls)
     digest = class_digest(cls) if isinstance(bot, type | Bot) else source_digest(bot)
     return enter(cls, {}, "", cls.__module__, cls.version or digest, digest)
 
 
-def _called(alias: str, entered: list[Entrant]) -> Entrant:
-    """The one entrant that was named."""
+def _rename_single(alias: str, entered: list[Entrant]) -> Entrant:
+    """Return the only entrant under this name; raises UsageError if there are several."""
     if len(entered) > 1:
         names = ", ".join(entrant.spec for entrant in entered)
         raise UsageError(f"{alias} would be the name of {len(entered)} bots; say which one it is: {names}.")
-    return called(entered[0], alias)
+    return renamed(entered[0], alias)
 
 
 def load() -> Registry:
-    """All installed plugins, ours first, then the others by name."""
+    """Return a registry of all installed plugins: Arena's own first, then the others by name."""
     registry = Registry(formats=Formats(FORMATS.data))
     for found in installed_plugins():
-        registry._take(found.offers, found.source, found.version, found.module)
+        registry._add_contents(found.offers, found.source, found.version, found.module)
     if os.environ.get("ARENA_WEBHOOK"):
         _add_webhook(registry)
     if not registry.games:
@@ -281,7 +283,7 @@ def load() -> Registry:
 
 
 def _add_webhook(registry: Registry) -> None:
-    from harness.plugins.webhook import Webhook
+    from harness.plugins.webhook import Webhook  # loads an HTTP client, which hardly any command needs
 
     try:
         registry.listeners.append(ListenerPlugin("webhook", Webhook.from_environment(os.environ)))
@@ -290,7 +292,7 @@ def _add_webhook(registry: Registry) -> None:
 
 
 def bot_named(name: str) -> type[Bot]:
-    """The class of an installed bot, for bots that ask other bots."""
+    """Return the class of an installed bot, for bots that consult other bots."""
     bots = _installed().bots
     if name not in bots:
         raise UnknownName("bot", name, bots)
@@ -303,29 +305,29 @@ def _installed() -> Registry:
     return load()
 
 
-# House bots: who sits down where a table has more seats than bots were named.
+# Filler bots: they are seated where a table has more seats than bots were entered.
 
 
-LEAST_LIKED = "random"
-"""The bot whom nobody wants to play against: it comes after all others that are as quick."""
+LAST_FILLER = "random"
+"""The weakest opponent: seated after all others that are as quick."""
 
 
-def house_bots(registry: Registry, game: str, count: int, taken: Collection[str] = ()) -> list[str]:
-    """So many bots to enter for this game besides those `taken` (names of entrants), the same ones each time.
+def filler_bots(registry: Registry, game: str, count: int, taken: Collection[str] = ()) -> list[str]:
+    """Return `count` bots to enter for a game besides those `taken` (names of entrants); the same ones each time.
 
-    Quick ones come before slow ones, and those made for the game before those for any game. Where that does not
-    fill the table, they come again under names of their own: `random-2=random`. So any game can be filled.
+    Quick ones come before slow ones, and those made for the game before those for any game. If these are too few, they
+    are entered again under other names: `random-2=random`.
     """
     names = list(islice(_in_order(registry, game, taken), count))
     if len(names) < count:
-        raise UsageError(f"No installed bot plays {game}, so nobody can fill the table; name the bots with --bot.")
+        raise UsageError(f"No installed bot plays {game}, so the table cannot be filled.", fix="bots")
     return names
 
 
 def _in_order(registry: Registry, game: str, taken: Collection[str]) -> Iterator[str]:
     def suits(name: str) -> tuple[bool, bool, bool, str]:
         bot = registry.bots[name].cls
-        return not bot.by_default, not bot.games, name == LEAST_LIKED, name
+        return not bot.by_default, not bot.games, name == LAST_FILLER, name
 
     ranked = sorted((n for n, offer in registry.bots.items() if game in (offer.cls.games or (game,))), key=suits)
     yield from (name for name in ranked if name not in taken)

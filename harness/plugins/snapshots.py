@@ -95,12 +95,12 @@ def data_file(path: str, name: str) -> Path:
     if any(part.startswith(".") for part in inside.parts):
         raise PluginError(f"{path} says that it reads {name!r}: hidden files are no bot's data.")
     folders = (folder.joinpath(*inside.parts[:depth]) for depth in range(len(inside.parts)))
-    if any(map(is_of_a_run, folders)) or is_linked_to_a_run(file):
+    if any(map(is_run_folder, folders)) or is_linked_to_run(file):
         raise PluginError(f"{path} says that it reads {name!r}, which belongs to a run: no bot may see that.")
     return file
 
 
-def is_linked_to_a_run(file: Path) -> bool:
+def is_linked_to_run(file: Path) -> bool:
     """Whether a file is another name (a hard link) for what is in a run's folder.
 
     Package managers give files several names, too, so it is what is in it that tells.
@@ -115,7 +115,7 @@ def is_linked_to_a_run(file: Path) -> bool:
     return any(all(word in head for word in words) for words in _IN_A_RUN)
 
 
-def is_of_a_run(folder: Path) -> bool:
+def is_run_folder(folder: Path) -> bool:
     """Whether a folder is a run's."""
     return (folder / OF_A_RUN).exists()
 
@@ -188,7 +188,7 @@ def unpack_bundle(bundle: Bundle, home: str) -> Entrant:
 
 LIST = ".files"
 """What stands behind the name of a file in the name of the list beside it."""
-MOST_FILES, MOST_BYTES = 20_000, 1 << 30
+MAX_FILES, MAX_TOTAL_BYTES = 20_000, 1 << 30
 _JAVASCRIPT = (".js", ".mjs", ".cjs", ".ts")
 _LIBRARIES = ("lib", "lib64", "libexec", "conf")
 """What an installed program has beside its `bin` folder."""
@@ -240,7 +240,7 @@ class ProgramFiles:
                 links[name] = str(file.readlink())
                 continue
             try:
-                files[name] = read_regular_file(file, MOST_BYTES)
+                files[name] = read_regular_file(file, MAX_TOTAL_BYTES)
             except UnreadableFile as error:
                 raise UsageError(f"Cannot read {file}: {error}.") from error
             if file.stat().st_mode & 0o100:
@@ -262,10 +262,10 @@ class ProgramFiles:
 
     def _all(self) -> list[Path]:
         found = sorted({file for number in self.own for file in _belonging(Path(self.argv[number]))})
-        if len(found) > MOST_FILES or sum(file.stat().st_size for file in found if file.is_file()) > MOST_BYTES:
+        if len(found) > MAX_FILES or sum(file.stat().st_size for file in found if file.is_file()) > MAX_TOTAL_BYTES:
             raise UsageError(
-                f"The program {self.argv[self.own[0]]} comes with more than {MOST_FILES:,} files or "
-                f"{MOST_BYTES >> 20} MB: name fewer of them."
+                f"The program {self.argv[self.own[0]]} comes with more than {MAX_FILES:,} files or "
+                f"{MAX_TOTAL_BYTES >> 20} MB: name fewer of them."
             )
         return found
 
@@ -328,7 +328,7 @@ def _listed(listed: Path, name: str) -> Iterator[Path]:
         raise UsageError(f"{listed} lists {name!r}: hidden files are no program's.")
     if there.is_dir():
         yield from _tree(there)
-    elif is_of_a_run(there.parent) or is_linked_to_a_run(there):
+    elif is_run_folder(there.parent) or is_linked_to_run(there):
         raise UsageError(f"{listed} lists {name!r}, which belongs to a run: no bot may see that.")
     else:
         yield there
@@ -342,14 +342,14 @@ def _tree(folder: Path) -> Iterator[Path]:
                 f"A program cannot have all of {folder}, where your own files are: name a folder of its own."
             )
     for path, folders, files in os.walk(folder):
-        if is_of_a_run(Path(path)):
+        if is_run_folder(Path(path)):
             folders.clear()
             continue
         folders[:] = sorted(name for name in folders if name != ".git")
         for name in sorted([*files, *(each for each in folders if Path(path, each).is_symlink())]):
             file = Path(path, name)
             inside = file.resolve().is_relative_to(folder.resolve())
-            if inside and (file.is_file() or file.is_symlink()) and not is_linked_to_a_run(file):
+            if inside and (file.is_file() or file.is_symlink()) and not is_linked_to_run(file):
                 yield file
 
 
@@ -404,7 +404,7 @@ def _in_place() -> dict[str, str]:
     return {
         name: spec.origin
         for distribution in distributions()
-        for name, spec in specs_in_place(distribution).items()
+        for name, spec in editable_modules(distribution).items()
         if spec.origin is not None
     }
 
@@ -417,7 +417,7 @@ def project_of(distribution: Distribution) -> Path | None:
     return Path(unquote(urlsplit(about.get("url", "")).path))
 
 
-def specs_in_place(distribution: Distribution) -> dict[str, ModuleSpec]:
+def editable_modules(distribution: Distribution) -> dict[str, ModuleSpec]:
     """The packages and modules that Python finds in the folder that a distribution is developed in, if there is one."""
     project = project_of(distribution)
     if project is None:

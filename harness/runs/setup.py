@@ -24,7 +24,7 @@ from harness.core.options import BotLimits, run_options
 from harness.core.plan import LEAGUE, GamePlan, Plan
 from harness.core.records import GameRecord, Isolation, MatchSpec, Value
 from harness.core.table import Table
-from harness.executors.base import OutsideProcesses, Roster
+from harness.executors.base import Roster, SandboxLoader
 from harness.match.referee import play
 from harness.plugins.discovery import shown
 from harness.plugins.entrants import BotInfo, Entrant, check_distinct, split_options, unknown_games
@@ -71,7 +71,7 @@ def installed(isolate: Isolation = "auto", strict: bool = False) -> Registry:
     Bots that are to be confined, being named by a file or a command, are asked what they are in processes of their own.
     """
     registry = load()
-    registry.outside = OutsideProcesses(isolate)
+    registry.outside = SandboxLoader(isolate)
     if registry.problems and strict:
         raise PluginError(" ".join(registry.problems))
     return registry

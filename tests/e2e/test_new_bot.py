@@ -88,11 +88,11 @@ def test_new_python_bots_are_tidy():  # and typed: tests/architecture/test_typin
 
 def test_a_game_without_a_template_of_its_own_gets_one_for_any_game():
     from harness.cli.new_bot import make
-    from harness.plugins.registry import Offer, load
+    from harness.plugins.registry import Registration, load
     from tests.bots.nim import Nim
 
     registry = load()
-    registry.games[Nim.name] = Offer(Nim, "here", "")
+    registry.games[Nim.name] = Registration(Nim, "here", "")
     paths = make(registry, "nimble", Nim.name, "python", Path())
     text = next(path for path in paths if path.name == "nimble_bot.py").read_text()
     assert f'games = ("{Nim.name}",)' in text

@@ -11,7 +11,7 @@ import tempfile
 import pytest
 
 from harness.core.errors import PluginError, UsageError
-from harness.executors.base import OutsideProcesses
+from harness.executors.base import SandboxLoader
 from harness.isolation import doctor
 from harness.plugins.entrants import check_distinct
 from harness.plugins.registry import Registry, load
@@ -23,7 +23,7 @@ GOOD = f"{sys.executable} -S {HOSTILE / 'leaves_children.py'}"
 
 def connected(isolate: str = "off") -> Registry:
     registry = load()
-    registry.outside = OutsideProcesses(isolate)
+    registry.outside = SandboxLoader(isolate)
     return registry
 
 

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from harness.core.errors import ArenaError, PluginError, UsageError
-from harness.executors.base import OutsideProcesses
+from harness.executors.base import SandboxLoader
 from harness.plugins.registry import Registry
 from tests.support.cli import arena
 from tests.support.waiting import within
@@ -68,7 +68,7 @@ FORGED = [
 
 
 def registry() -> Registry:
-    return Registry(outside=OutsideProcesses("on"))
+    return Registry(outside=SandboxLoader("on"))
 
 
 def forger(tmp_path, said):

@@ -12,7 +12,7 @@ import pytest
 
 from harness import open_run
 from harness.core.errors import PluginError, UsageError
-from harness.executors.base import OutsideProcesses
+from harness.executors.base import SandboxLoader
 from harness.isolation import confine, doctor
 from harness.isolation.entrants import IsolationPolicy, files_of_command, isolate
 from harness.plugins.registry import load
@@ -86,7 +86,7 @@ def contest(tmp_path, monkeypatch):
 
 def entering(bot):
     registry = load()
-    registry.outside = OutsideProcesses("on")
+    registry.outside = SandboxLoader("on")
     return registry.entrants([bot])
 
 

@@ -20,7 +20,7 @@ from harness.isolation.launch import Launch, with_absolute_paths
 from harness.isolation.process import Process
 from harness.isolation.protocol import MAX_LINE_BYTES
 from harness.match.faults import BotFault
-from harness.plugins.entrants import called
+from harness.plugins.entrants import renamed
 from harness.runs.setup import installed
 from tests.isolation.support import PATIENT, REGISTRY, job, seated
 from tests.support.waiting import PATIENCE, wait_for
@@ -86,7 +86,7 @@ def test_a_large_field_of_isolated_bots_keeps_a_bounded_number_of_processes(monk
     monkeypatch.setattr(process_lru(), "max_idle", most)
     bot = REGISTRY.entrant("random")
     names = [f"bot-{number}" for number in range(16)]
-    table = seated([called(bot, name) for name in names], limits=PATIENT)
+    table = seated([renamed(bot, name) for name in names], limits=PATIENT)
     jobs = [job(number, "el-paso", *names[number : number + 4]) for number in range(0, 16, 4)]
     kept = []
     with SerialExecutor(table, PATIENT) as executor:

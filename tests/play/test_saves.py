@@ -15,7 +15,7 @@ from harness.cli.main import main
 from harness.core.records import GameRecord
 from harness.play.session import new_match
 from harness.play.terminal import Dialogue
-from harness.plugins.registry import Offer, load
+from harness.plugins.registry import Registration, load
 from harness.runs.request import RunRequest
 from harness.runs.store import lock
 from tests.bots.nim import Nim
@@ -51,7 +51,7 @@ class Crowd(Nim):
 @pytest.mark.parametrize("named", [(), ("random",), ("flat-mc:iterations=3", "random")])
 def test_the_table_is_filled_in_a_game_without_bots_of_its_own(named):
     registry = load()
-    registry.games[Crowd.name] = Offer(Crowd, "a stranger", "1")
+    registry.games[Crowd.name] = Registration(Crowd, "a stranger", "1")
     saved = new_match(RunRequest(games=(Crowd.name,), bots=named, seed=1, name="a"), registry, 0, "")
     assert saved.match.spec.seats[0] == "human"
     others = saved.match.spec.seats[1:]

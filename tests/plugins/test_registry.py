@@ -13,7 +13,7 @@ from harness.core.errors import PluginError, UnknownName
 from harness.plugins import discovery
 from harness.plugins import registry as plugins
 from harness.plugins.entrants import unknown_games
-from harness.plugins.registry import Registry, house_bots
+from harness.plugins.registry import Registry, filler_bots
 
 
 class Sprinter(Bot):
@@ -216,25 +216,25 @@ def test_an_installed_bot_is_found_by_its_name():
 
 
 def test_house_bots_are_those_made_for_the_game_then_quick_ones_then_slow_ones(registry):
-    assert house_bots(registry, "gnadenlos", 0) == []
-    assert house_bots(registry, "gnadenlos", 2) == ["broker", "debtor"]
-    assert house_bots(registry, "gnadenlos", 3, {"broker", "miser"}) == ["debtor", "random", "flat-mc"]
+    assert filler_bots(registry, "gnadenlos", 0) == []
+    assert filler_bots(registry, "gnadenlos", 2) == ["broker", "debtor"]
+    assert filler_bots(registry, "gnadenlos", 3, {"broker", "miser"}) == ["debtor", "random", "flat-mc"]
     registry.add(plugin(arena_bots=[Sprinter]), "pack", "1")
-    assert house_bots(registry, "gnadenlos", 5)[3:] == ["sprinter", "random"]  # random is nobody's first choice
+    assert filler_bots(registry, "gnadenlos", 5)[3:] == ["sprinter", "random"]  # random is nobody's first choice
 
 
 def test_house_bots_fill_any_table_of_a_game_without_bots_of_its_own(registry):
-    filled = house_bots(registry, "tarock", 5, {"random-2"})
+    filled = filler_bots(registry, "tarock", 5, {"random-2"})
     assert filled == ["random", "flat-mc", "ismcts", "random-3=random", "random-4=random"]
     registry.bots = {"broker": registry.bots["broker"]}
     with pytest.raises(UsageError, match="No installed bot plays tarock"):
-        house_bots(registry, "tarock", 1)
+        filler_bots(registry, "tarock", 1)
 
 
 def test_a_house_bot_is_never_one_of_a_file(registry, tmp_path):
     (tmp_path / "mine.py").write_text(FILE)
     registry.entrants([f"{tmp_path / 'mine.py'}::alpha"])
-    assert "beta" not in house_bots(registry, "tarock", 4)
+    assert "beta" not in filler_bots(registry, "tarock", 4)
 
 
 def test_games_that_nobody_has_installed_are_named_with_the_nearest_one(registry):
