@@ -25,24 +25,24 @@ from harness.core.errors import PluginError, UsageError, reason_of
 from harness.core.files import MAX_DATA_BYTES, UnreadableFile, read_regular_file
 from harness.core.options import digest_of
 
-# Bots in files: what belongs to one, and an import that keeps the versions of a bot apart.
+# Bots in files: which files belong to a bot, and an import that keeps versions of a bot separate.
 #
-# Two versions of a bot may each have a `helpers.py` beside them. So every bot's file is imported as a package of its
-# own: whatever it, or a module beside it, imports from its folder becomes a submodule of that package, at import and
-# in the middle of a match alike. Python has no hook that knows who imports; what does know is `__import__`, which
-# these modules get in builtins of their own.
+# Two versions of a bot may each have a `helpers.py` beside them. So every bot's file is imported as a separate package:
+# what it, or a module beside it, imports from its folder becomes a submodule of that package, at import and in the
+# middle of a match alike. Python's import hooks do not know which module imports. `__import__` does, so these modules
+# get builtins with another `__import__`.
 
 
 OURS = ("harness", "engines", "bots")
-"""Names that always mean arena's own packages, whatever lies beside a bot."""
+"""Names that always mean Arena's own packages, even if a bot has modules of that name beside it."""
 MAX_SOURCE_BYTES = 1 << 26
-"""Bytes of all modules of a bot in a file together."""
+"""Limit for all modules of a bot in a file together."""
 _MODULE = "arena_file_"
 _START = "__init__.py"
 
 
 def bot_file(path: str) -> Path:
-    """The file that is imported for a path: the file itself, or the beginning of a package."""
+    """Return the file to import for a path: the file itself, or the `__init__.py` of a package."""
     place = Path(path)
     file = (place / _START if place.is_dir() else place).resolve()
     if not file.is_file():
@@ -51,10 +51,10 @@ def bot_file(path: str) -> Path:
 
 
 def sources_of(path: str) -> dict[str, bytes]:
-    """A bot's file and the modules beside it that it imports, wherever in its code: path from its folder -> content.
+    """Return a bot's file and the modules beside it that it imports anywhere: path relative to its folder -> content.
 
-    They are read, not run. A package has all of its modules. A link of somebody else that leads out of the folder is
-    refused: whoever made it may not be able to read what this process can.
+    They are read, not run. A package has all of its modules. A link of another user that leads out of the folder is
+    refused: that user may not be allowed to read what this process can.
     """
     file = bot_file(path)
     folder, found, room = file.parent, dict[str, bytes](), MAX_SOURCE_BYTES
@@ -64,7 +64,7 @@ def sources_of(path: str) -> dict[str, bytes]:
         name = one.relative_to(folder).as_posix()
         if name not in found:
             if one.is_symlink() and not one.resolve().is_relative_to(folder) and not _is_ours(one):
-                raise UsageError(f"Cannot read {one}: somebody else's link leads out of the folder.")
+                raise UsageError(f"Cannot read {one}: another user's link leads out of the folder.")
             try:
                 found[name] = read_regular_file(one, room)
             except UnreadableFile as error:
@@ -82,7 +82,7 @@ def _imported_by(folder: Path, file: Path, text: bytes) -> Iterator[Path]:
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError):
-        return  # whoever imports it will be told
+        return  # the error is reported when it is imported
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
@@ -96,7 +96,7 @@ def _imported_by(folder: Path, file: Path, text: bytes) -> Iterator[Path]:
 
 
 def _modules(folder: Path, words: Sequence[str]) -> Iterator[Path]:
-    """The files behind `a.b.c`, as far as they are there."""
+    """Yield the existing files of `a.b.c`."""
     if words[0] in OURS:
         return
     for depth in range(1, len(words) + 1):
@@ -105,14 +105,14 @@ def _modules(folder: Path, words: Sequence[str]) -> Iterator[Path]:
 
 
 def load_file(path: str, sources: Mapping[str, bytes] | None = None, prints: TextIO | None = None) -> ModuleType:
-    """Imports a bot's file, or a package of one; `sources` are its texts where they may have changed since.
+    """Import a bot's file or package and return the module; `sources` are its texts, if the files may have changed.
 
     What it prints goes to stderr, or to `prints`: it is not our output.
     """
     file = bot_file(path)
     home = _Home(file, sources_of(path) if sources is None else sources)
     for known in [name for name in sys.modules if name == home.name or name.startswith(f"{home.name}.")]:
-        del sys.modules[known]  # of an earlier version, perhaps
+        del sys.modules[known]  # it may be of an earlier version
     spec = spec_from_file_location(
         home.name, file, loader=_BotLoader(home.name, str(file), home), submodule_search_locations=[str(home.folder)]
     )
@@ -135,7 +135,7 @@ def load_file(path: str, sources: Mapping[str, bytes] | None = None, prints: Tex
 
 
 class _Home:
-    """The folder of a bot's file, as far as its own imports go."""
+    """The folder of a bot's file, and the imports from it."""
 
     def __init__(self, file: Path, sources: Mapping[str, bytes]) -> None:
         self.file, self.folder, self.sources, self.whole = file, file.parent, sources, file.name == _START
@@ -145,7 +145,7 @@ class _Home:
         self._known: dict[str, str | None] = {}
 
     def kept(self, path: str) -> bytes | None:
-        """The text of a file of this folder that belongs to the bot."""
+        """Return the text of a file in this folder that belongs to the bot; None for other files."""
         place = Path(path)
         if not place.is_relative_to(self.folder):
             return None
@@ -163,7 +163,7 @@ class _Home:
         return builtins.__import__(full, globals, locals, fromlist, 0) if fromlist else sys.modules[inside]
 
     def inside(self, top: str) -> str | None:
-        """The name under which a module beside the bot is imported; None for all others."""
+        """Return the name under which a module beside the bot is imported; None for other modules."""
         if top not in self._known:
             self._known[top] = self._look_for(top)
         return self._known[top]
@@ -174,47 +174,47 @@ class _Home:
         if self.whole:
             return self.name if top == self.folder.name else None
         spec = PathFinder.find_spec(top, [str(self.folder)])
-        if spec is None or spec.origin is None:  # a mere folder is no module
+        if spec is None or spec.origin is None:  # a folder without __init__.py is no module
             return None
         if Path(spec.origin).resolve() == self.file and PathFinder.find_spec(top) is not None:
-            return None  # a bot in torch.py that imports torch does not mean itself
+            return None  # a bot in torch.py that imports torch means the library
         loaded = vars(sys.modules[top]).get("__file__") if top in sys.modules else None
         if loaded and Path(loaded).resolve() == Path(spec.origin).resolve():
-            return None  # it is an installed package as well: there is one of it
+            return None  # it is an installed package, too, and must not be loaded twice
         return f"{self.name}.{top}"
 
 
 class _BotLoader(SourceFileLoader):
-    """Reads a bot's modules from the texts that were kept, and leaves no bytecode beside them."""
+    """Loads a bot's modules from the texts that were read first, and writes no bytecode beside them."""
 
     def __init__(self, name: str, path: str, home: _Home) -> None:
         super().__init__(name, path)
         self.home = home
 
     def get_data(self, path: str) -> bytes:
-        """The text of a module."""
+        """Return the text of a module."""
         kept = self.home.kept(str(path))
         return super().get_data(path) if kept is None else kept
 
     def path_stats(self, path: str) -> Any:
-        """Says nothing: old bytecode is never used for a text that was edited in the same second."""
+        """Raise OSError, so that no old bytecode is used for a text that was edited in the same second."""
         raise OSError(f"no bytecode is kept for {path}")
 
     def exec_module(self, module: ModuleType) -> None:
-        """Runs it, with imports that look beside it first."""
+        """Run the module, with imports that search beside it first."""
         vars(module)["__builtins__"] = self.home.builtins
         super().exec_module(module)
 
 
 class _BotFinder:
-    """Finds the modules beside the bots' files that have been loaded: by their full names, and for whoever asks by a
-    plain name on behalf of a bot (`importlib.import_module`, a pickle), by looking who that is."""
+    """Finds the modules beside loaded bots' files: by their full names, and by plain names for code that imports on
+    behalf of a bot (`importlib.import_module`, pickle). The call stack shows which bot that is."""
 
     def __init__(self) -> None:
         self.homes: dict[str, _Home] = {}
 
     def find_spec(self, name: str, path: Sequence[str] | None, _target: object = None) -> ModuleSpec | None:
-        """As Python's own finder, with our loader for Python files."""
+        """Return what Python's own finder returns, with our loader for Python files."""
         home = self.homes.get(name.partition(".")[0])
         if home is None:
             return ModuleSpec(name, _PlainNameLoader()) if self.meant_by(name) else None
@@ -224,7 +224,7 @@ class _BotFinder:
         return spec
 
     def meant_by(self, name: str) -> ModuleType | None:
-        """The module that the bot in whose name somebody imports means by a plain name, if it lies beside it."""
+        """Return the module beside the bot on the call stack that has this plain name; None if there is none."""
         top, _, rest = name.partition(".")
         if top in OURS or top in sys.stdlib_module_names:
             return None
@@ -238,7 +238,7 @@ class _BotFinder:
         return None
 
     def by_plain_name(self, name: str) -> None:
-        """Lets a module beside a bot be found in sys.modules by its plain name, if that means nothing else."""
+        """Register a module beside a bot in sys.modules under its plain name, unless that is in use."""
         words = name.split(".")
         for depth in range(1, len(words) + 1):
             plain = ".".join(words[:depth])
@@ -246,34 +246,34 @@ class _BotFinder:
 
 
 class _PlainName(ModuleType):
-    """Stands for the modules of one name beside several bots: each bot that looks sees its own."""
+    """Stands for the modules of one name beside several bots: each bot sees its own."""
 
     def __getattr__(self, attribute: str) -> Any:
         module = _FINDER.meant_by(self.__name__)
         if module is None:
-            raise AttributeError(f"{self.__name__} lies beside a bot: nobody else has it")
+            raise AttributeError(f"{self.__name__} lies beside a bot, and only that bot can use it")
         return getattr(module, attribute)
 
 
 class _PlainNameLoader(Loader):
-    """Makes such a stand-in."""
+    """Loads a _PlainName."""
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        """The stand-in."""
+        """Return the module."""
         return _PlainName(spec.name)
 
     def exec_module(self, module: ModuleType) -> None:
-        """There is nothing to run."""
+        """Do nothing: there is no code to run."""
 
 
 _FINDER: Any = _BotFinder()
 
 
-# What a bot is, whatever version it says it has: a digest of its source, and of the data that it declares.
+# Digests: they identify a bot by its source and its data files, whatever version it declares.
 
 
 def digest_of_files(files: Mapping[str, bytes]) -> str:
-    """What identifies these files: their names and contents."""
+    """Return the digest of files, by their names and contents."""
     total = sha256()
     for name, content in sorted(files.items()):
         total.update(f"{name}\0{len(content)}\0".encode() + content)
@@ -281,24 +281,24 @@ def digest_of_files(files: Mapping[str, bytes]) -> str:
 
 
 def file_digest(path: str, sources: Mapping[str, bytes], data: tuple[str, ...] = ()) -> str:
-    """Of a bot in a file: the file with the modules beside it that it imports, and the data files that it declares."""
+    """Return the digest of a bot in a file: the file, the modules beside it that it imports, and its data files."""
     folder = bot_file(path).parent
     files, room = {}, MAX_DATA_BYTES
     for name in data:
         file = (folder / name).resolve()
         if not file.is_relative_to(folder) or not file.is_file():
-            raise PluginError(f"{path} says that it reads {name!r}, which is no file in its folder.")
+            raise PluginError(f"{path} declares {name!r}, which is no file in its folder.")
         try:
             content = read_regular_file(file, room)
         except UnreadableFile as error:
-            raise PluginError(f"{path} says that it reads {name!r}: {error}.") from error
+            raise PluginError(f"{path} declares {name!r}, which cannot be read: {error}.") from error
         room -= len(content)
         files[f"data:{name}"] = content
     return digest_of_files({**sources, **files})
 
 
 def class_digest(cls: type[Any]) -> str:
-    """Of a class that was imported: all files of its package; its own source if it is in none."""
+    """Return the digest of an imported class: all files of its package, or its source if it is in no package."""
     module = sys.modules.get(cls.__module__)
     top = sys.modules.get(cls.__module__.partition(".")[0])
     file = getattr(top, "__file__", None) or getattr(module, "__file__", None)
@@ -308,7 +308,7 @@ def class_digest(cls: type[Any]) -> str:
 
 
 def consulted_in(sources: Mapping[str, bytes]) -> list[str]:
-    """The bots that these texts ask for by name: `bot_named("outlaw")`."""
+    """Return the bots that these texts consult by name: `bot_named("outlaw")`."""
     found: dict[str, None] = {}
     for text in sources.values():
         with suppress(SyntaxError, ValueError):
@@ -322,7 +322,7 @@ def consulted_in(sources: Mapping[str, bytes]) -> list[str]:
 
 @cache
 def _package_digest(file: str) -> str:
-    """All files of the package that begins with this one; of a single module, this one."""
+    """Return the digest of all files of the package with this `__init__.py`, or of a single module."""
     place = Path(file)
     if place.name != "__init__.py":
         return digest_of_files({place.name: place.read_bytes()})
@@ -330,50 +330,50 @@ def _package_digest(file: str) -> str:
     files = [
         path
         for path in folder.rglob("*")
-        if path.is_file() and "__pycache__" not in path.parts and not is_compiled_twin(path)  # the same bot, quicker
+        if path.is_file() and "__pycache__" not in path.parts and not is_compiled_twin(path)  # the same code, compiled
     ]
     return digest_of_files({path.relative_to(folder).as_posix(): path.read_bytes() for path in files})
 
 
 def source_digest(thing: Any) -> str:
-    """Of a class or function that was typed somewhere: its source, and what it leans on in the place where that was.
+    """Return the digest of a class or function from a notebook or script: its source, and what it uses there.
 
-    That is other functions and classes there, what closures hold, and plain values; not what cannot be told apart from
-    run to run.
+    That is other functions and classes, values in closures, and simple values; not objects whose text differs from run
+    to run.
     """
-    told: dict[Hashable, str] = {}
-    _tell(thing, told)
-    return digest_of("\n".join(told.values()))
+    texts: dict[Hashable, str] = {}
+    _collect_texts(thing, texts)
+    return digest_of("\n".join(texts.values()))
 
 
-def _tell(thing: Any, told: dict[Hashable, str]) -> None:
-    if id(thing) in told:
+def _collect_texts(thing: Any, texts: dict[Hashable, str]) -> None:
+    if id(thing) in texts:
         return
-    told[id(thing)] = _text_of(thing)
-    functions = [thing] if isfunction(thing) else [_plain(each) for each in vars(thing).values()]
+    texts[id(thing)] = _text_of(thing)
+    functions = [thing] if isfunction(thing) else [_function_of(each) for each in vars(thing).values()]
     for function in filter(isfunction, functions):
-        for name, value in sorted(_leans_on(function).items()):
+        for name, value in sorted(_used_names(function).items()):
             if getattr(value, "__module__", None) == function.__module__ and (isfunction(value) or isclass(value)):
-                _tell(value, told)
+                _collect_texts(value, texts)
             elif isinstance(value, _SIMPLE):
-                told[id(function), name] = f"{name} = {_value_text(value)}"
-            elif hasattr(value, "tobytes") and hasattr(value, "dtype"):  # an array: the weights of a network, perhaps
-                told[id(function), name] = f"{name} = {value.dtype} {sha256(value.tobytes()).hexdigest()}"
+                texts[id(function), name] = f"{name} = {_value_text(value)}"
+            elif hasattr(value, "tobytes") and hasattr(value, "dtype"):  # an array, such as the weights of a network
+                texts[id(function), name] = f"{name} = {value.dtype} {sha256(value.tobytes()).hexdigest()}"
     for base in getattr(thing, "__bases__", ()):
         if base.__module__ == thing.__module__:
-            _tell(base, told)
+            _collect_texts(base, texts)
 
 
 _SIMPLE = (bool, int, float, complex, str, bytes, type(None), tuple, list, dict, set, frozenset)
 
 
-def _plain(member: Any) -> Any:
-    """The function behind a method of a class."""
+def _function_of(member: Any) -> Any:
+    """Return the function of a method or property."""
     return getattr(member, "__func__", None) or getattr(member, "fget", None) or member
 
 
-def _leans_on(function: Any) -> dict[str, Any]:
-    """The names that a function uses from outside, with what they mean now."""
+def _used_names(function: Any) -> dict[str, Any]:
+    """Return the global names and closure variables that a function uses, with their current values."""
     code = function.__code__
     names, waiting = set(code.co_names), list(code.co_consts)
     while waiting:
@@ -383,13 +383,13 @@ def _leans_on(function: Any) -> dict[str, Any]:
             waiting += inner.co_consts
     found = {name: function.__globals__[name] for name in names if name in function.__globals__}
     for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=False):
-        with suppress(ValueError):  # it is empty yet
+        with suppress(ValueError):  # not assigned yet
             found[name] = cell.cell_contents
     return found
 
 
 def _value_text(value: Any) -> str:
-    """A plain value; the order of a set is not one of its properties."""
+    """Return a simple value as text; the order of a set does not count."""
     if isinstance(value, set | frozenset):
         return f"{{{', '.join(sorted(map(_value_text, value)))}}}"
     if isinstance(value, dict):

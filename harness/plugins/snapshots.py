@@ -24,20 +24,20 @@ from harness.plugins.bot_files import OURS, bot_file, digest_of_files, sources_o
 from harness.plugins.entrants import BotDescription, Entrant
 from harness.plugins.wheel_unpacking import write_once
 
-# Snapshots: all that belongs to a bot, copied into a folder of its own, which is named by what is in it.
+# Snapshots: copies of all files of a bot, in a folder that is named by their digest.
 #
-# A bot in a process of its own sees its snapshot instead of the folder that it comes from. So it reads nothing else
-# that lies there, and it stays what it was when it was entered, whatever its author does to the files meanwhile.
+# A sandboxed bot sees its snapshot instead of its folder. So it can read nothing else in that folder, and it stays as
+# it was entered, whatever its author does to the files meanwhile.
 
 
-OF_A_RUN = "run.json"
-"""A folder with this file in it is a run's: its seed is in there."""
-_IN_A_RUN = (
+RUN_FILE = "run.json"
+"""A folder with this file is that of a run; the file holds the seed, which no bot may see."""
+_WORDS_OF_RUNS = (
     (b'"plan":', b'"entrants":', b'"seed":'),
     (b'"seats":', b'"actions":', b'"seed":'),
     (b'{"match":', b'"notes":'),
 )
-"""What stands in run.json, in records, and in the notes of bots."""
+"""Words that occur together in run.json, in records, or in the notes of bots."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,30 +47,30 @@ class Snapshot:
     files: Mapping[str, bytes]
     """By their paths in the snapshot."""
     start: str = ""
-    """What is loaded of it: a path in the snapshot."""
+    """The file or package to load: a path in the snapshot."""
     runnable: frozenset[str] = frozenset()
-    """Those that are programs."""
+    """The files that are executable."""
     links: Mapping[str, str] = field(default_factory=dict)
-    """Links within the snapshot, and where each leads from its folder."""
+    """Symbolic links within the snapshot, and their targets relative to their folders."""
 
     @property
     def digest(self) -> str:
-        """What identifies it."""
+        """Return the digest of its files and links."""
         links = {f"link:{name}": target.encode() for name, target in self.links.items()}
         return digest_of_files({**self.files, **links})
 
     @property
     def name(self) -> str:
-        """What its folder is called."""
+        """Return the name of its folder."""
         return self.digest.partition(":")[2]
 
     def write(self, home: str) -> Path:
-        """Writes it into a folder below `home`, for everybody to read; where that is. The same one is written once."""
+        """Write it into a folder below `home` that all users may read, and return that; it is written only once."""
         return write_once(Path(home, self.name), self.files, self.runnable, self.links)
 
 
 def bot_snapshot(path: str, sources: Mapping[str, bytes], data: Iterable[str] = ()) -> Snapshot:
-    """Of a bot in a file or a package: its texts as they were loaded, and the data files that it declares."""
+    """Return a snapshot of a bot in a file or package: its texts as they were loaded, and its data files."""
     file = bot_file(path)
     folder = file.parent
     package = f"{folder.name}/" if file.name == "__init__.py" else ""
@@ -78,32 +78,32 @@ def bot_snapshot(path: str, sources: Mapping[str, bytes], data: Iterable[str] = 
     try:
         files |= {package + name: read_regular_file(data_file(path, name), MAX_DATA_BYTES) for name in data}
     except UnreadableFile as error:
-        raise PluginError(f"{path}: a file that it says it reads cannot be read: {error}.") from error
+        raise PluginError(f"{path}: a data file that it declares cannot be read: {error}.") from error
     return Snapshot(files, package.rstrip("/") or file.name)
 
 
 def data_file(path: str, name: str) -> Path:
-    """The data file that a bot in `path` declares under this name; raises PluginError if it cannot have it.
+    """Return the data file that a bot in `path` declares under this name; raises PluginError if it may not have it.
 
-    It is copied to where the bot may read it, so a stranger must not be able to name what is not his.
+    The file is copied to where the bot may read it, so an untrusted bot must not get a file that is not its own.
     """
     folder = bot_file(path).parent
     file = (folder / name).resolve()
     if not file.is_relative_to(folder) or not file.is_file():
-        raise PluginError(f"{path} says that it reads {name!r}, which is no file in its folder.")
+        raise PluginError(f"{path} declares {name!r}, which is no file in its folder.")
     inside = file.relative_to(folder)
     if any(part.startswith(".") for part in inside.parts):
-        raise PluginError(f"{path} says that it reads {name!r}: hidden files are no bot's data.")
+        raise PluginError(f"{path} declares {name!r}, but no bot may read hidden files.")
     folders = (folder.joinpath(*inside.parts[:depth]) for depth in range(len(inside.parts)))
     if any(map(is_run_folder, folders)) or is_linked_to_run(file):
-        raise PluginError(f"{path} says that it reads {name!r}, which belongs to a run: no bot may see that.")
+        raise PluginError(f"{path} declares {name!r}, which belongs to a run: no bot may read that.")
     return file
 
 
 def is_linked_to_run(file: Path) -> bool:
-    """Whether a file is another name (a hard link) for what is in a run's folder.
+    """Return whether a file is a hard link to a file of a run.
 
-    Package managers give files several names, too, so it is what is in it that tells.
+    Package managers use hard links, too, so the content decides.
     """
     try:
         if file.stat().st_nlink < 2:
@@ -111,20 +111,19 @@ def is_linked_to_run(file: Path) -> bool:
         with file.open("rb") as opened:
             head = opened.read(1 << 16)
     except OSError:
-        return False  # whoever reads it will be told
-    return any(all(word in head for word in words) for words in _IN_A_RUN)
+        return False  # the caller gets the error when it reads the file
+    return any(all(word in head for word in words) for words in _WORDS_OF_RUNS)
 
 
 def is_run_folder(folder: Path) -> bool:
-    """Whether a folder is a run's."""
-    return (folder / OF_A_RUN).exists()
+    """Return whether a folder is that of a run."""
+    return (folder / RUN_FILE).exists()
 
 
 def declared_in(path: str, sources: Mapping[str, bytes]) -> list[str]:
-    """Data files that a bot's texts declare in plain words, `files = ("weights.npz",)`, as far as they are there.
+    """Return the existing data files that a bot's texts declare as literals, `files = ("weights.npz",)`.
 
-    A file is loaded to be asked what it declares, and it may read its data when it is loaded: so this is found out
-    beforehand, without running anything.
+    A bot may read its data while it is loaded, so this must be known before it is loaded, without running anything.
     """
     found = dict.fromkeys(name for text in sources.values() for name in _declared(text))
     folder = bot_file(path).parent
@@ -135,7 +134,7 @@ def _declared(text: bytes) -> Iterator[str]:
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError):
-        return  # whoever imports it will be told
+        return  # the error is reported when it is imported
     for cls in ast.walk(tree):
         for line in cls.body if isinstance(cls, ast.ClassDef) else ():
             targets = line.targets if isinstance(line, ast.Assign) else [getattr(line, "target", None)]
@@ -178,38 +177,38 @@ def unpack_bundle(bundle: Bundle, home: str) -> Entrant:
     return replace(bundle.entrant, source=str(bundle.files.write(home) / bundle.files.start))
 
 
-# What belongs to a program that was entered by a command: the files that the command names, and what they list.
+# Files of a program that was entered by a command: those that the command names, and those that these list.
 #
-# A program is not asked what it reads before it runs, and nobody can see it in its code. So the rule is short: it has
-# the files and folders that are words of its command; a Python file also has the modules beside it that it imports,
-# one of JavaScript its package.json; and any file may have a list beside it, `bot.js.files` beside `bot.js`, of what
-# else it needs from its folder.
+# A program cannot be asked what it reads before it runs, and its code does not show it. So the rule is simple: it has
+# the files and folders that are words of its command. A Python file also has the modules beside it that it imports, a
+# JavaScript file its package.json. Any file may have a list beside it, `bot.js.files` beside `bot.js`, of what else it
+# needs from its folder.
 
 
 LIST = ".files"
-"""What stands behind the name of a file in the name of the list beside it."""
+"""Suffix of the list beside a file."""
 MAX_FILES, MAX_TOTAL_BYTES = 20_000, 1 << 30
 _JAVASCRIPT = (".js", ".mjs", ".cjs", ".ts")
 _LIBRARIES = ("lib", "lib64", "libexec", "conf")
-"""What an installed program has beside its `bin` folder."""
+"""Folders of an installed program beside its `bin` folder."""
 _ENVIRONMENT = ("pyvenv.cfg", "conda-meta")
-"""What makes a folder an environment, which holds installed programs and nothing else."""
+"""A folder with one of these is an environment, which holds nothing but installed programs."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProgramFiles:
-    """A command, what of it is copied, and what it needs to read where it is."""
+    """A command, and which of its files are copied."""
 
     argv: tuple[str, ...]
     """The command with absolute paths."""
     own: tuple[int, ...]
-    """Which of its words name files or folders that are the program's own."""
+    """Positions of the words that name files or folders of the program itself."""
     typed: bool = True
-    """Whether the program that is run was named by its place, or is all there is: then it is part of what this is."""
+    """Whether the executable counts for the digest: it was named by its path, or there is nothing else."""
 
     @property
     def installed(self) -> tuple[str, ...]:
-        """What the program that is run needs of the place that it is installed in; none if it is copied."""
+        """Return the installed files that the executable needs; none if it is copied."""
         if 0 in self.own:
             return ()
         found = set[Path]()
@@ -222,7 +221,7 @@ class ProgramFiles:
         return tuple(sorted(str(path) for path in found if path.exists()))
 
     def digest(self) -> str:
-        """What identifies the program: the files that its command names, and those that come with them."""
+        """Return the digest of the files that the command names and of those that belong to them."""
         first = 0 if self.typed else 1
         named = [number for number, word in enumerate(self.argv) if number >= first and Path(word).is_file()]
         files = {f"{number}:{Path(self.argv[number]).name}": Path(self.argv[number]).read_bytes() for number in named}
@@ -231,7 +230,7 @@ class ProgramFiles:
         return digest_of_files(files | {f"with:{file.relative_to(top).as_posix()}": file.read_bytes() for file in more})
 
     def snapshot(self) -> Snapshot:
-        """A copy of what is its own; files keep their places to each other."""
+        """Return a copy of its own files, which keep their relative paths."""
         files, links, runnable = dict[str, bytes](), dict[str, str](), set[str]()
         top = self._top()
         for file in self._all():
@@ -248,7 +247,7 @@ class ProgramFiles:
         return Snapshot(files, "", frozenset(runnable), links)
 
     def moved(self, place: Path) -> tuple[str, ...]:
-        """The command for the copy in this folder."""
+        """Return the command for the copy in this folder."""
         top = self._top()
         return tuple(
             str(place / Path(word).relative_to(top)) if number in self.own else word
@@ -256,7 +255,7 @@ class ProgramFiles:
         )
 
     def _top(self) -> Path:
-        """The folder that all of it is in."""
+        """Return the folder that holds all its own files."""
         named = [Path(self.argv[number]) for number in self.own]
         return Path(os.path.commonpath([one if one.is_dir() else one.parent for one in named])) if named else Path("/")
 
@@ -264,16 +263,16 @@ class ProgramFiles:
         found = sorted({file for number in self.own for file in _belonging(Path(self.argv[number]))})
         if len(found) > MAX_FILES or sum(file.stat().st_size for file in found if file.is_file()) > MAX_TOTAL_BYTES:
             raise UsageError(
-                f"The program {self.argv[self.own[0]]} comes with more than {MAX_FILES:,} files or "
+                f"The program {self.argv[self.own[0]]} has more than {MAX_FILES:,} files or "
                 f"{MAX_TOTAL_BYTES >> 20} MB: name fewer of them."
             )
         return found
 
 
 def program_files(words: Sequence[str], argv: Sequence[str], system: Sequence[str]) -> ProgramFiles:
-    """What belongs to a command: `words` as they were typed, `argv` with absolute paths.
+    """Return the files of a command: `words` as they were typed, `argv` with absolute paths.
 
-    `system` are the folders that every program sees.
+    `system` are the folders that every program can read.
     """
     visible = [Path(path) for path in system]
     own = []
@@ -284,7 +283,7 @@ def program_files(words: Sequence[str], argv: Sequence[str], system: Sequence[st
         if any(path.is_relative_to(folder) for folder in visible):
             continue
         if number == 0 and (os.sep not in words[0] or path.parent.name == "bin"):
-            continue  # it is installed, and stays where it is
+            continue  # it is installed, and runs from where it is
         if number and not Path(words[number]).exists():
             continue
         own.append(number)
@@ -292,8 +291,8 @@ def program_files(words: Sequence[str], argv: Sequence[str], system: Sequence[st
 
 
 def _links(path: Path) -> Iterator[Path]:
-    """A program, and what it leads to if it is a link, step by step."""
-    for _ in range(40):
+    """Yield a program, and the targets that it leads to if it is a symbolic link."""
+    for _ in range(40):  # the limit of Linux
         yield path
         if not path.is_symlink():
             return
@@ -301,7 +300,7 @@ def _links(path: Path) -> Iterator[Path]:
 
 
 def _belonging(place: Path) -> Iterator[Path]:
-    """The files of a word: itself or its tree, the modules that it imports, and what its list names."""
+    """Yield the files of a word: itself or its tree, the modules that it imports, and what its list names."""
     if place.is_dir():
         yield from _tree(place)
         return
@@ -309,7 +308,7 @@ def _belonging(place: Path) -> Iterator[Path]:
     if place.suffix == ".py":
         yield from (place.parent / name for name in sources_of(str(place)))
     package = place.with_name("package.json")
-    if place.suffix in _JAVASCRIPT and package.is_file():  # it says what kind of modules these are
+    if place.suffix in _JAVASCRIPT and package.is_file():  # it declares the kind of modules
         yield package
     listed = place.with_name(place.name + LIST)
     if listed.is_file():
@@ -323,23 +322,23 @@ def _listed(listed: Path, name: str) -> Iterator[Path]:
     folder = listed.parent
     there = folder / name
     if not there.resolve().is_relative_to(folder.resolve()) or not there.exists():
-        raise UsageError(f"{listed} lists {name!r}, which is nothing in its folder.")
+        raise UsageError(f"{listed} lists {name!r}, which is not in its folder.")
     if any(part.startswith(".") and part != "." for part in Path(name).parts):
-        raise UsageError(f"{listed} lists {name!r}: hidden files are no program's.")
+        raise UsageError(f"{listed} lists {name!r}, but no program may read hidden files.")
     if there.is_dir():
         yield from _tree(there)
     elif is_run_folder(there.parent) or is_linked_to_run(there):
-        raise UsageError(f"{listed} lists {name!r}, which belongs to a run: no bot may see that.")
+        raise UsageError(f"{listed} lists {name!r}, which belongs to a run: no bot may read that.")
     else:
         yield there
 
 
 def _tree(folder: Path) -> Iterator[Path]:
-    """All files below a folder, except those of runs; links that lead out of it are left out."""
+    """Yield all files below a folder, except those of runs and links that lead out of the folder."""
     for private in (Path.home(), Path.cwd()):
         if private.resolve().is_relative_to(folder.resolve()):
             raise UsageError(
-                f"A program cannot have all of {folder}, where your own files are: name a folder of its own."
+                f"A program cannot have all of {folder}, which contains your own files: use a separate folder."
             )
     for path, folders, files in os.walk(folder):
         if is_run_folder(Path(path)):
@@ -353,26 +352,26 @@ def _tree(folder: Path) -> Iterator[Path]:
                 yield file
 
 
-# What Python code a process of its own may read: what is installed, and of everything else single packages.
+# Python code that a sandboxed process may read: what is installed, and of everything else single packages.
 #
-# A package that is installed in place (`pip install -e`) lies in somebody's checkout, beside whatever else is there.
+# An editable package (`pip install -e`) is in a checkout, beside files that the process must not read.
 
 
 ROOT = Path(__file__).parents[2]
-"""The folder that has `harness` in it."""
+"""The folder that contains `harness`."""
 
 
 class VisibleCode(NamedTuple):
-    """Code that a process may read, and import."""
+    """Code that a process may read and import."""
 
     readable: frozenset[str]
     """Files and folders."""
     packages: dict[str, str]
-    """Packages and modules that no folder of installed ones holds: name -> the file that it begins with."""
+    """Packages and modules outside of such folders as site-packages: name -> its first file."""
 
 
 def visible_code(classes: Iterable[type] = ()) -> VisibleCode:
-    """All that is installed, arena's own packages, and the packages or modules that these classes are from."""
+    """Return all that is installed, Arena's own packages, and the packages or modules of these classes."""
     packages = {name: str(ROOT / name / "__init__.py") for name in OURS} | _in_place()
     if (compiled := library_path(ROOT)) is not None:
         packages[LIBRARY] = str(compiled)
@@ -385,7 +384,7 @@ def visible_code(classes: Iterable[type] = ()) -> VisibleCode:
 
 
 def _installed() -> set[str]:
-    """Python itself, and the folders of its path that packages are installed in."""
+    """Return Python itself, and the folders of its path with installed packages."""
     prefixes = {sys.prefix, sys.base_prefix, sys.exec_prefix}
     return prefixes | {path for path in sys.path if path and _holds_packages(Path(path))}
 
@@ -394,13 +393,13 @@ def _holds_packages(folder: Path) -> bool:
     named = folder.name in ("site-packages", "dist-packages")
     try:
         return folder.is_dir() and (named or next(folder.glob("*.dist-info"), None) is not None)
-    except PermissionError:  # the folder that we are in may be below one that we may not enter
+    except PermissionError:  # a folder above the current one may be closed to us
         return False
 
 
 @cache
 def _in_place() -> dict[str, str]:
-    """The packages that are installed in place: name -> where it begins."""
+    """Return the editable packages: name -> first file."""
     return {
         name: spec.origin
         for distribution in distributions()
@@ -410,7 +409,7 @@ def _in_place() -> dict[str, str]:
 
 
 def project_of(distribution: Distribution) -> Path | None:
-    """The folder that a distribution is developed in, if it is installed in place."""
+    """Return the project folder of an editable distribution; None if it is not editable."""
     about = json.loads(distribution.read_text("direct_url.json") or "{}")
     if not about.get("dir_info", {}).get("editable"):
         return None
@@ -418,7 +417,7 @@ def project_of(distribution: Distribution) -> Path | None:
 
 
 def editable_modules(distribution: Distribution) -> dict[str, ModuleSpec]:
-    """The packages and modules that Python finds in the folder that a distribution is developed in, if there is one."""
+    """Return the packages and modules that Python finds in the project folder of an editable distribution."""
     project = project_of(distribution)
     if project is None:
         return {}
@@ -436,10 +435,10 @@ def editable_modules(distribution: Distribution) -> dict[str, ModuleSpec]:
 
 
 def _modules_of(cls: type) -> dict[str, str]:
-    """The package that a class is from; of a single module, with the modules beside it that it imports."""
+    """Return the package of a class; for a single module, also the modules beside it that it imports."""
     top = cls.__module__.partition(".")[0]
     file = getattr(sys.modules.get(top), "__file__", None)
-    if file is None:  # a namespace has no file of its own
+    if file is None:  # a namespace package has no file
         file = getattr(sys.modules.get(cls.__module__), "__file__", None)
         return {cls.__module__: file} if file else {}
     start = Path(file).resolve()
