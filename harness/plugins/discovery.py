@@ -1,4 +1,4 @@
-"""Imports installed plugins, and checks what plugins offer. Nothing broken gets out."""
+"""Imports installed plugins and checks what they offer. What is broken becomes a problem, never an exception."""
 
 from __future__ import annotations
 
@@ -27,28 +27,28 @@ from harness.plugins.entrants import BotDescription, DescribedBot
 
 DISTRIBUTION = "arena-harness"
 NAME = re.compile(r"[^\s:,=/\\|<>\x00-\x1f\x7f]{1,300}")
-"""What can be typed for a bot or a game; `is_name` also wants it to be seen as it is."""
+"""What can be typed for a bot or a game; `is_name` also demands that it is printable."""
 MAX_NAME_CHARS = 100
 MAX_TEXT_CHARS = 300
-"""Characters of a version, and of a value of an option that is a text."""
+"""Of a version, and of the value of an option."""
 MAX_DECLARED_ITEMS = 200
-"""Games, options, choices of an option and data files that a bot may name."""
+"""Games, options, choices of an option and data files that a bot may declare, each."""
 MAX_OPTION_NUMBER = 2**63
-"""Whole numbers of options stay below it: what is bigger cannot be written to a record."""
-SHOWN = 100
+"""Numbers of options are below it: records cannot hold larger ones."""
+MAX_QUOTED_CHARS = 100
 HOME = Path(__file__).resolve().parents[2]
-"""The folder that has `harness` in it, and beside it what is bundled."""
+"""The folder that contains `harness` and the bundled plugins."""
 
 
 class PluginContents(NamedTuple):
-    """What a plugin offers and is fit for use, and what is wrong with the rest."""
+    """What a plugin offers that can be used, and what is wrong with the rest."""
 
     games: list[type[Game[Any]]]
     bots: list[DescribedBot]
     formats: list[Format]
     problems: list[str]
     listens: bool = False
-    """Whether it wants to hear of what happens."""
+    """Whether it gets events."""
 
 
 class InstalledPlugin(NamedTuple):
@@ -62,9 +62,9 @@ class InstalledPlugin(NamedTuple):
 
 
 def installed_plugins() -> list[InstalledPlugin]:
-    """What all installed plugins offer: ours first, then the others by name.
+    """Return what all installed plugins offer: the bundled ones first, then the others by name.
 
-    A broken one offers a problem and nothing else. One of ours that is missing, or offers nothing, raises PluginError.
+    A broken one has a problem and nothing else. A bundled one that is missing, or offers nothing, raises PluginError.
     """
     found = []
     origins = [(*_origin(point), point) for point in entry_points(group=hooks.PROJECT)]
@@ -91,21 +91,21 @@ def _ours_first(found: tuple[str, str, EntryPoint]) -> tuple[bool, bool, str, st
 
 
 def _origin(point: EntryPoint) -> tuple[str, str]:
-    """The package that a plugin comes in, and its version."""
+    """Return the distribution of a plugin, and its version."""
     if point.dist is None:
         return point.name, ""
-    name = point.dist.name  # which reads and parses its whole metadata each time
+    name = point.dist.name  # read once: each access parses the whole metadata
     return (DISTRIBUTION, VERSION) if name == DISTRIBUTION else (name, point.dist.version)
 
 
 def _load_plugin(point: EntryPoint, source: str, bundled: bool) -> ModuleType:
-    """Imports a plugin. One of ours must be ours: a folder of the same name may stand in the way."""
+    """Import a plugin; raises PluginError if it fails, or if a folder hides a bundled one."""
     if bundled:
         _check_not_shadowed(point.module)
     try:
         with redirect_stdout(sys.stderr):  # what a plugin prints is not our output
             plugin: ModuleType = point.load()
-    except BaseException as error:  # importing a stranger's module may raise anything
+    except BaseException as error:  # importing a plugin may raise anything
         if isinstance(error, KeyboardInterrupt):
             raise
         raise PluginError(f"Plugin {source} cannot be loaded: {reason_of(error)}.") from error
@@ -113,7 +113,7 @@ def _load_plugin(point: EntryPoint, source: str, bundled: bool) -> ModuleType:
 
 
 def _check_not_shadowed(module: str) -> None:
-    """Raises PluginError if Python finds something else under the name of a bundled package."""
+    """Raise PluginError if Python finds something else under the name of a bundled package."""
     name = module.partition(".")[0]
     spec = importlib.util.find_spec(name)
     places = [] if spec is None else [spec.origin] if spec.origin else list(spec.submodule_search_locations or ())
@@ -123,23 +123,23 @@ def _check_not_shadowed(module: str) -> None:
 
 
 def _in_the_way(name: str, found: Path | None) -> PluginError:
-    """What to say when a bundled package is not found where it should be."""
+    """Return the error for a bundled package that is not found where it should be."""
     if found is None:
         return PluginError(f"Arena's own package {name!r} is missing: install arena again.")
     folder = found.parent if found.name == "__init__.py" else found
     return PluginError(
-        f"{folder} stands in the way of arena's own package {name!r}, so what it offers is not found: rename that, or "
-        f"start arena from another folder and take that one out of PYTHONPATH."
+        f"{folder} hides Arena's own package {name!r}: rename that folder, or "
+        f"start arena from another folder and remove that one from PYTHONPATH."
     )
 
 
 def has_hooks(plugin: ModuleType) -> bool:
-    """Whether a module says what it offers."""
+    """Return whether a module has hooks that say what it offers."""
     return any(hasattr(plugin, hook) for hook in ("arena_bots", "arena_games", "arena_formats"))
 
 
 def bots_defined_in(module: ModuleType) -> list[type[Bot]]:
-    """A file need not say `hookimpl`: its own Bot subclasses are its bots; a package's are those it has by name."""
+    """Return the bots of a file without hooks: the subclasses of Bot that it defines, or that a package exports."""
     whole = Path(module.__file__ or "").name == "__init__.py"
     return [
         cls
@@ -152,7 +152,7 @@ def bots_defined_in(module: ModuleType) -> list[type[Bot]]:
 
 
 def plugin_contents(plugin: ModuleType, source: str) -> PluginContents:
-    """What a plugin module offers through its hooks; a file without hooks offers the bots it defines."""
+    """Return what a plugin module offers through its hooks; a file without hooks offers the bots that it defines."""
     manager = pluggy.PluginManager(hooks.PROJECT)
     manager.add_hookspecs(hooks)
     try:
@@ -172,7 +172,7 @@ def plugin_contents(plugin: ModuleType, source: str) -> PluginContents:
 def checked(
     source: str, games: Iterable[Any] = (), bots: Iterable[Any] = (), formats: Iterable[Any] = ()
 ) -> PluginContents:
-    """These offers without those that are unfit, each of which becomes a problem."""
+    """Return these offers without the invalid ones, each of which becomes a problem."""
     found = PluginContents([], [], [], [])
     for check, offered, kept in (
         (check_game_class, games, found.games),
@@ -233,7 +233,7 @@ def _check_bot_class(cls: Any) -> None:
 
 
 def check_game_class(cls: Any) -> None:
-    """A game is a complete subclass of harness.Game that says what it is."""
+    """Raise PluginError unless this is a complete subclass of harness.Game with valid declarations."""
     if not (isinstance(cls, type) and issubclass(cls, Game)):
         raise PluginError(f"arena_games() offers {shown(cls)}, which is not a subclass of harness.Game.")
     if isabstract(cls):
@@ -257,7 +257,7 @@ def check_game_class(cls: Any) -> None:
 
 
 def check_format(offered: Any) -> None:
-    """A format is a harness.Format with a name that can be typed."""
+    """Raise PluginError unless this is a harness.Format with a name that can be typed."""
     if not isinstance(offered, Format):
         raise PluginError(f"arena_formats() offers {shown(offered)}, which is not a harness.Format.")
     if not is_name(offered.name):
@@ -266,7 +266,7 @@ def check_format(offered: Any) -> None:
 
 
 def check_options(owner: str, options: Any) -> None:
-    """Refuses options that are none, or whose fields do not fit each other."""
+    """Raise PluginError for invalid options."""
     if not isinstance(options, tuple | list) or len(options) > MAX_DECLARED_ITEMS:
         raise PluginError(f'{owner}: options is {shown(options)}; write options = (Option("depth", 3, "how far"),).')
     known: set[str] = set()
@@ -311,17 +311,17 @@ def _check_texts(
 
 
 def is_name(text: object) -> bool:
-    """Whether this can be the name of a bot, a game or an option: it can be typed, and is seen as it is."""
+    """Return whether this can be the name of a bot, a game or an option: it can be typed and printed."""
     return (
         isinstance(text, str)
         and len(text) <= MAX_NAME_CHARS
         and NAME.fullmatch(text) is not None
-        and text.isprintable()  # no escapes, no letters of no width, none that turn the others around
+        and text.isprintable()  # no escapes, no letters without width, none that reverse the others
     )
 
 
 def is_line(text: object) -> bool:
-    """Whether this is a short line that may stand in a table, on a page and in a terminal."""
+    """Return whether this is a short line that a table, a page and a terminal can show."""
     return (
         isinstance(text, str)
         and 0 < len(text) <= MAX_TEXT_CHARS
@@ -331,7 +331,7 @@ def is_line(text: object) -> bool:
 
 
 def _is_file_name(text: object) -> bool:
-    """Whether this names a file beside a bot, or in a folder beside it, and cannot lead anywhere else by its name."""
+    """Return whether this names a file in the folder of a bot or below it."""
     return (
         isinstance(text, str)
         and is_line(text)
@@ -344,14 +344,14 @@ def _is_file_name(text: object) -> bool:
 def _is_value(value: object) -> bool:
     if isinstance(value, str):
         return len(value) <= MAX_TEXT_CHARS and value.isprintable()
-    return isinstance(value, int | float) and abs(value) < MAX_OPTION_NUMBER  # also neither infinite nor nan
+    return isinstance(value, int | float) and abs(value) < MAX_OPTION_NUMBER  # this excludes infinity and nan, too
 
 
 def shown(thing: object) -> str:
-    """Anything at all in a sentence: short, and without what a terminal would act upon."""
+    """Return any object as short printable text for a message."""
     try:
         text = repr(thing)
     except BaseException:
         text = f"an object of type {type(thing).__name__}"
-    plain = "".join(letter if letter.isprintable() else "?" for letter in text[:SHOWN])
-    return plain + ("..." if len(text) > SHOWN else "")
+    plain = "".join(letter if letter.isprintable() else "?" for letter in text[:MAX_QUOTED_CHARS])
+    return plain + ("..." if len(text) > MAX_QUOTED_CHARS else "")

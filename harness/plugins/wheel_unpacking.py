@@ -1,6 +1,6 @@
-"""Unpacks wheels that were sent here, and has Python import them before everything else.
+"""Unpacks wheels that were sent to this machine, and makes Python import them before everything else.
 
-This file needs nothing but Python itself: its text can be sent, too, to where arena is missing or is another one.
+It uses the standard library only: its text is sent to machines on which Arena is missing or has another version.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ from types import MappingProxyType
 from zipfile import ZipFile
 
 PURE = "py3-none-any"
-"""The tag of wheels for any Python 3 on any machine."""
+"""Tag of wheels for any Python 3 on any machine."""
 NOTHING: Mapping[str, str] = MappingProxyType({})
 _READ_ONLY, _RUNNABLE = 0o444, 0o555
 
 
 class UnfitWheel(Exception):
-    """A wheel that cannot be used here; the text is one sentence for a person."""
+    """A wheel that cannot be used here; the message is one sentence for the user."""
 
 
 def unpack_wheels(wheels: Mapping[str, bytes], home: Path) -> Path:
-    """The folder below `home` that has all these wheels in it, for `import_first`: file name -> content.
+    """Return a folder below `home` with the files of these wheels (file name -> content), for `import_first`.
 
-    It is named by the digest of the wheels and written once, whoever else is at it. Raises UnfitWheel if one of them
-    is damaged, wants to be outside of that folder, has compiled parts for another Python or machine, or contradicts
-    another one.
+    It is named by the digest of the wheels and written once, even if several processes do so. Raises UnfitWheel if a
+    wheel is damaged, has paths outside of that folder or compiled parts for another Python or machine, or contradicts
+    another wheel.
     """
     files, runnable, total = dict[str, bytes](), set[str](), sha256()
     for wheel, content in sorted(wheels.items()):
@@ -53,10 +53,10 @@ def unpack_wheels(wheels: Mapping[str, bytes], home: Path) -> Path:
 
 
 def import_first(folder: Path) -> None:
-    """From now on Python finds what is in this folder before anything else, the metadata of packages included.
+    """Make Python find the packages in this folder, and their metadata, before all others.
 
-    Raises UnfitWheel if something else goes first all the same: it has been imported already, or some tool installed
-    it in place with a finder that is asked before all folders (setuptools, hatch, flit and poetry do not do so).
+    Raises UnfitWheel if another one is still found first: it has been imported already, or it is an editable install
+    with a finder that comes before all folders (those of setuptools, hatch, flit and poetry do not).
     """
     folder = folder.absolute()
     sys.path[:] = [str(folder), *(path for path in sys.path if path != str(folder))]
@@ -75,9 +75,9 @@ def import_first(folder: Path) -> None:
 def write_once(
     place: Path, files: Mapping[str, bytes], runnable: Collection[str] = (), links: Mapping[str, str] = NOTHING
 ) -> Path:
-    """The folder `place` with these files and links, for everybody to read: it appears whole or not at all.
+    """Write these files and links into the folder `place`, readable for all users, and return it.
 
-    What is there already is left as it is: `place` is named by what is in it.
+    It appears complete or not at all. If it exists it is not written again: it is named by the digest of its content.
     """
     if place.exists():
         return place
@@ -95,7 +95,7 @@ def write_once(
             folder.chmod(0o755)
         half.rename(place)
     except OSError:
-        if not place.is_dir():  # otherwise somebody else has written the same one meanwhile
+        if not place.is_dir():  # otherwise another process has written the same one meanwhile
             raise
     finally:
         shutil.rmtree(half, ignore_errors=True)
@@ -103,7 +103,7 @@ def write_once(
 
 
 def tag_here() -> str:
-    """The tag of wheels with compiled parts for this Python on this machine."""
+    """Return the tag of wheels with compiled parts for this Python on this machine."""
     implementation = {"cpython": "cp", "pypy": "pp"}.get(sys.implementation.name, sys.implementation.name)
     python = f"{implementation}{sys.version_info.major}{sys.version_info.minor}"
     platform = re.sub(r"[-. ]", "_", sysconfig.get_platform())
@@ -111,12 +111,12 @@ def tag_here() -> str:
 
 
 def recorded_hash(content: bytes) -> str:
-    """What a RECORD says of a file."""
+    """Return the hash of a file as a RECORD has it."""
     return "sha256=" + urlsafe_b64encode(sha256(content).digest()).rstrip(b"=").decode()
 
 
 def _checked(wheel: str, content: bytes) -> tuple[dict[str, bytes], set[str]]:
-    """The files of a wheel, and which of them are programs."""
+    """Return the files of a wheel, and which of them are executable."""
     try:
         with ZipFile(BytesIO(content)) as archive:
             entries = [entry for entry in archive.infolist() if not entry.is_dir()]
@@ -134,13 +134,13 @@ def _checked(wheel: str, content: bytes) -> tuple[dict[str, bytes], set[str]]:
         raise UnfitWheel(f"{wheel} is damaged: {min(wrong)} is not what its RECORD says. Send it again.")
     if not {PURE, tag_here()}.intersection(tags):
         raise UnfitWheel(
-            f"{wheel} has compiled parts for {', '.join(tags) or 'nobody knows what'}, but this Python needs "
+            f"{wheel} has compiled parts for {', '.join(tags) or 'an unknown platform'}, but this Python needs "
             f"{tag_here()}: install {wheel.partition('-')[0]} here instead of sending it."
         )
     return files, {entry.filename for entry in entries if entry.external_attr >> 16 & 0o111}
 
 
 def _stays_inside(path: str) -> bool:
-    """Whether a file of a wheel belongs into the folder of packages, rather than above or beside it."""
+    """Return whether a file of a wheel stays inside of the folder that it is unpacked to."""
     words = path.split("/")
     return not {"", ".", ".."}.intersection(words) and not re.search(r"[\\:\0]", path) and words[0][-5:] != ".data"

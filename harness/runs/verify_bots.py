@@ -1,7 +1,7 @@
-"""Asks the bots of a run again: every match is played once more, and where it goes otherwise each bot is asked alone.
+"""Verifies the decisions of a run: every match is played again, and where it differs each bot is asked alone.
 
-The rules cannot tell who chose an action. The bots can: a fault that nobody had, a move that somebody put in the place
-of another, or a name that was swapped for a better one, all make a match that these bots do not play.
+The rules do not show which bot chose an action. The bots do: an invented fault, a replaced move, or a name that was
+swapped for a better one all make a match that these bots do not play.
 """
 
 from __future__ import annotations
@@ -28,35 +28,34 @@ from harness.runs.setup import configure_run, enter_again, entrant_change, limit
 from harness.runs.store import RunFolder
 
 REPEATABLE = ("exception", "illegal")
-"""Faults that come again when a bot is asked again. Time, memory and the death of a process are not the bot's alone."""
+"""Faults that repeat when a bot is asked again. Time, memory and crashes also depend on the machine."""
 
 
 @dataclass(slots=True)
 class BotFindings:
-    """What the bots of a run say to its records."""
+    """The result of asking the bots of a run again."""
 
     asked: int = 0
     """Matches in which every bot that could be asked was asked."""
     problems: list[str] = field(default_factory=list)
-    """Decisions and faults that are not the bots'."""
+    """Decisions and faults that the bots do not repeat, though they decide the same each time."""
     unrepeatable: dict[str, str] = field(default_factory=dict)
-    """Bots that do not decide the same when they are asked twice, with where they did not."""
+    """Bots that decide differently when they are asked twice, and where."""
     given_names: dict[str, str] = field(default_factory=dict)
-    """Bots that were asked under names that somebody gave them, with what they are. A run with all its names changed,
-    and those of its specs, too, is the run that somebody plays who enters the same bots under these names: nothing but
-    a signature tells them apart, so a reader must see who is who."""
+    """Bots that were entered under other names, and what they are. A run in which all names were exchanged looks like a
+    run with the same bots under these names. Only a signature shows the difference, so a reader must see which bot is
+    which."""
     unasked: dict[str, str] = field(default_factory=dict)
-    """Bots that could not be asked, with why not."""
+    """Bots that could not be asked, and why."""
     unconfirmed: list[str] = field(default_factory=list)
-    """Faults of time, memory or process that did not come again: they cannot be checked."""
+    """Faults of time, memory or process that did not repeat: they cannot be checked."""
     stopped: bool = False
-    """Whether somebody stopped it before all were asked."""
+    """Whether it was stopped before all matches were checked."""
 
     @property
     def fine(self) -> bool:
-        """Whether every decision was made again as it is recorded."""
-        told = (self.problems, self.unrepeatable, self.unasked, self.unconfirmed)
-        return not any(told) and not self.stopped
+        """Return whether every decision was repeated as it is recorded."""
+        return not (self.problems or self.unrepeatable or self.unasked or self.unconfirmed or self.stopped)
 
 
 def check_bots(
@@ -69,9 +68,9 @@ def check_bots(
     should_stop: Callable[[], bool] = lambda: False,
     step: Callable[[], None] = lambda: None,
 ) -> BotFindings:
-    """Asks the bots of one in `every` so many records, those that are `broken` aside; `step` is called after each.
+    """Ask the bots of every n-th record (n = `every`), except for those that are `broken`; `step` is called after each.
 
-    Bots are kept as `isolate` says, whatever the run did: the check may be of strangers' bots, and by a stranger.
+    Bots are isolated as `isolate` says, whatever the run did: the bots and the run may be untrusted.
     """
     found = BotFindings()
     entrants = _entrants(run, registry, found.unasked)
@@ -91,7 +90,7 @@ def check_bots(
 
 
 def _entrants(run: RunFolder, registry: Registry, unasked: dict[str, str]) -> dict[str, Entrant]:
-    """The bots of a run that are here as they were; of the others, why they are not asked."""
+    """Return the bots of a run that are unchanged; add the others to `unasked`, with the reason."""
     entrants = {}
     for old in run.info.entrants:
         try:
@@ -134,12 +133,12 @@ class _Checking:
         self.found, self.roster, self.limits, self.workers = found, roster, limits, workers
         self.should_stop, self.step = should_stop, step
         self.to_ask: dict[str, tuple[GameRecord, GameRecord | None]] = {}
-        """Matches that are to be asked decision by decision, and what came of playing them again, if they were."""
+        """Matches to ask about decision by decision, and the record of playing them again, if they were."""
         self.alone = limits.isolate == "off" and workers == 0
-        """Whether a bot that hangs or dies would take us with it."""
+        """Whether a bot that hangs or crashes would do so in this process."""
 
     def play_again(self, records: Iterator[GameRecord]) -> None:
-        """Plays all matches again whose bots are all here."""
+        """Play all matches again whose bots can all be asked."""
         again: list[GameRecord] = []
 
         def first() -> Iterator[tuple[GameRecord, tuple[Fault, ...]]]:
@@ -159,7 +158,7 @@ class _Checking:
             self._compare_plays(record, played, _doubtful(record))
 
     def _compare_plays(self, record: GameRecord, played: GameRecord, taken: Iterable[Fault]) -> None:
-        """What came of playing a match again; the faults `taken` were not waited for."""
+        """Compare a match with its repetition, in which the faults `taken` were not repeated but assumed."""
         self._note_unchecked(record, taken)
         if _same(record, played):
             self._asked()
@@ -169,7 +168,7 @@ class _Checking:
     def _played(
         self, wanted: Iterator[tuple[GameRecord, tuple[Fault, ...]]]
     ) -> Iterator[tuple[GameRecord, GameRecord]]:
-        """Each record with what came of playing its match again; seats of these faults are given up there."""
+        """Yield each record with the record of its repetition, in which the seats of these faults give up there."""
         waiting: dict[str, GameRecord] = {}
 
         def jobs() -> Iterator[Job]:
@@ -181,7 +180,7 @@ class _Checking:
             for played in executor.run(jobs()):
                 yield waiting.pop(played.record.id), played.record
         for name in executor.given_up:
-            self.found.unconfirmed.append(f"{name} could not be played again: its processes died.")
+            self.found.unconfirmed.append(f"{name} could not be played again: its processes crashed.")
 
     def _asked(self) -> None:
         self.found.asked += 1
@@ -195,7 +194,7 @@ class _Checking:
         ]
 
     def ask_alone(self) -> None:
-        """Asks each bot by itself about the matches that went otherwise, or in which somebody is missing."""
+        """Ask each bot alone about the matches that differ, or in which a bot is missing."""
         if not self.to_ask or self.should_stop():
             return
         placed = isolated(self.roster, self.limits)
@@ -225,7 +224,7 @@ class _Checking:
             self._blame_play(game, record, played)
 
     def _ask_seat(self, game: Game[Any], record: GameRecord, seat: int, entrant: Entrant) -> bool:
-        """Asks a bot twice at the decisions of its seat; whether something is to be told of it."""
+        """Ask a bot twice at the decisions of its seat; return whether it was found to differ."""
         fault = next((fault for fault in record.faults if fault.seat == seat), None)
         if fault is not None and fault.decision == 0 and fault.kind not in REPEATABLE:
             return False  # not asked at all
@@ -244,7 +243,7 @@ class _Checking:
     def _compare(
         self, game: Game[Any], record: GameRecord, seat: int, fault: Fault | None, now: dict[int, int | str]
     ) -> bool:
-        """Whether what a bot decides now is not what the record has."""
+        """Return whether a bot decides otherwise than its record, and note that."""
         name = record.seats[seat]
         for decision, answer in now.items():
             then: int | str = record.actions[decision]
@@ -265,7 +264,7 @@ class _Checking:
         return False
 
     def _blame_play(self, game: Game[Any], record: GameRecord, played: GameRecord) -> None:
-        """Every bot by itself agrees with the record, and yet together they played otherwise: who began?"""
+        """Note which bot differed first in a repetition, though every bot alone agrees with the record."""
         unlike = [at for at, (then, now) in enumerate(zip(record.actions, played.actions, strict=False)) if then != now]
         if unlike:
             seat = next(position.seat for position in positions(game, record) if position.decision == unlike[0])
@@ -281,23 +280,23 @@ class _Checking:
 
 
 def _doubtful(record: GameRecord) -> list[Fault]:
-    """Faults that may not come again, though the bot had them."""
+    """Return the faults that may not repeat although the bot had them."""
     return [fault for fault in record.failures if fault.kind not in REPEATABLE]
 
 
 def _given(record: GameRecord, all_doubtful: bool) -> tuple[Fault, ...]:
-    """Faults that are taken as they are recorded: who was disqualified before, and what may not come again."""
+    """Return the faults that are assumed as recorded: earlier disqualifications, and faults that may not repeat."""
     taken = _doubtful(record) if all_doubtful else []
     return tuple(fault for fault in record.faults if fault.kind == "disqualified" or fault in taken)
 
 
 def _bare(fault: Fault) -> tuple[int, str, int]:
-    """A fault without what was said: a bot in a process of its own says it in other words."""
+    """Return a fault without its text, which differs for a bot in a separate process."""
     return fault.seat, fault.kind, fault.decision
 
 
 def _same(record: GameRecord, played: GameRecord) -> bool:
-    """Whether a match was played again as it is recorded, times and the words of faults aside."""
+    """Return whether a match was repeated as recorded, except for times and texts of faults."""
     return (
         record.actions == played.actions
         and record.scores == played.scores
@@ -307,8 +306,10 @@ def _same(record: GameRecord, played: GameRecord) -> bool:
 
 
 def _decided(asked: list[AskedDecision], fault: Fault | None) -> dict[int, int | str]:
-    """What a bot answers, by the number of the decision: an action's code, or how it fails. After the decision at
-    which it failed in the match there is nothing to compare with."""
+    """Return a bot's answers by the number of the decision: the code of an action, or the kind of a fault.
+
+    They end with the decision at which it failed in the match: there is nothing to compare after that.
+    """
     answers: dict[int, int | str] = {}
     for one in asked:
         decision = one.position.decision

@@ -32,7 +32,7 @@ def test_a_folder_in_the_way_is_named(tmp_path, name, content):
         assert said.returncode == 0, said.stderr
         return
     assert said.returncode == 2
-    assert f"{tmp_path / name} stands in the way of arena's own package {name!r}" in said.stderr
+    assert f"{tmp_path / name} hides Arena's own package {name!r}" in said.stderr
     assert "rename that" in said.stderr
     assert "Traceback" not in said.stderr
 
@@ -41,7 +41,7 @@ def test_a_module_in_the_way_is_named(tmp_path):
     (tmp_path / "bots.py").write_text("")
     said = arena(tmp_path, "tournament")
     assert said.returncode == 2
-    assert f"{tmp_path / 'bots.py'} stands in the way" in said.stderr
+    assert f"{tmp_path / 'bots.py'} hides Arena's own package" in said.stderr
 
 
 def test_one_of_ours_that_offers_nothing_is_an_error(monkeypatch):
@@ -50,7 +50,7 @@ def test_one_of_ours_that_offers_nothing_is_an_error(monkeypatch):
     from harness.plugins.registry import load
 
     monkeypatch.delattr(bots, "arena_bots")
-    with pytest.raises(PluginError, match="stands in the way of arena's own package 'bots'"):
+    with pytest.raises(PluginError, match="hides Arena's own package 'bots'"):
         load()
 
 
