@@ -488,7 +488,7 @@ def _read_descriptions(launch: Launch, home: str, policy: IsolationPolicy) -> li
     # HELLO only serves as a first line: `describe_file` answers whatever it reads.
     process = policy.start(launch, home)
     try:
-        line = process.exchange(HELLO, perf_counter() + policy.start_time, MAX_DESCRIPTIONS_BYTES, "told its bots")
+        line = process.exchange(HELLO, perf_counter() + policy.start_time, MAX_DESCRIPTIONS_BYTES, "described its bots")
         return decode_descriptions(line)
     finally:
         process.kill()

@@ -67,7 +67,7 @@ def play(bots, isolate="off"):
     return {
         "files": [harness.__file__, *(sys.modules[offers[bot].cls.__module__].__file__ for bot in bots)],
         "versions": {point.name: point.dist.version for point in entry_points(group="arena") if point.name in bots},
-        "digests": [offers[bot].known_by for bot in bots],
+        "digests": [offers[bot].source_digest for bot in bots],
         "actions": list(play_match("el-paso", [*bots, "random"], seed=7, isolate=isolate).record.actions),
     }
 """
