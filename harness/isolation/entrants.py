@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, fields
 from functools import cache, partial
 from pathlib import Path
 from time import perf_counter
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -134,17 +134,6 @@ MAX_IDLE_PROGRAMS = 16
 """In each worker: more than any table seats, and far fewer than a large field has."""
 
 
-class PoolMember(Protocol):
-    """A pool of idle programs of one entrant."""
-
-    @property
-    def idle_count(self) -> int:
-        """How many programs are idle."""
-
-    def close_oldest(self) -> None:
-        """End the program that has been idle longest."""
-
-
 class ProcessLRU:
     """The pools of this process, and the limit on their idle programs together. The pool that was used least
     recently loses a program first; it is started again when needed.
@@ -152,10 +141,10 @@ class ProcessLRU:
 
     def __init__(self, max_idle: int = MAX_IDLE_PROGRAMS) -> None:
         self.max_idle = max_idle
-        self._keepers: dict[int, PoolMember] = {}
+        self._keepers: dict[int, SessionPool] = {}
         """By identity, most recently used last."""
 
-    def mark_used(self, keeper: PoolMember) -> None:
+    def mark_used(self, keeper: SessionPool) -> None:
         """Mark this pool as used now, and end programs beyond the limit."""
         self._keepers.pop(id(keeper), None)
         self._keepers[id(keeper)] = keeper

@@ -35,7 +35,7 @@ from harness.league.journal import (
 )
 from harness.plugins.bot_files import digest_of_files
 from harness.plugins.discovery import is_name
-from harness.plugins.entrants import BotInfo, BotRef, Entrant, RemoteLoader
+from harness.plugins.entrants import BotInfo, BotRef, Entrant
 from harness.plugins.hooks import LeagueChange, LeagueStatus, Listeners
 from harness.plugins.registry import Registry
 from harness.plugins.snapshots import Snapshot, make_bundle
@@ -240,14 +240,11 @@ def restore_entrant(league: Path, member: Member, registry: Registry) -> Entrant
         raise UsageError(f"its files are gone: {place} is missing; put it back, or add the bot again")
     if entry.snapshot and not _is_unchanged(place):
         raise UsageError(f"its files in {place} were edited; put them back, or add the bot again")
-    registry.contents = entry.files
+    as_joined = dataclasses.replace(registry, contents=entry.files, untrusted=entry.untrusted)
     try:
-        with _trusted_as_before(registry, entry.untrusted):
-            entrant = registry.entrant(member_ref(league, entry))
+        entrant = as_joined.entrant(member_ref(league, entry))
     except ArenaError as error:
         raise UsageError(f"it cannot be entered: {error}") from error
-    finally:
-        registry.contents = None
     # A package may have been updated, or a program replaced: then it is another bot, and its matches would be mixed.
     if entrant.digest != entry.digest:
         what = "its code has changed; add it again as a new version"
@@ -255,29 +252,6 @@ def restore_entrant(league: Path, member: Member, registry: Registry) -> Entrant
     return dataclasses.replace(
         entrant, untrusted=entry.untrusted or entrant.untrusted, team=entry.team, author=entry.author
     )
-
-
-class _UntrustedLoader:
-    """Loads a bot as untrusted, since its file belonged to another user before the league copied it."""
-
-    def __init__(self, outside: RemoteLoader, untrusted: str) -> None:
-        self._untrusted = untrusted
-        self._outside = outside
-        self.enter_command, self.bots_in = outside.enter_command, outside.bots_in
-
-    def loads_here(self, untrusted: str) -> bool:
-        return self._outside.loads_here(untrusted or self._untrusted)
-
-
-@contextmanager
-def _trusted_as_before(registry: Registry, untrusted: str) -> Iterator[None]:
-    outside = registry.outside
-    if untrusted and outside is not None:
-        registry.outside = _UntrustedLoader(outside, untrusted)
-    try:
-        yield
-    finally:
-        registry.outside = outside
 
 
 # The folder

@@ -80,7 +80,9 @@ class Registry:
     outside: RemoteLoader | None = None
     """Enters programs, and files that this process must not load; None: programs are refused, files are loaded here."""
     contents: Mapping[str, str] | None = field(default=None, repr=False)
-    """While the bots of a run are entered again: the texts of files that options name by digest. No others are read."""
+    """To enter the bots of a run again: the texts of files that options name by digest. No other files are read."""
+    untrusted: str = ""
+    """Why files are untrusted even if their owner is trusted: a league copies files of others, for example."""
 
     def game(self, name: str) -> type[Game[Any]]:
         """Return the game of this name."""
@@ -198,7 +200,7 @@ class Registry:
     def _bots_in(self, path: str) -> dict[str, Registration]:
         """Return the bots of a file or package, which is loaded once."""
         if path not in self.files:
-            self.files[path] = bots_of_file(path, self.outside)
+            self.files[path] = bots_of_file(path, self.outside, self.untrusted)
         return self.files[path]
 
     def add(self, plugin: ModuleType, source: str, version: str) -> None:
@@ -225,10 +227,10 @@ class Registry:
                 self.formats[each.name] = each
 
 
-def bots_of_file(path: str, outside: RemoteLoader | None = None) -> dict[str, Registration]:
+def bots_of_file(path: str, outside: RemoteLoader | None = None, untrusted: str = "") -> dict[str, Registration]:
     """Return the bots of a file or package by name. They are loaded here unless `outside` must describe them."""
     sources = sources_of(path)
-    untrusted = _untrusted_reason(path, sources) if outside else ""
+    untrusted = (_untrusted_reason(path, sources) or untrusted) if outside else ""
     if outside is None or outside.loads_here(untrusted):
         offered = plugin_contents(load_file(path, sources), path)
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import platform
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -383,9 +384,9 @@ def restore(run: RunFolder, registry: Registry) -> RunSetup:
     """The schedule, rules and bots of a run, as installed now."""
     refuse_era(run)
     for info in run.info.entrants:
-        if f"{info.source}::" in info.spec and not Path(info.source).exists():
+        if info.ref.place and not Path(info.ref.place).exists():
             raise UsageError(
-                f"There is no file {info.source}. Paths are those of the folder in which the run was begun: "
+                f"There is no file {info.ref.place}. Paths are those of the folder in which the run was begun: "
                 f"go on from there."
             )
     entrants = {entrant.name: entrant for entrant in enter_again(run, registry, run.info.entrants)}
@@ -401,13 +402,11 @@ def refuse_era(run: RunFolder) -> None:
 
 
 def enter_again(run: RunFolder, registry: Registry, entrants: Iterable[BotInfo]) -> list[Entrant]:
-    """These bots of a run, as installed now. Files that their options name are those that the run keeps: no path that
-    stands in a run's folder is read, for the folder may be a stranger's."""
-    registry.contents = run.info.files
-    try:
-        return registry.entrants(info.spec for info in entrants)
-    finally:
-        registry.contents = None
+    """Return these bots of a run, as they are installed now; for files that their options name, the run has the texts.
+
+    The run may be untrusted: so no lists and patterns in its references are expanded, and no other files are read.
+    """
+    return dataclasses.replace(registry, contents=run.info.files).entrants(info.ref for info in entrants)
 
 
 def configure_run(run: RunFolder, registry: Registry) -> dict[str, Game[Any]]:
