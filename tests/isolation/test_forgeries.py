@@ -95,7 +95,7 @@ def test_a_forged_description_that_could_be_true_is_taken_at_its_word_and_fails_
     path = forger(tmp_path, {"name": "forged", "doc": "one\x1b[31m\nline", "version": "7"})
     [entrant] = registry().entrants([path])
     assert (entrant.name, entrant.version) == ("forged", "7")
-    assert entrant.bot.__doc__ == "one?[31m\nline"
+    assert entrant.bot.doc == "one?[31m\nline"
     arena("tournament", "--game", "el-paso", "--deals", 1, "--isolate", "--bot", path, "--bot", "random",
           "--results", tmp_path, "--name", "r", "--workers", 0)  # fmt: skip
     lines = (tmp_path / "r" / "games.jsonl").read_bytes().splitlines()
