@@ -85,10 +85,10 @@ class FailedEntrant(Entrant):
 def pack_roster(roster: Roster) -> RosterPayload:
     """Return the roster as bytes; raises UsageError for what cannot be pickled."""
     return RosterPayload(
-        dumps("A game", dict(roster.games), WORKERS, "no-workers"),
+        dumps("A game", dict(roster.games), WORKERS, fix="no-workers"),
         {
             # A worker imports consulted bots when they are asked, and reads data files where they are.
-            name: dumps(name, make_bundle(replace(entrant, consulted=()), with_files=False), WORKERS, "no-workers")
+            name: dumps(name, make_bundle(replace(entrant, consulted=()), with_files=False), WORKERS, fix="no-workers")
             for name, entrant in roster.entrants.items()
         },
     )

@@ -260,9 +260,9 @@ def restore_entrant(league: Path, member: Member, registry: Registry) -> Entrant
 SETTINGS = "arena.toml"
 COMMENT = "# What this league plays. A change of games, options or time control begins an era: arena league run"
 NOT_FOR_LEAGUES = {
-    "bots": "add bots with: arena league add BOT",
+    "bots": "bots join a league later, one by one",
     "candidates": "a league has none",
-    "deals": "limit the matches with: arena league run --matches N",
+    "deals": "how many matches are played is said when it is run",
     "format": "a league has its own way to seat bots",
     "name": "a league is named after its folder",
     "results": "a league keeps its records in its own folder",
@@ -302,7 +302,7 @@ class LeagueFolder:
         """Open a league and read its journal."""
         if not (folder / JOURNAL).exists():
             what = "is not a league: it has no journal.jsonl" if folder.is_dir() else "does not exist"
-            raise StoreError(f"{folder} {what}. Create a league with: arena league init {folder}")
+            raise StoreError(f"{folder} {what}.", fix="league-init", folder=str(folder))
         found = cls(folder)
         found.journal.read()
         return found
@@ -350,8 +350,11 @@ class LeagueFolder:
                     continue
                 if same:
                     left = same[0].retired or same[0].banned
-                    hint = f". To let it play again: arena league readmit {same[0].name}" if left else "."
-                    raise UsageError(f"{entry.bot} has not changed: it is identical to {same[0].name}{hint}")
+                    raise UsageError(
+                        f"{entry.bot} has not changed: it is identical to {same[0].name}.",
+                        fix="league-readmit" if left else "",
+                        bot=same[0].name,
+                    )
                 events.append(replace(entry, version=len(versions) + 1))
                 events[-1].apply_to_members(membership)
             first = len(self.journal.entries)
@@ -391,7 +394,10 @@ def _check_request(request: RunRequest) -> None:
     plain = RunRequest()
     for name, why in NOT_FOR_LEAGUES.items():
         if getattr(request, name) != getattr(plain, name):
-            error = UsageError(f"The config file of a league cannot have {name.replace('_', '-')}: {why}.")
+            error = UsageError(
+                f"The config file of a league cannot have {name.replace('_', '-')}: {why}.",
+                fix="league-config" if name in ("bots", "deals") else "",
+            )
             if isinstance(request.file, FilePlaces):
                 request.file.blame(error, request, name)
             raise error
