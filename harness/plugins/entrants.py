@@ -153,7 +153,8 @@ class BotEntry:
     author: str = ""
 
     def __post_init__(self) -> None:
-        for text in (self.team, self.author):
+        texts: tuple[object, ...] = (self.team, self.author)
+        for text in texts:
             # Tables and pages show it as it is.
             if not isinstance(text, str) or len(text) > MAX_TEAM_CHARS or not text.isprintable() or {*"|<>"} & {*text}:
                 raise UsageError(
