@@ -269,27 +269,25 @@ class CommonLimits(Struct, frozen=True, kw_only=True):
     game_time: Annotated[Seconds, "Seconds a bot may take for a whole match. Default: no limit."] = 0.0
     clock: Annotated[
         Clock,
-        "fair plays a match again, once, if an answer came late but took little processor time; wall is the hard line.",
+        "fair plays a match again, once, if an answer came late but took little processor time; wall makes every late "
+        "answer a fault.",
     ] = "fair"
     memory: Annotated[
         Count,
         Meta(title="a whole number of megabytes"),
         "Megabytes of memory a worker, or an isolated bot, may use; 0 is no limit.",
     ] = DEFAULT_MEMORY_MB
-    threads: Annotated[
-        Count, "Threads of OpenMP, BLAS or torch in a worker, or in an isolated bot; 0 is as many as they like."
-    ] = 1
+    threads: Annotated[Count, "Threads of OpenMP, BLAS or torch in a worker, or in an isolated bot; 0 is no limit."] = 1
     isolate: Annotated[
         Isolation,
         Meta(extra={"is_flag": False, "flag_value": "on"}),  # --isolate may stand alone
-        "Run bots in processes without rights: all (on), none (off), or programs and other people's files (auto, the "
-        "default). strict is on with a new process for each match, and refuses what this machine cannot enforce: see "
-        "arena doctor.",
+        "Run bots in sandboxed processes: all (on), none (off), or programs and files of other users (auto, the "
+        "default). strict is on with a new process for each match, and fails if this machine cannot enforce "
+        "everything: see arena doctor.",
     ] = "auto"
     keep_processes: Annotated[
         bool,
-        "Let programs that are slow to start play on, in matches of other deals, instead of starting one for each "
-        "match.",
+        "Keep programs that are slow to start for matches of other deals, instead of starting one for each match.",
     ] = False
     ponder: Annotated[bool, "Let bots in separate processes think while others are asked."] = False
     max_faults: Annotated[Count, "Disqualify a bot after this many faults. Default: never."] = 0
@@ -324,7 +322,7 @@ class RunOptions(CommonLimits, frozen=True, kw_only=True):
         int, Meta(ge=1, le=MAX_DEALS), "Deals; every table plays each in every seating."
     ] = DEFAULT_DEALS  # fmt: skip
     seed: Annotated[
-        Annotated[int, Meta(ge=0, le=MAX_SEED)] | None, "The luck of the run. Default: drawn, and kept."
+        Annotated[int, Meta(ge=0, le=MAX_SEED)] | None, "Seed of all luck of the run. Default: random, and recorded."
     ] = None  # fmt: skip
     format: Annotated[
         str,
@@ -332,7 +330,7 @@ class RunOptions(CommonLimits, frozen=True, kw_only=True):
         "Who meets whom, with options: swiss:rounds=5. Default: round-robin; 'arena formats' lists them.",
     ] = "round-robin"
     candidates: Annotated[
-        Bots, "Whom a gauntlet, compare or a ladder for newcomers is about; may be repeated."
+        Bots, "A bot that a gauntlet, compare or a ladder for newcomers is about; may be repeated."
     ] = ()  # fmt: skip
     workers: Annotated[
         Annotated[int, Meta(ge=0, le=MAX_WORKERS)] | None,

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 @click.option(
     "--hint-bot", type=BOT, metavar="BOT", help="The bot that gives hints. Default: the strongest that plays the game."
 )
-@run_option("isolate", "Which bots play in processes without rights, as in a tournament. Default: auto.")
+@run_option("isolate", "Which bots play in sandboxed processes, as in a tournament. Default: auto.")
 @click.option("--name", help="Name of the run's folder. Default: the time.")
 @click.option(
     "--resume", type=RUN, metavar="RUN", help="Go on with a match that was left, or play another deal at that table."
