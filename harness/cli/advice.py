@@ -13,6 +13,7 @@ ADVICE = {
     "ask-seat": "Choose the seat to ask it for with --seat.",
     "bots": "Enter more with --bot, or the same one with other options.",
     "bots-of-game": "The bots that play it: arena bots --game {game}",
+    "candidates": "Name them with --candidate, once for each.",
     "cluster": "Name the cluster with --cluster.",
     "cluster-workers": "Leave out --workers 0, or --cluster.",
     "compare-luck": "Leave out --luck-adjusted.",

@@ -52,7 +52,7 @@ class ComparisonSpec(Struct, frozen=True):
     def from_plan(cls, game: GamePlan, plan: Plan) -> ComparisonSpec:
         """Return what a plan of the format `compare` asks about one of its games."""
         if len(plan.candidates) != 2:
-            raise UsageError("A comparison is about two bots; name them with --candidate, once for each.")
+            raise UsageError(f"A comparison is about two bots, not {len(plan.candidates)}.", fix="candidates")
         one, other = plan.candidates
         for name in plan.candidates:
             if name not in game.entrants:

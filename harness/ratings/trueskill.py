@@ -1,4 +1,8 @@
-"""TrueSkill ratings, updated match by match."""
+"""TrueSkill: the model of skills, performances and draws, and the ratings of a game, updated match by match.
+
+`rate` is the only function that knows the model. Another fit of the same model, such as one to all matches at once,
+belongs beside it.
+"""
 
 from __future__ import annotations
 
