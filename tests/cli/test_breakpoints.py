@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import harness
+from engines.el_paso import ElPaso
 from harness.match.stdio import no_breakpoints
 from harness.output.progress import at_terminal
 from harness.runs.store import RunFolder
@@ -134,8 +135,9 @@ def test_elsewhere_it_says_where_it_works(where, asks):
 
 
 @pytest.mark.parametrize("command", ["check", "play"])
-def test_beside_another_conversation_it_says_so_too(command):
+def test_beside_another_conversation_it_says_so_too(command, monkeypatch):
     write(10**6)
+    monkeypatch.setattr(ElPaso, "max_players", 2)  # a check tries every player count, and says the same at each
     if command == "check":
         said = arena("check", "stopper.py", "--game", "el-paso", "--matches", 1, code=1).output
     else:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import harness
+from engines.el_paso import ElPaso
 from harness.core.errors import UsageError
 from harness.isolation import doctor
 from harness.output import text
@@ -123,7 +124,8 @@ def test_a_file_of_a_run_and_a_call_from_python_say_it_alike(here, capsys):
         harness.play_match("el-paso", ["own/mine.py", "random"], isolate="maybe")
 
 
-def test_other_commands_do_not_load_a_strangers_file_either(here):
+def test_other_commands_do_not_load_a_strangers_file_either(here, monkeypatch):
+    monkeypatch.setattr(ElPaso, "max_players", 3)  # a check tries every player count
     arena(*GAME, "--bot", "skittish", "--bot", "random", "--name", "a", "--seed", 1)
     arena("ask", "theirs.py", "a", 0, "--seat", 0)
     assert "isolated: " in (said := arena("check", "theirs.py", "--game", "el-paso", "--matches", 1).stdout)
