@@ -41,12 +41,11 @@ from harness.executors.base import (
     Executor,
     Job,
     Keep,
-    Lines,
     Played,
     Roster,
     choose_executor,
+    discard,
     encode,
-    let_go,
 )
 from harness.executors.pool import LocalPool
 from harness.executors.serial import SerialExecutor
@@ -55,9 +54,10 @@ from harness.match.faults import NO_LIMITS
 from harness.match.referee import play
 from harness.plugins.entrants import Entrant, enter
 from harness.plugins.features import FORMATS
+from harness.runs.reader import GAMES
 from harness.runs.request import RunRequest
 from harness.runs.scheduler import Schedule, play_matches, simulated_record
-from harness.runs.store import GAMES, RecordFile
+from harness.runs.store import RecordFile
 
 # Local executors: matches a second in a bare loop, in the serial executor, and in worker processes.
 
@@ -123,9 +123,9 @@ def executor_rate(
         path.touch()
         file = RecordFile(path, summed=True)
 
-        def keep(lines: Lines) -> None:
-            file.append(line for line, _ in lines)
-            for _ in lines:
+        def keep(played: Sequence[Played]) -> None:
+            file.append([each.line for each in played])
+            for _ in played:
                 next(kept)
 
         running = executor.run(bench_jobs(game, players, bot), keep)
@@ -369,7 +369,7 @@ class SimulatedNodes:
         self.now = self.busy = 0.0
         self.played = 0
 
-    def run(self, jobs: Iterable[Job], _keep: Keep = let_go) -> Iterator[Played]:
+    def run(self, jobs: Iterable[Job], _keep: Keep = discard) -> Iterator[Played]:
         """Start matches in order as cores become free; yield each when it ends."""
         waiting, playing = iter(jobs), list[tuple[float, int, MatchSpec]]()
         while True:

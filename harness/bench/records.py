@@ -24,9 +24,10 @@ from harness.league.journal import BotJoined, EntriesSeen, EraBegun, RosterEpoch
 from harness.league.runner import LeagueScheduler, read_rounds
 from harness.match.referee import play
 from harness.plugins.registry import Registry
+from harness.runs.reader import GAMES, with_sum
 from harness.runs.request import RunRequest
 from harness.runs.setup import RunSetup, create_run, now, prepare
-from harness.runs.store import GAMES, RunFolder, encode, with_sum
+from harness.runs.store import RunFolder, encode
 
 # Long runs: processor time and memory of each command, and how they grow with the run.
 

@@ -121,7 +121,7 @@ def _text(run: RunFolder, asked: dict[str, Any]) -> str:
     from harness.output.leaderboard import KINDS, leaderboard_tables
     from harness.output.matches import bot_summary
     from harness.output.tables import text_of
-    from harness.runs.index import ordered_results
+    from harness.runs.reader import ordered_results
 
     game, left_out, table_format = asked["game"], asked["left_out"], asked["table_format"]
     if asked["show"] == "format":

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 from collections import OrderedDict, deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -18,7 +18,6 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-import msgspec
 from msgspec.structs import replace
 from multiprocess.connection import Connection
 
@@ -42,7 +41,7 @@ from harness.cluster.messages import (
 from harness.core.compiled import build_form
 from harness.core.errors import ArenaError
 from harness.executors import forkserver
-from harness.executors.base import Executor, Job, Lines, choose_executor
+from harness.executors.base import Executor, Job, Played, choose_executor
 from harness.isolation.launch import new_folder, remove_folder
 from harness.output.text import not_enforced
 from harness.plugins.wheel_unpacking import import_first, unpack_wheels
@@ -64,13 +63,6 @@ MAX_LOG_BYTES = 1 << 20
 
 class DriverGone(Exception):
     """The pipe to the Dask worker is closed."""
-
-
-class _RecordId(msgspec.Struct):
-    id: str
-
-
-_decode_id = msgspec.json.Decoder(_RecordId).decode
 
 
 @dataclass(slots=True)
@@ -149,10 +141,10 @@ class BatchQueue:
         self._send_heartbeat_if_due()
         return self.stopped
 
-    def add_lines(self, lines: Lines) -> None:
+    def add_finished(self, played: Sequence[Played]) -> None:
         """Add the lines of finished matches to their batches."""
-        for line, notes in lines:
-            for batch in self._finish_match(_decode_id(line).id):
+        for record, line, notes in played:
+            for batch in self._finish_match(record.id):
                 batch.lines.append((line, notes))
         self.send_finished()
 
@@ -267,7 +259,7 @@ def _play_batches(jobs: BatchQueue, pool: Executor) -> None:
     jobs.pool = pool
     with pool:
         while True:
-            for _ in pool.run(jobs, jobs.add_lines):
+            for _ in pool.run(jobs, jobs.add_finished):
                 pass
             # After a stop, unfinished matches will not be played: send what there is, so that the driver need not wait.
             jobs.send_finished(include_partial=jobs.stopped)

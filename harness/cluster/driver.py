@@ -43,7 +43,7 @@ from harness.cluster.messages import (
 from harness.cluster.nodes import ClusterNode, ClusterNodes, InFlightMatches
 from harness.core.errors import ArenaError, UsageError
 from harness.core.records import GameRecord
-from harness.executors.base import ExecutorSettings, Job, Keep, Played, Roster, WorkerLoss, let_go
+from harness.executors.base import ExecutorSettings, Job, Keep, Played, Roster, WorkerLoss, discard
 from harness.isolation.process import append_to_log
 
 POLL_INTERVAL_S = 0.1
@@ -140,7 +140,7 @@ class ClusterExecutor:
         again = f", {self.replayed:,} played again" if self.replayed else ""
         return f"{len(nodes)} node{'' if len(nodes) == 1 else 's'}{each}{again}"
 
-    def run(self, jobs: Iterable[Job], keep: Keep = let_go) -> Iterator[Played]:
+    def run(self, jobs: Iterable[Job], keep: Keep = discard) -> Iterator[Played]:
         """Play these matches; the lines of a returned batch are kept at once."""
         waiting = iter(jobs)
         while True:
@@ -178,7 +178,7 @@ class ClusterExecutor:
             if waited > START_WITHOUT_AFTER_S and self._nodes.playing():
                 break  # later answers are checked when they arrive
             for event in self._events():
-                for _ in self._handle_event(event, let_go):
+                for _ in self._handle_event(event, discard):
                     raise AssertionError("nothing has been sent yet")
         # Better refused now than after some matches.
         if refused := [node for node in self._nodes if node.state == "refused"]:
@@ -332,7 +332,7 @@ class ClusterExecutor:
                 )
             self._in_flight.sizer.add_match(record)
             played.append(Played(record, line, notes))
-        keep([(one.line, one.notes) for one in played])
+        keep(played)
         batch.node.played, batch.node.last_result_at = batch.node.played + len(played), monotonic()
         batch.node.failures = 0
         for name in done.given_up:

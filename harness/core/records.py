@@ -1,8 +1,8 @@
-"""Frozen value types that everything else passes around. Imports nothing local."""
+"""Frozen value types that everything else passes around, and records in schedule order."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from operator import itemgetter
@@ -10,6 +10,8 @@ from typing import Generic, Literal, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
+
+from harness.core.errors import StoreError
 
 Value = str | int | bool | float
 """What an option of a game, a bot or a format may hold."""
@@ -226,3 +228,23 @@ class ReorderBuffer(Generic[Item]):
     def in_order(self) -> list[Item]:
         """Return the waiting items in order, with their gaps closed."""
         return [item for _, item in sorted(self.waiting.items(), key=itemgetter(0))]
+
+
+def in_schedule_order(records: Iterable[GameRecord]) -> Iterator[GameRecord]:
+    """Yield records in schedule order, in which they are rated; those that wait for earlier ones lose their actions."""
+    buffer = ReorderBuffer[GameRecord]()
+    for record in records:
+        early = record.index > buffer.due and record.actions
+        ready = buffer.add(record.index, replace(record, actions=()) if early else record)
+        if ready is None:
+            raise same_place_error(record)
+        yield from ready
+    yield from buffer.in_order()
+
+
+def same_place_error(record: GameRecord) -> StoreError:
+    """Return the error for a record that has the place of another one."""
+    return StoreError(
+        f"The record {record.id} has place {record.index} of the schedule, and so has another one: a match is "
+        f"rated once, and only together with its own run. 'arena verify' says which records are not the run's."
+    )

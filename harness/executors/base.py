@@ -33,14 +33,12 @@ class Played(NamedTuple):
     notes: bytes = b""
 
 
-Lines = Sequence[tuple[bytes, bytes]]
-"""Of each of some finished matches the line for games.jsonl, and for notes.jsonl, empty where nobody noted anything."""
-Keep = Callable[[Lines], None]
-"""Writes such lines where they survive this process."""
+Keep = Callable[[Sequence[Played]], object]
+"""Stores finished matches where they survive this process."""
 
 
-def let_go(_lines: Lines) -> None:
-    """Keeps nothing: for matches that are played to be looked at."""
+def discard(_played: Sequence[Played]) -> None:
+    """Store nothing: for matches that are not part of a run."""
 
 
 class Roster(NamedTuple):
@@ -144,7 +142,7 @@ class Executor(Protocol):
     def __enter__(self) -> Self: ...
     def __exit__(self, *_error: object) -> None: ...
 
-    def run(self, jobs: Iterable[Job], keep: Keep = let_go) -> Iterator[Played]:
+    def run(self, jobs: Iterable[Job], keep: Keep = discard) -> Iterator[Played]:
         """Plays these matches, lets `keep` have the lines of each as it ends, and gives it then or soon after, in any
         order. Jobs are taken as they are needed, and asked for again while matches are being played: an iterator that
         had no more may have more by then.

@@ -16,7 +16,7 @@ import multiprocess
 
 from harness.core.records import GameRecord, MatchSpec
 from harness.executors import forkserver
-from harness.executors.base import ExecutorSettings, Job, Keep, Played, Roster, WorkerLoss, let_go
+from harness.executors.base import ExecutorSettings, Job, Keep, Played, Roster, WorkerLoss, discard
 from harness.executors.payload import RosterPayload, pack_roster
 from harness.executors.retry import CrashTracker
 from harness.executors.worker import NEARLY_FULL, NOTES, OUT_OF_MEMORY, STOP, WorkerStatus, main, map_status, new_status
@@ -219,7 +219,7 @@ class LocalPool:
         if self.sweep:
             forkserver.set_subreaper(False)
 
-    def run(self, jobs: Iterable[Job], keep: Keep = let_go) -> Iterator[Played]:
+    def run(self, jobs: Iterable[Job], keep: Keep = discard) -> Iterator[Played]:
         """Play these matches; lines are kept as they arrive, records are yielded many at a time."""
         waiting, kept, due = iter(jobs), list[Played](), 0.0
         self._send_first_jobs(waiting)
@@ -249,7 +249,10 @@ class LocalPool:
         return min(pending) if any(pending) else None
 
     def _keep_finished(self, keep: Keep) -> list[Played]:
-        """Decode finished lines, then keep them: only valid records are written."""
+        """Decode finished lines, then keep them: only valid records are written.
+
+        This is the only time that the parent decodes a record; `keep` and the caller get what was decoded.
+        """
         played: list[Played] = []
         try:
             for line, notes in self._finished:
@@ -257,7 +260,7 @@ class LocalPool:
                 self._sizer.add_match(record)
                 played.append(Played(record, line, notes))
         finally:
-            keep(self._finished[: len(played)])
+            keep(played)
             self._finished.clear()
         return played
 

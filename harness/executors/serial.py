@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import ClassVar, Self
 
 from harness.core.bot import DecisionNotes, encode_notes
-from harness.executors.base import ExecutorSettings, Job, Keep, Played, Roster, WorkerLoss, encode, let_go
+from harness.executors.base import ExecutorSettings, Job, Keep, Played, Roster, WorkerLoss, discard, encode
 from harness.executors.retry import play_with_retry
 from harness.match.faults import NO_LIMITS, Limits
 from harness.match.stdio import printing_to_stderr
@@ -48,7 +48,7 @@ class SerialExecutor:
         self.roster.close()
         gc.collect()  # run finalizers of bots in reference cycles: the command line skips this at exit
 
-    def run(self, jobs: Iterable[Job], keep: Keep = let_go) -> Iterator[Played]:
+    def run(self, jobs: Iterable[Job], keep: Keep = discard) -> Iterator[Played]:
         """Play these matches in order."""
         roster, limits = self.roster, self.limits
         for job in jobs:
@@ -60,6 +60,6 @@ class SerialExecutor:
                 record = play_with_retry(job, roster, limits, status, self.audit, notes)
             if getattr(self.should_stop, "abandoned", False):
                 return  # the user quit a debugger during the match, so its record is worthless
-            line, noted = encode(record), encode_notes(spec.id, notes) if notes else b""
-            keep([(line, noted)])
-            yield Played(record, line, noted)
+            played = Played(record, encode(record), encode_notes(spec.id, notes) if notes else b"")
+            keep([played])
+            yield played

@@ -41,9 +41,10 @@ from harness.plugins.registry import Registry
 from harness.plugins.snapshots import Snapshot, make_bundle
 from harness.plugins.trust import mark_untrusted
 from harness.runs.config_file import write_event
+from harness.runs.reader import GAMES
 from harness.runs.request import FilePlaces, RunRequest, draw_seed
 from harness.runs.setup import DEFAULT_PLAYERS, configured_games, now, this_machine
-from harness.runs.store import GAMES, RUN, RunFolder, RunInfo, cannot_write, lock
+from harness.runs.store import RUN, RunFolder, RunInfo, cannot_write, lock
 
 # Eras: the seasons of a league. One lasts as long as games, rules, options and limits stay the same, and is a run
 # folder. Files, seeds and commands say "era".

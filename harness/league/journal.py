@@ -21,7 +21,8 @@ from msgspec.structs import replace
 from harness.core.errors import StoreError, UnknownName, UsageError
 from harness.core.options import BotLimits
 from harness.core.plan import GamePlan
-from harness.runs.store import SUM_SIZE, SUMMED, RecordFile, cannot_write
+from harness.runs.reader import SUM_SIZE, SUMMED
+from harness.runs.store import RecordFile, cannot_write
 
 JOURNAL = "journal.jsonl"
 

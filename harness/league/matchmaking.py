@@ -319,7 +319,7 @@ class SeatedMatch(NamedTuple):
 class RoundHistory:
     """The recorded rounds of an era: earlier ones are rated, the last ones are held back until they are complete."""
 
-    known: Mapping[type, Sequence[str]] = {SeatedMatch: SeatedMatch._fields}
+    classes: Mapping[type, Sequence[str]] = {SeatedMatch: SeatedMatch._fields}
 
     def __init__(self, banned: Collection[str]) -> None:
         """Matches of `banned` bots are not rated."""

@@ -40,8 +40,9 @@ from harness.league.matchmaking import RoundHistory, SeatedMatch, is_settled, se
 from harness.plugins.entrants import Entrant
 from harness.plugins.hooks import Listeners
 from harness.plugins.registry import Registry
-from harness.runs.index import feed, ordered_results
+from harness.runs.cache import replay_into
 from harness.runs.monitor import RunMonitor, Workload
+from harness.runs.reader import ordered_results
 from harness.runs.request import RunRequest
 from harness.runs.runner import RunEvents
 from harness.runs.scheduler import play_matches
@@ -499,7 +500,7 @@ def read_rounds(run: RunFolder, banned: frozenset[str], hold_all: bool = False) 
         for record in ordered_results(run):
             past.hold_match(record)
     else:
-        feed(run, past)
+        replay_into(run, past)
     return past
 
 

@@ -27,7 +27,8 @@ from harness.output.columns import Fields, percent
 from harness.output.tables import file_name, text_of
 from harness.plugins.registry import Registry
 from harness.ratings.evidence import Interval
-from harness.runs.index import feed, ordered_results
+from harness.runs.cache import replay_into
+from harness.runs.reader import ordered_results
 from harness.runs.setup import configure_run, limits_of_run
 from harness.runs.store import RunFolder, write_derived
 
@@ -52,7 +53,7 @@ class LeagueRow:
 class RatedEra:
     """Counts of the matches of an era, for all games; matches of banned bots do not count."""
 
-    known: Mapping[type, Sequence[str]] = {}
+    classes: Mapping[type, Sequence[str]] = {}
 
     def __init__(self, banned: Collection[str]) -> None:
         self.banned = frozenset(banned)
@@ -107,7 +108,7 @@ def standings_of(league: LeagueFolder, era: int | None = None, *, across: bool =
     for each in chosen:
         run = open_era(league.folder, each.era)
         if whole is not None:
-            feed(run, whole)  # cached; the counts of several eras together are not
+            replay_into(run, whole)  # cached; the counts of several eras together are not
             continue
         for record in ordered_results(run):
             rated.add(record)

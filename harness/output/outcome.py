@@ -19,7 +19,7 @@ from harness.output.leaderboard import leaderboard_files
 from harness.output.tables import FORMATS, Layout, heading, paragraph, screen_width, text_of, wrapped_text
 from harness.plugins.discovery import shown
 from harness.plugins.registry import Registry
-from harness.runs.index import ordered_results
+from harness.runs.reader import ordered_results
 from harness.runs.scheduler import Schedule
 from harness.runs.setup import formats_of
 from harness.runs.standings import boards_of

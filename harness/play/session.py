@@ -25,10 +25,11 @@ from harness.output.text import Console
 from harness.play.terminal import Dialogue, Interrupts, NoHintError, Turn, ask_for_hint, choose_opponents
 from harness.plugins.entrants import Entrant
 from harness.plugins.registry import Registration, Registry
+from harness.runs.reader import GAMES
 from harness.runs.request import RunRequest
 from harness.runs.scheduler import Schedule
 from harness.runs.setup import RunSetup, info_for, now, prepare, reopen, run_folder
-from harness.runs.store import GAMES, LOCK, RUN, RunFolder, write_whole
+from harness.runs.store import LOCK, RUN, RunFolder, write_whole
 
 # The person as a bot whose decisions are typed.
 
@@ -149,7 +150,7 @@ class SavedMatch:
     def save_record(self, record: GameRecord, notes: bytes = b"") -> None:
         """Write the record and the bots' notes of the finished match, and delete unfinished.json."""
         self.run.go_on(self.setup.plan)
-        self.run.append(msgspec.json.encode(record), notes)
+        self.run.append(record, notes)
         self.run.finish(now())
         self.fresh = False
         (self.run.folder / UNFINISHED).unlink(missing_ok=True)

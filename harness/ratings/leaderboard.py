@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from math import inf, log
 
 from harness.core.plan import RunningClaims
-from harness.core.records import GameRecord
+from harness.core.records import GameRecord, in_schedule_order
 from harness.ratings.beat_rate import (
     BeatRateFit,
     Difference,
@@ -21,7 +21,7 @@ from harness.ratings.beat_rate import (
 )
 from harness.ratings.evidence import LEVEL, Evidence, Interval, OpenDeal, SeatSums, Stages, WideStage
 from harness.ratings.plackett_luce import AlphaShare, alpha_rank, fit
-from harness.ratings.trueskill import BotRating, Ratings, by_game, in_schedule_order
+from harness.ratings.trueskill import BotRating, Ratings, by_game
 
 # The leaderboard of a game: for each bot its place, its intervals, and the significant differences.
 

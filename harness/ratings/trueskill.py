@@ -6,14 +6,13 @@ belongs beside it.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import erfc, exp, pi, sqrt
 from statistics import NormalDist
 from typing import Final, NamedTuple
 
 import trueskill  # type: ignore[import-untyped]  # here and not in our settings: authors' checkers read this too
-from msgspec.structs import replace
 
 from harness.core.errors import StoreError
 from harness.core.records import GameRecord, order
@@ -322,33 +321,3 @@ def by_option(record: GameRecord) -> str:
     """Return game and options, for separate ratings."""
     settings = ", ".join(f"{name}={value}" for name, value in sorted(record.options.items()) if value != "")
     return f"{record.game}, {settings}" if settings else record.game
-
-
-def in_schedule_order(records: Iterable[GameRecord]) -> Generator[GameRecord, None, None]:
-    """Return records in schedule order, in which they are rated, whatever the order in which they ended.
-
-    They are nearly in order already, so only the early ones wait in memory, without their actions.
-    """
-    waiting: dict[int, GameRecord] = {}
-    due = 0
-    for record in records:
-        if record.index < due or record.index in waiting:
-            raise duplicate_index(record)
-        if record.index > due:
-            waiting[record.index] = replace(record, actions=()) if record.actions else record
-            continue
-        yield record
-        due += 1
-        while due in waiting:
-            yield waiting.pop(due)
-            due += 1
-    for index in sorted(waiting):
-        yield waiting[index]
-
-
-def duplicate_index(record: GameRecord) -> StoreError:
-    """Return the error for a record with the same index as another one."""
-    return StoreError(
-        f"The record {record.id} has place {record.index} of the schedule, and so has another one: a match is "
-        f"rated once, and only together with its own run. 'arena verify' says which records are not the run's."
-    )

@@ -15,7 +15,8 @@ from harness.match.faults import FaultExample, FaultGroup, FaultGroups
 from harness.ratings.leaderboard import RatingSet
 from harness.ratings.trueskill import Ratings
 from harness.report import without_bots
-from harness.runs.index import Known, feed, ordered_results
+from harness.runs.cache import StateClasses, replay_into
+from harness.runs.reader import ordered_results
 from harness.runs.standings import RatedRun, rating_set_of
 from harness.runs.store import RunFolder
 
@@ -242,7 +243,7 @@ class Facts:
                     pace.slowest = slowest
 
 
-STATE: Known = {
+STATE: StateClasses = {
     Curve: Curve.__slots__,
     Histogram: Histogram.__slots__,
     Pace: ("typical", "slowest"),
@@ -265,7 +266,7 @@ def gather(records: Iterable[GameRecord], plan: Plan | None = None) -> Facts:
 class GatheredRun:
     """The facts of a whole run, to be remembered."""
 
-    name, known = "facts", STATE
+    name, classes = "facts", STATE
 
     def __init__(self, facts: Facts) -> None:
         self.add, self.state, self.restore = facts.add, facts.state, facts.restore
@@ -278,7 +279,7 @@ def facts_of(run: RunFolder, without: Sequence[str] = ()) -> Facts:
     facts = Facts(rating_set_of(run.info.plan))
     if not facts.rating_set.cacheable:
         return gather(ordered_results(run), run.info.plan)
-    feed(run, RatedRun(facts.rating_set, rate=False), GatheredRun(facts))
+    replay_into(run, RatedRun(facts.rating_set, rate=False), GatheredRun(facts))
     return facts
 
 

@@ -16,8 +16,8 @@ from harness.core.errors import StoreError, UnknownName, UsageError
 from harness.core.plan import SEVERAL, Design, GamePlan, Plan
 from harness.core.records import GameRecord
 from harness.plugins.entrants import BotInfo
-from harness.runs.index import lines_by_deal, ordered_results
-from harness.runs.store import GAMES, MatchResult, RecordDigest, RunFolder, RunInfo
+from harness.runs.reader import GAMES, MatchResult, RecordDigest, RecordLine, ordered_results, sorted_lines
+from harness.runs.store import RunFolder, RunInfo
 
 # Whether a name means the same bot in several runs: by the digest of its source, and by its options.
 
@@ -186,30 +186,30 @@ def labels(runs: Sequence[RunFolder]) -> list[str]:
 
 def _once(group: Sequence[RunFolder], besides: frozenset[str]) -> Iterator[tuple[RunFolder, MatchResult]]:
     """The results of runs that may have matches in common: each once, and none of bots that are left out."""
-    lines = ((run, number, line, run.read_result(number, line)) for run, number, line in lines_by_deal(group))
-    for _, deal in groupby(lines, key=lambda one: one[3].seed):
-        kept: list[tuple[RunFolder, int, bytes, MatchResult]] = []
-        for run, number, line, result in deal:
+    lines = ((run, line, line.result()) for run, line in sorted_lines(group, by_deal=True))
+    for _, deal in groupby(lines, key=lambda one: one[2].seed):
+        kept: list[tuple[RunFolder, RecordLine, MatchResult]] = []
+        for run, line, result in deal:
             if not besides.isdisjoint(result.seats):
                 continue
-            rivals = [one for one in kept if one[0] is not run and one[3].seats == result.seats]
-            record = _played(run, number, line) if rivals else None
-            if any(_played(other, at, its) == record for other, at, its, _ in rivals):
+            rivals = [one for one in kept if one[0] is not run and one[2].seats == result.seats]
+            record = _played(line) if rivals else None
+            if any(_played(other) == record for _, other, _ in rivals):
                 continue
-            for other, _, _, rival in rivals:
+            for other, _, rival in rivals:
                 if rival.id == result.id:
                     raise StoreError(
                         f"{result.id} is not the same match in {other.folder / GAMES} and in {run.folder / GAMES}, "
                         f"with the same deal and the same bots in the same seats. 'arena verify {run.folder} "
                         f"{other.folder}' says more; leave one of the two runs out."
                     )
-            kept.append((run, number, line, result))
+            kept.append((run, line, result))
             yield run, result
 
 
-def _played(run: RunFolder, number: int, line: bytes) -> GameRecord:
+def _played(line: RecordLine) -> GameRecord:
     """What is the same in every play of a match, whatever it is called."""
-    record = run.read_record(number, line)
+    record = line.record()
     faults = tuple(replace(fault, detail="") for fault in record.faults)  # which may name files, and times
     return replace(record.without_timing(), id="", set="", index=0, faults=faults)
 

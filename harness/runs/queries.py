@@ -13,7 +13,8 @@ from msgspec import Struct
 from harness.core.errors import UnknownName, UsageError
 from harness.core.records import FaultKind
 from harness.match.faults import cause_of
-from harness.runs.store import MatchResult, RunFolder
+from harness.runs.reader import MatchResult
+from harness.runs.store import RunFolder
 
 CLOSE = 0.1
 """The share of a game's matches that is called close: those with the smallest margins."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from functools import partial
 
@@ -11,13 +11,15 @@ from msgspec.structs import replace
 from harness.core.errors import PluginError, StoreError, UsageError
 from harness.core.options import BotLimits
 from harness.core.records import Fault, GameRecord, MatchSpec, belongs_to
-from harness.executors.base import HERE, ClusterChoice, Executor, Job, choose_executor
+from harness.executors.base import HERE, ClusterChoice, Executor, Job, Played, choose_executor
 from harness.plugins.bot_files import file_digest
 from harness.plugins.hooks import Listeners, RunStatus
 from harness.runs.monitor import RunMonitor, Workload
+from harness.runs.reader import GAMES, RecordDigest, is_rated_by_deal
 from harness.runs.scheduler import ResumedScheduler, ScheduleDiff, StaticScheduler, play_matches
 from harness.runs.setup import RunSetup, now
-from harness.runs.store import GAMES, LOGS, RecordDigest, RunFolder
+from harness.runs.standings import PlayedRatings
+from harness.runs.store import LOGS, RunFolder
 
 # Reports one run to listeners.
 
@@ -137,8 +139,10 @@ class Tournament:
         self.events = RunEvents(listeners, run, self.monitor) if listeners else None
         self.out: dict[str, str] = {}
         """Why a bot is disqualified, by its name."""
-        self.before: RecordDigest | None = None
-        """Of those that were there, if the run was finished with them."""
+        self.digest = RecordDigest()
+        """Of all records."""
+        self.ratings: PlayedRatings | None = None
+        """Of all records, unless some were there before: those of long runs are cached."""
 
     def play(self, executor: Executor) -> bool:
         """Plays what is missing of the plan; whether the plan is complete now."""
@@ -150,6 +154,7 @@ class Tournament:
 
     def _play(self, executor: Executor) -> bool:
         run = self.run
+        run.played = None
         with run.writing():
             known: dict[str, GameRecord] = {}
             scheduler = self._adaptive_scheduler(known) if self.schedule.adaptive else self._static_scheduler()
@@ -157,12 +162,14 @@ class Tournament:
             if complete and known:
                 raise self._unknown_record(min(known))
             if complete and (self.monitor.done > self.monitor.earlier or not run.info.finished):
-                run.finish(now())
-            elif complete and run.info.records != (self.before.text() if self.before else ""):
+                run.finish(now(), self.digest)
+            elif complete and run.info.records != self.digest.text():
                 raise StoreError(
                     f"{run.folder / GAMES}: these are not the records that the run was finished with; "
                     f"arena verify {run.folder} says more."
                 )
+            if self.ratings and self.ratings.close(run):
+                run.played = self.ratings
         return complete
 
     def _static_scheduler(self) -> StaticScheduler:
@@ -194,22 +201,30 @@ class Tournament:
     def _recorded(self) -> Iterator[GameRecord]:
         """The records of a run that is continued, with their actions only if the format looks at them."""
         run = self.run
-        self.before = RecordDigest() if run.info.finished else None
         reads_actions = self.schedule.format.reads_actions
-        for record in run.records(digest=self.before) if reads_actions else run.results(digest=self.before):
+        for record in run.records(digest=self.digest) if reads_actions else run.results(digest=self.digest):
             self._count(record)
             yield record
         self.monitor.start()
+        if not self.monitor.earlier and not is_rated_by_deal(run.info.plan):
+            self.ratings = PlayedRatings(run.info.plan)
         if self.events and not run.info.finished:
             self.events.run_started()
 
     def _played(self, executor: Executor, specs: Iterable[MatchSpec]) -> Iterator[GameRecord]:
         jobs = map(self._job, specs)  # which, unlike a generator, asks again after an end
-        for record, *_ in executor.run(jobs, self.run.append_all):
+        for record, *_ in executor.run(jobs, self._keep):
             self._count(record)
             if self.events:
                 self.events.match_finished(record)
             yield record
+
+    def _keep(self, played: Sequence[Played]) -> None:
+        """Append finished matches, with everything that is derived from their lines: nothing is read again later."""
+        for each, line in zip(played, self.run.append_all(played), strict=True):
+            self.digest.add_line(each.record.index, line)
+            if self.ratings:
+                self.ratings.add(each.record, line)
 
     def _count(self, record: GameRecord) -> None:
         """Give a record to the monitor, and disqualify bots that have reached the maximum number of faults."""

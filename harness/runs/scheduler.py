@@ -13,10 +13,9 @@ from msgspec.structs import replace
 from harness.core.errors import ArenaError, PluginError, UnknownName, UsageError
 from harness.core.options import resolve
 from harness.core.plan import DuplicateSet, Format, GamePlan, OpenRound, Outcome, Plan, Scheduler
-from harness.core.records import GameRecord, MatchSpec, ReorderBuffer, belongs_to, ranks_of
+from harness.core.records import GameRecord, MatchSpec, ReorderBuffer, belongs_to, in_schedule_order, ranks_of
 from harness.core.rng import Chance
 from harness.formats.common import PIECE
-from harness.ratings.trueskill import in_schedule_order
 
 # Schedulers. All games of a run proceed side by side: each continues as soon as its own results allow it.
 #

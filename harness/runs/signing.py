@@ -17,19 +17,8 @@ import msgspec
 
 from harness.core.errors import StoreError, UsageError
 from harness.plugins.discovery import shown
-from harness.runs.store import (
-    GAMES,
-    LOCK,
-    LOGS,
-    NOTES,
-    RUN,
-    UNREADABLE,
-    RunFolder,
-    cannot_write,
-    digest_of_file,
-    lock,
-    write_whole,
-)
+from harness.runs.reader import GAMES, UNREADABLE
+from harness.runs.store import LOCK, LOGS, NOTES, RUN, RunFolder, cannot_write, digest_of_file, lock, write_whole
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from hashlib import file_digest, sha256
+from hashlib import file_digest
 from os import SEEK_END
 from pathlib import Path
 from stat import S_ISREG
 from time import monotonic
-from typing import Annotated, TypeVar
-from zlib import crc32
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
@@ -20,8 +19,20 @@ from harness.core.bot import DecisionNotes, MatchNotes
 from harness.core.errors import StoreError, UnknownName
 from harness.core.plan import Plan
 from harness.core.records import GameRecord, Value
-from harness.executors.base import Lines
+from harness.executors.base import Played
 from harness.plugins.entrants import BotInfo
+from harness.runs.reader import (
+    GAMES,
+    UNREADABLE,
+    MatchResult,
+    ReadCursor,
+    RecordDigest,
+    RecordLine,
+    is_rated_by_deal,
+    read_lines,
+    sorted_lines,
+    with_sum,
+)
 
 # The files of a run folder: whole or not at all, lines that carry a checksum, and one writer at a time.
 
@@ -30,9 +41,6 @@ PART = ".part"
 LOCK = "lock"
 SYNC_EVERY = 1.0
 """Seconds after which what was written is forced to the disk: a power cut loses no more."""
-SUMMED = b',"sum":"%08x"}'
-"""How a line ends that has a checksum, in eight hexadecimal digits: of all bytes before this."""
-SUM_NAME, SUM_SIZE = len(b',"sum":"'), len(SUMMED % 0)
 
 
 def write_whole(path: Path, data: bytes) -> None:
@@ -76,12 +84,6 @@ def going_on(folder: Path) -> str:
     return f"What was recorded so far is safe; mend that and continue with --resume {folder}."
 
 
-def with_sum(line: bytes) -> bytes:
-    """A JSON object in one line, with its checksum as its last field."""
-    body = line[:-1]
-    return body + SUMMED % crc32(body)
-
-
 class RecordFile:
     """games.jsonl or notes.jsonl, open for appending. A torn last line is cut off when it is opened."""
 
@@ -112,9 +114,10 @@ class RecordFile:
             at -= step
         return 0
 
-    def append(self, lines: Iterable[bytes]) -> None:
-        """Writes these lines; when that fails the file is left without them."""
-        data = b"\n".join([*(map(with_sum, lines) if self.summed else lines), b""])
+    def append(self, lines: Sequence[bytes]) -> Sequence[bytes]:
+        """Append these lines and return them as they were written; if that fails, the file is left without them."""
+        lines = list(map(with_sum, lines)) if self.summed else lines
+        data = b"\n".join([*lines, b""])
         try:
             written = os.write(self._fd, data)
             while written < len(data):
@@ -125,6 +128,7 @@ class RecordFile:
         except OSError as error:
             os.ftruncate(self._fd, self._end)
             raise self._failed(error) from error
+        return lines
 
     def _failed(self, error: OSError) -> StoreError:
         return cannot_write(self.path, error, going_on(self.path.parent))
@@ -197,60 +201,11 @@ def write_derived(folder: Path, files: Mapping[str, bytes]) -> None:
         raise StoreError(f"{error} {going_on(folder)}") from error
 
 
-# What a record says of a match without its actions, and the digest of all records: read fast, kept small.
-
-
-class MatchResult(GameRecord, frozen=True, kw_only=True, gc=False, rename={"actions": "(actions are left out)"}):
-    """A record read without its actions, in half of the time: for everybody who does not replay the match."""
-
-    actions: tuple[int, ...] = ()
-
-
-def is_sound(record: GameRecord) -> bool:
-    """Whether everything that goes by seat is there for each seat, and for no other."""
-    seats = len(record.seats)
-    if not len(record.scores) == len(record.ranks) == len(record.decisions) == seats:
-        return False
-    for times in (record.time, record.slowest, record.cpu):
-        if times and len(times) != seats:
-            return False
-    return not record.faults or all(0 <= fault.seat < seats for fault in record.faults)
-
-
-class RecordDigest:
-    """The digest of all records of a run: SHA-256 of the SHA-256 of each line, its times and its checksum included, in
-    the order of the schedule. Lines come nearly in that order, so only those that are early wait in memory."""
-
-    def __init__(self) -> None:
-        self._whole, self._due = sha256(), 0
-        self._waiting: dict[int, list[bytes]] = {}
-
-    def add(self, index: int, line: bytes) -> None:
-        """Takes in a line with its place in the schedule."""
-        digest = sha256(line).digest()
-        if index != self._due:  # early, or a place that is there twice: in the end the digest says so
-            self._waiting.setdefault(index, []).append(digest)
-            return
-        self._whole.update(digest)
-        self._due += 1
-        while self._waiting and self._due in self._waiting:
-            for early in sorted(self._waiting.pop(self._due)):
-                self._whole.update(early)
-            self._due += 1
-
-    def text(self) -> str:
-        """The digest of what was taken in."""
-        rest = [digest for _, digests in sorted(self._waiting.items()) for digest in sorted(digests)]
-        whole = self._whole.copy()
-        whole.update(b"".join(rest))
-        return f"sha256:{whole.hexdigest()}"
-
-
 # The run folder: run.json says what was asked, games.jsonl holds a line for each match, notes.jsonl what bots noted
 # in it, the rest is derived.
 
 
-RUN, GAMES, NOTES = "run.json", "games.jsonl", "notes.jsonl"
+RUN, NOTES = "run.json", "notes.jsonl"
 LOGS = "logs"
 """The folder for what bots print in processes of their own."""
 LAYOUT = 3
@@ -286,23 +241,15 @@ class _Layout(msgspec.Struct):
     layout: int
 
 
-class _Place(msgspec.Struct):
-    index: Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+if TYPE_CHECKING:
+    from harness.runs.standings import PlayedRatings
 
-
-R = TypeVar("R", GameRecord, MatchResult)
-UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
-"""What decoding raises at bytes that somebody has changed."""
+R = TypeVar("R", bound=GameRecord)
 
 encode = msgspec.json.Encoder().encode
 _layout_decoder = msgspec.json.Decoder(_Layout)
 _info_decoder = msgspec.json.Decoder(RunInfo)
-_record_decoder = msgspec.json.Decoder(GameRecord)
-ACTIONS = b'"actions":['
-_result_decoder = msgspec.json.Decoder(MatchResult)
 _notes_decoder = msgspec.json.Decoder(MatchNotes)
-BUFFER = 1 << 18
-"""Bytes of games.jsonl that are read at once."""
 LISTED = 20
 """Matches that are named to somebody who asks for one that is not there."""
 
@@ -319,6 +266,8 @@ class RunFolder:
         """Whether several folders are read together, and whether these are not parts of one run."""
         self.fresh = False
         """Whether it was made by whoever holds this, and has not been played in."""
+        self.played: PlayedRatings | None = None
+        """Ratings of all records, if this process played them; the leaderboard is then made without reading."""
         self._records: RecordFile | None = None
         self._notes: RecordFile | None = None
 
@@ -373,6 +322,7 @@ class RunFolder:
     def _rewrite_info(self, **changes: object) -> None:
         """Changes what run.json says of a run that has begun."""
         info = msgspec.structs.replace(self.info, **changes)
+        self.played = self.played if info.plan == self.info.plan else None
         before, self.info = self.info, info
         try:
             self._write_info()
@@ -380,24 +330,42 @@ class RunFolder:
             self.info = before
             raise StoreError(f"{error} {going_on(self.folder)}") from error
 
+    def lines(self, cursor: ReadCursor | None = None) -> Iterator[RecordLine]:
+        """Yield the complete lines of games.jsonl, or those after a cursor."""
+        lines, size = (cursor.lines, cursor.size) if cursor else (0, 0)
+        return read_lines(self.folder / GAMES, lines, size, self.warnings)
+
     def records(self, damaged: list[str] | None = None, digest: RecordDigest | None = None) -> Iterator[GameRecord]:
-        """All records in file order. A torn last line is left out with a warning; any other bad line is an error, or
-        is left out and told in `damaged`, for those who want to know of all. `digest` is given every line."""
-        return self._decoded(_record_decoder, damaged, digest)
+        """Yield all records in file order.
+
+        A damaged line raises StoreError, or is left out with a sentence in `damaged`. Every line is added to `digest`.
+        """
+        return self._decoded(RecordLine.record, damaged, digest)
 
     def results(self, damaged: list[str] | None = None, digest: RecordDigest | None = None) -> Iterator[MatchResult]:
-        """The same without the actions."""
-        return self._decoded(_result_decoder, damaged, digest)
+        """Yield all records without their actions; see `records`."""
+        return self._decoded(RecordLine.result, damaged, digest)
+
+    def _decoded(
+        self, decode: Callable[[RecordLine], R], damaged: list[str] | None, digest: RecordDigest | None
+    ) -> Iterator[R]:
+        for line in self.lines():
+            try:
+                record = decode(line)
+            except StoreError as error:
+                if damaged is None:
+                    raise
+                damaged.append(str(error))
+            else:
+                if digest is not None:
+                    digest.add_line(record.index, line.data)
+                yield record
 
     def ordered(self) -> Iterator[MatchResult] | None:
-        """All results as they are rated, where that is not the order of the schedule; None where it is."""
-        if not self.info.plan.before:
+        """Return all results deal by deal if the run is rated in that order; None if it is rated in schedule order."""
+        if not is_rated_by_deal(self.info.plan):
             return None
-        from harness.runs.index import deals_come_again, lines_by_deal
-
-        if not deals_come_again(self.info.plan):
-            return None
-        return (self.read_result(number, line) for _, number, line in lines_by_deal([self]))
+        return (line.result() for _, line in sorted_lines([self], by_deal=True))
 
     def split(self, records: Iterable[GameRecord]) -> list[tuple[RunFolder, list[GameRecord]]]:
         """These records by the runs that they are of."""
@@ -414,82 +382,10 @@ class RunFolder:
     def digest(self) -> str:
         """The digest of all records as they are now."""
         digest = RecordDigest()
-        for _, index, line in self.places():
-            digest.add(index, line)
+        for line in self.lines():
+            line.check_sum()
+            digest.add_line(line.place().index, line.data)
         return digest.text()
-
-    def places(self) -> Iterator[tuple[int, int, bytes]]:
-        """The number of each line, its match's place in the schedule, and the line."""
-        place = msgspec.json.Decoder(_Place).decode
-        for number, line in self.lines():
-            self._check_sum(number, line)
-            try:
-                yield number, place(line).index, line
-            except UNREADABLE as error:
-                raise self._no_record(number, error) from error
-
-    def _decoded(
-        self, decoder: msgspec.json.Decoder[R], damaged: list[str] | None = None, digest: RecordDigest | None = None
-    ) -> Iterator[R]:
-        for number, line in self.lines():
-            try:
-                record = self._read(decoder, number, line)
-            except StoreError as error:
-                if damaged is None:
-                    raise
-                damaged.append(str(error))
-            else:
-                if digest is not None:
-                    digest.add(record.index, line)
-                yield record
-
-    def _read(self, decoder: msgspec.json.Decoder[R], number: int, line: bytes) -> R:
-        if not line.endswith(SUMMED % crc32(line[:-SUM_SIZE])):
-            self._check_sum(number, line)
-        try:
-            record = decoder.decode(line)
-        except UNREADABLE as error:
-            raise self._no_record(number, error) from error
-        if not is_sound(record):
-            raise StoreError(f"{self.folder / GAMES}, line {number}: {record.id} does not fit its number of seats.")
-        return record
-
-    def read_result(self, number: int, line: bytes) -> MatchResult:
-        """The result in a line of games.jsonl; its actions must be there, and are not looked at."""
-        if ACTIONS not in line:
-            raise self._no_record(number, ValueError("it has no actions"))
-        return self._read(_result_decoder, number, line)
-
-    def read_record(self, number: int, line: bytes) -> GameRecord:
-        """The record in a line of games.jsonl."""
-        return self._read(_record_decoder, number, line)
-
-    def _check_sum(self, number: int, line: bytes) -> None:
-        """Raises StoreError if a line is not as it was written."""
-        if line.endswith(SUMMED % crc32(line[:-SUM_SIZE])):
-            return
-        there = line[-SUM_SIZE:].startswith(SUMMED[:SUM_NAME])
-        what = "is not as it was written: its checksum does not fit" if there else "has no checksum"
-        where = f"{self.folder / GAMES}, line {number},"
-        raise StoreError(f"{where} {what}. Take that line out, and its match is played again when the run goes on.")
-
-    def lines(self, after: int = 0, size: int = 0) -> Iterator[tuple[int, bytes]]:
-        """The whole lines of games.jsonl, without their ends, numbered from 1; those `after` so many, which take up so
-        many bytes."""
-        path = self.folder / GAMES
-        try:
-            with path.open("rb", BUFFER) as lines:
-                lines.seek(size)
-                for number, line in enumerate(lines, after + 1):
-                    if not line.endswith(b"\n"):
-                        torn = f"{path}, line {number}: the last line is torn and is left out."
-                        self.warnings += [torn] if torn not in self.warnings else []
-                        return
-                    yield number, line[:-1]
-        except FileNotFoundError:
-            raise StoreError(f"{path} is missing: the run folder is damaged.") from None
-        except OSError as error:
-            raise StoreError(f"Cannot read {path}: {error.strerror or error}.") from error
 
     def ends_whole(self) -> bool:
         """Whether games.jsonl ends with the end of a line. Where it does not a match was cut short, or, in a run that
@@ -502,18 +398,15 @@ class RunFolder:
         except OSError as error:
             raise StoreError(f"Cannot read {self.folder / GAMES}: {error.strerror or error}.") from error
 
-    def _no_record(self, number: int, error: Exception) -> StoreError:
-        return StoreError(f"{self.folder / GAMES}, line {number}, is not a record: {error}.")
-
     def record(self, match: str | int) -> GameRecord:
         """The record of a match, by its id or its place in the schedule."""
         wanted = str(match)
         first: list[str] = []
         last: deque[str] = deque(maxlen=LISTED // 2)
-        for number, line in self.lines():
-            result = self.read_result(number, line)
+        for line in self.lines():
+            result = line.result()
             if wanted in (result.id, str(result.index)):
-                return self.read_record(number, line)
+                return line.record()
             if len(first) < LISTED:
                 first.append(result.id)
             else:
@@ -525,9 +418,9 @@ class RunFolder:
         """The records of these matches, as far as they are there, by their ids."""
         found: dict[str, GameRecord] = {}
         begins = tuple(b'{"id":' + encode(name) + b"," for name in ids)  # as arena writes it: most lines are not read
-        for number, line in self.lines():
-            if line.startswith(begins):
-                record = self.read_record(number, line)
+        for line in self.lines():
+            if line.data.startswith(begins):
+                record = line.record()
                 found[record.id] = record
         if len(found) < len(set(ids)):
             found |= {record.id: record for record in self.records() if record.id in ids}
@@ -571,18 +464,21 @@ class RunFolder:
                     file.close()
                 self._records = self._notes = None
 
-    def append(self, line: bytes, notes: bytes = b"") -> None:
-        """Adds a record, and the notes of its match."""
-        self.append_all([(line, notes)])
+    def append(self, record: GameRecord, notes: bytes = b"") -> None:
+        """Append a record, and the notes of its match."""
+        self.append_all([Played(record, encode(record), notes)])
 
-    def append_all(self, lines: Lines) -> None:
-        """Adds records, each with the notes of its match, and hands them to the system at once: they survive the death
-        of this process. Notes come first: a match that is not recorded is played again, and notes are written again."""
+    def append_all(self, played: Sequence[Played]) -> Sequence[bytes]:
+        """Append records and notes, and return the lines of the records as they were written.
+
+        The lines are passed to the system at once, so they survive the death of this process. Notes come first: a match
+        without a record is played again, and its notes are written again.
+        """
         assert self._records is not None, "records are appended within writing()"
-        notes = [noted for _, noted in lines if noted]
+        notes = [each.notes for each in played if each.notes]
         if notes:
             self._open_notes().append(notes)
-        self._records.append([line for line, _ in lines])
+        return self._records.append([each.line for each in played])
 
     def force(self, changes: Sequence[str]) -> None:
         """Keeps what had changed when the run was continued: its records are not all of the same bots or rules."""
@@ -601,9 +497,11 @@ class RunFolder:
             self.warnings += self._notes.warnings
         return self._notes
 
-    def finish(self, when: str) -> None:
-        """Notes that the schedule is complete, and with which records."""
-        self._rewrite_info(finished=when, records=self.digest(), notes=digest_of_file(self.folder / NOTES))
+    def finish(self, when: str, digest: RecordDigest | None = None) -> None:
+        """Record that the schedule is complete, and the digests of records and notes; without the `digest` of all
+        records they are read again."""
+        records = digest.text() if digest else self.digest()
+        self._rewrite_info(finished=when, records=records, notes=digest_of_file(self.folder / NOTES))
 
     def extend(self, plan: Plan, **more: object) -> None:
         """Lets the run go on by a plan that begins with what it has; `more` is what else run.json says of it then."""

@@ -20,10 +20,11 @@ from harness.match.replay import HUMAN, verify
 from harness.plugins.discovery import shown
 from harness.plugins.features import FORMATS
 from harness.plugins.registry import Registry
-from harness.runs.index import is_long, recall, remember
+from harness.runs.cache import load_cached, save_cached
+from harness.runs.reader import GAMES, UNREADABLE, RecordDigest, RecordLine, with_sum
 from harness.runs.scheduler import Schedule, ScheduleDiff
 from harness.runs.setup import configure_run, formats_of, limits_of_run
-from harness.runs.store import GAMES, NOTES, RUN, UNREADABLE, RecordDigest, RunFolder, digest_of_file, encode, with_sum
+from harness.runs.store import NOTES, RUN, RunFolder, digest_of_file, encode
 from harness.runs.verify_bots import BotFindings
 
 # What stands in a run's files and is none of arena's fields: other readers may take it for something.
@@ -39,15 +40,15 @@ def extra_fields(run: RunFolder) -> list[str]:
     return [f"{run.folder / RUN} {what}." for what in _extras(data, run.info)]
 
 
-def extras_of_line(run: RunFolder, number: int, line: bytes, record: GameRecord | None = None) -> list[str]:
+def extras_of_line(line: RecordLine, record: GameRecord | None = None) -> list[str]:
     """The same for a line of games.jsonl; `record` is what was read in it, if it could be."""
     try:
-        record = record or _decode(line)
+        record = record or _decode(line.data)
     except UNREADABLE:
         return []  # told elsewhere
-    if with_sum(encode(record)) == line:
+    if with_sum(encode(record)) == line.data:
         return []
-    return [f"{run.folder / GAMES}, line {number}, {what}." for what in _extras(line, record, SUM)]
+    return [f"{line.path}, line {line.number}, {what}." for what in _extras(line.data, record, SUM)]
 
 
 def _extras(data: bytes, read: Struct, besides: str = "") -> Iterator[str]:
@@ -116,17 +117,17 @@ class RecordCheck:
 
     def fitting(self, seen: Callable[[GameRecord], None]) -> Iterator[tuple[int, GameRecord]]:
         """The records that are of the schedule, each with how many were read before it; `seen` is shown all."""
-        for number, line in self.run.lines():
-            self.hashed.update(line + b"\n")
-            self.size += len(line) + 1
+        for line in self.run.lines():
+            self.hashed.update(line.data + b"\n")
+            self.size = line.end
             try:
-                record = self.run.read_record(number, line)
+                record = line.record()
             except StoreError as error:
                 self.damaged.append(str(error))
-                self.extras += extras_of_line(self.run, number, line)
+                self.extras += extras_of_line(line)
                 continue
-            self._digest.add(record.index, line)
-            self.extras += extras_of_line(self.run, number, line, record)
+            self._digest.add_line(record.index, line.data)
+            self.extras += extras_of_line(line, record)
             if record.faults:
                 self._note_faults(record)
             seen(record)
@@ -200,7 +201,7 @@ class Verified:
 
     def recall(self) -> bool:
         """Whether all records are known to fit; then the fields say what was found."""
-        found = recall(self.run, NAME, self._about()) if self._bundled and is_long(self.run) else None
+        found = load_cached(self.run, NAME, self._about()) if self._bundled else None
         if found is None:
             return False
         self.records, self.taken, self.tables = found
@@ -213,9 +214,9 @@ class Verified:
     def keep(self, tables: dict[str, str]) -> None:
         """Remembers the check, if one was made, together with the digests of the tables that the records give."""
         check = self._checked
-        if check is not None and self._bundled and is_long(self.run):
+        if check is not None and self._bundled:
             state = (check.records, check.taken, tables)
-            remember(self.run, NAME, state, check.hashed.digest(), check.size, self._about())
+            save_cached(self.run, NAME, state, check.hashed.digest(), check.size, self._about())
 
     def _about(self) -> bytes:
         """What run.json is now."""
@@ -285,10 +286,10 @@ def check_run(
 
 def _look_at_some(run: RunFolder, every: int, step: Callable[[], None], replay: Callable[[GameRecord], None]) -> None:
     """Plays a sample of records again that are, all of them, known to be the schedule's."""
-    for number, line in run.lines():
+    for line in run.lines():
         step()
-        if not (number - 1) % every:
-            replay(run.read_record(number, line))
+        if not (line.number - 1) % every:
+            replay(line.record())
 
 
 def _look_at_all(

@@ -17,18 +17,18 @@ from typing import Any
 from harness.core.errors import ArenaError, ReplayError, StoreError
 from harness.core.game import Game
 from harness.core.plan import Outcome, Plan, ResultTracker
-from harness.core.records import GameRecord
+from harness.core.records import GameRecord, ReorderBuffer
 from harness.core.table import Table
 from harness.output.columns import Fields
 from harness.plugins.registry import Registry
 from harness.ratings.leaderboard import Leaderboard
 from harness.report.page import scene_data
 from harness.report.parts import asset
-from harness.runs.index import deals_come_again
+from harness.runs.reader import GAMES, RecordLine, is_rated_by_deal, read_lines
 from harness.runs.scheduler import Schedule, blaming
 from harness.runs.setup import formats_of, installed_games
 from harness.runs.standings import boards_of, rating_set_of
-from harness.runs.store import GAMES, RUN, RunFolder, find
+from harness.runs.store import RUN, RunFolder, find
 from harness.serve.live_data import (
     HIDDEN_DEAL,
     LiveProgress,
@@ -60,7 +60,7 @@ class LiveRatings:
         order of the schedule, as long as there is no gap before it."""
         self._rated, self._reached = rating_set_of(plan), reached
         self._schedule, self._trackers = schedule, dict[str, ResultTracker]()
-        self._due, self._waiting = 0, dict[int, GameRecord]()
+        self._buffer = ReorderBuffer[GameRecord]()
         self._passed = False
         """Whether a gap was given up."""
         self.late = False
@@ -77,29 +77,25 @@ class LiveRatings:
 
     def add(self, record: GameRecord) -> bool:
         """Takes in a match; False if the place that it has in the schedule is another one's."""
-        if record.index in self._waiting or (record.index < self._due and not self._passed):
-            return False
-        if record.index < self._due:
+        if self._passed and record.index < self._buffer.due:
             self.late = True
             self._rate(record)
             return True
-        self._waiting[record.index] = record
-        self._go_on()
-        return True
+        ready = self._buffer.add(record.index, record)
+        for each in ready or ():
+            self._rate(each)
+        return ready is not None
 
     def give_up_gaps(self) -> None:
         """Where too many wait for a match that may never come, rates them without it: everything has been read."""
-        if len(self._waiting) > MOST_WAITING:
+        buffer = self._buffer
+        if len(buffer.waiting) > MOST_WAITING:
             self._passed = True
-            for index in sorted(self._waiting)[:-LEFT_WAITING]:
-                self._rate(self._waiting.pop(index))
-                self._due = index + 1
-            self._go_on()
-
-    def _go_on(self) -> None:
-        while self._due in self._waiting:
-            self._rate(self._waiting.pop(self._due))
-            self._due += 1
+            for index in sorted(buffer.waiting)[:-LEFT_WAITING]:
+                self._rate(buffer.waiting.pop(index))
+                buffer.due = index + 1
+            for record in buffer.pop_ready():
+                self._rate(record)
 
     def _rate(self, record: GameRecord) -> None:
         self._rated.add(record)
@@ -118,13 +114,13 @@ class LiveRatings:
 
     def standings(self) -> tuple[list[Leaderboard], Mapping[str, Outcome]]:
         """The leaderboard of each game, and what the format says of it."""
-        if not self._waiting:
+        if not self._buffer.waiting:
             return self._rated.boards(), self._outcomes(self._trackers)
         rated, trackers = deepcopy(self._rated), dict[str, ResultTracker]()
         for name, tracker in self._trackers.items():
             with suppress(Exception):  # a plugin's may be nothing that can be copied: then it says what it knows so far
                 trackers[name] = deepcopy(tracker)
-        for _, record in sorted(self._waiting.items()):
+        for record in self._buffer.in_order():
             rated.add(record)
             self._track(record, trackers)
         return rated.boards(), self._outcomes({**self._trackers, **trackers})
@@ -207,7 +203,7 @@ class OpenDeals:
 # A file of records that another process appends to, read as it grows.
 
 
-AT_ONCE = 4_000_000
+MAX_READ_BYTES = 4_000_000
 """Bytes that are read at once, about: whoever reads a long file tells others in between how far it is."""
 
 
@@ -250,26 +246,21 @@ class RecordTail:
             self._forget()
         return not same
 
-    def new_lines(self) -> Iterator[tuple[int, bytes]]:
-        """The lines that have come, without their ends, numbered from 1; as many as are read at once."""
-        with self.path.open("rb") as file:
-            self._file = os.fstat(file.fileno()).st_ino
-            file.seek(self.starts[-1])
-            lines = file.readlines(AT_ONCE)
-        self._at_end = sum(map(len, lines)) < AT_ONCE
-        for line in lines:
-            if not line.endswith(b"\n"):
-                self._at_end = True
+    def new_lines(self) -> Iterator[RecordLine]:
+        """Yield the lines that were added since the last call, about MAX_READ_BYTES at a time."""
+        self._file, began = self.path.stat().st_ino, self.starts[-1]
+        self._at_end = False
+        for line in read_lines(self.path, len(self), began):
+            self.starts.append(line.end)
+            self._last = line.data + b"\n"
+            yield line
+            if line.end - began >= MAX_READ_BYTES:
                 return
-            self.starts.append(self.starts[-1] + len(line))
-            self._last = line
-            yield len(self), line[:-1]
+        self._at_end = True
 
-    def line(self, number: int) -> bytes:
-        """One of the lines that were read."""
-        with self.path.open("rb") as file:
-            file.seek(self.starts[number - 1])
-            return file.read(self.starts[number] - self.starts[number - 1] - 1)
+    def line(self, number: int) -> RecordLine:
+        """Return a line that was read."""
+        return next(read_lines(self.path, number - 1, self.starts[number - 1]))
 
 
 # What can be served: a run, a league by its newest era, or all of them that a folder holds.
@@ -481,28 +472,27 @@ class LiveRun:
 
     def _read(self, now: float) -> None:
         before = len(self._tail)
-        for number, line in self._tail.new_lines():
-            self._take(number, line, now)
+        for line in self._tail.new_lines():
+            self._take(line, now)
         self._fresh |= len(self._tail) > before
         self.caught_up = self._tail.at_end
         if self.caught_up:
             self._ratings.give_up_gaps()
             self._pace.catch_up(now)
 
-    def _take(self, number: int, line: bytes, now: float) -> None:
-        assert self._run is not None
+    def _take(self, line: RecordLine, now: float) -> None:
         try:
-            record = self._run.read_result(number, line)
+            record = line.result()
         except StoreError:
             self._damaged += 1
             return
         if record.id in self._ids or not self._ratings.add(record):
             self._damaged += 1
             return
-        self._ids[record.id] = number
+        self._ids[record.id] = line.number
         self._deals.add(record)
         self._pace.add_record(record, now)
-        self._latest.append((number, record))
+        self._latest.append((line.number, record))
 
     def _newest(self) -> Fields:
         lines = [self._line(number, record) for number, record in reversed(self._latest)]
@@ -517,7 +507,7 @@ class LiveRun:
         began = monotonic()
         self._stale = False
         boards, outcomes = self._ratings.standings()
-        if deals_come_again(info.plan):  # a late candidate plays old deals: matches of one count together
+        if is_rated_by_deal(info.plan):  # a late candidate plays old deals: matches of one count together
             with suppress(ArenaError):  # some record cannot be read: then as they came
                 boards = boards_of(self._run)
         own = self.place.tables()
@@ -567,8 +557,8 @@ class LiveRun:
         if self._run is not None:
             for number in range(max(0, after) + 1, min(last, max(0, after) + min(limit, MOST_MATCHES)) + 1):
                 try:
-                    lines.append(self._line(number, self._run.read_result(number, self._tail.line(number))))
-                except (StoreError, OSError):  # damaged: it was left out when it came
+                    lines.append(self._line(number, self._tail.line(number).result()))
+                except (StoreError, StopIteration):  # damaged: it was left out when it came
                     continue
         return json_line({"run": self.title, "matches": lines, "last": last})
 
@@ -578,8 +568,8 @@ class LiveRun:
         if self._run is None or number is None:
             return None
         try:
-            record = self._run.read_record(number, self._tail.line(number))
-        except (StoreError, OSError):  # the file has been changed since the last look
+            record = self._tail.line(number).record()
+        except (StoreError, StopIteration):  # the file has been changed since the last look
             return None
         line = self._line(number, record)
         if self._deals.is_open(record):

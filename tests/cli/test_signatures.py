@@ -13,7 +13,8 @@ import pytest
 from msgspec.structs import replace
 
 import harness
-from harness.runs.store import GAMES, digest_of_file
+from harness.runs.reader import GAMES
+from harness.runs.store import digest_of_file
 from tests.cli.test_verify import FOLDER, NOTING, play, swap_in
 from tests.support.cli import arena
 from tests.support.forgery import edit_info, records_of, write_records

@@ -19,9 +19,10 @@ from harness.executors.serial import SerialExecutor
 from harness.match.referee import ranks_with_faults
 from harness.match.replay import Replay
 from harness.plugins.registry import load
+from harness.runs.reader import GAMES, RecordLine
 from harness.runs.runner import Tournament
 from harness.runs.setup import configure_run, restore
-from harness.runs.store import GAMES, RUN, RunFolder
+from harness.runs.store import RUN, RunFolder
 from harness.runs.verify import check_run
 from tests.support.cli import arena
 from tests.support.forgery import bent, edit_info, records_of, write_records
@@ -485,6 +486,6 @@ def test_a_record_without_actions_is_no_record_for_those_who_need_none():
     arena("tournament", "--game", "el-paso", "--bot", "random", "--bot", "skittish", "--deals", 2, "--name", "a")
     run = RunFolder.open(FOLDER)
     line = (FOLDER / GAMES).read_bytes().splitlines()[1]
-    assert run.read_result(2, line).seats
+    assert RecordLine(run.folder, 2, 0, line).result().seats
     with pytest.raises(StoreError, match="line 2, is not a record: it has no actions"):
-        run.read_result(2, re.sub(rb'"actions":\[[^]]*\],', b"", line))
+        RecordLine(run.folder, 2, 0, re.sub(rb'"actions":\[[^]]*\],', b"", line)).result()

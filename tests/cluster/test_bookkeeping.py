@@ -10,6 +10,7 @@ from queue import Empty
 from time import monotonic, sleep
 from types import SimpleNamespace
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
@@ -27,8 +28,8 @@ from harness.cluster.messages import (
     encode_message,
     environment_facts,
 )
-from harness.core.records import MatchSpec
-from harness.executors.base import ExecutorSettings, Job, Roster, encode
+from harness.core.records import GameRecord, MatchSpec
+from harness.executors.base import ExecutorSettings, Job, Played, Roster, encode
 from harness.match.faults import NO_LIMITS
 from harness.match.referee import play
 from tests.support.games import REGISTRY
@@ -234,7 +235,7 @@ def test_an_agent_plays_a_match_once_for_all_batches_that_want_it():
         ours.send_bytes(encode_message(batch))
     assert [job.spec.id for job in orders] == ["m0", "m1", "m2", "m3"]
     played = lines(Batch(0, [two, one, three])).lines
-    orders.add_lines(played)
+    orders.add_finished([Played(msgspec.json.decode(line, type=GameRecord), line, notes) for line, notes in played])
     orders.pool.given_up.append("m3")
     orders.send_finished()
     done = [decode_done(ours.recv_bytes()) for _ in range(2)]

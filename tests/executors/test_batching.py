@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from harness.core.records import GameRecord
-from harness.executors.base import Job, let_go
+from harness.executors.base import Job, discard
 from harness.executors.pool import (
     COALESCE_MATCHES,
     MAX_AHEAD_MATCHES,
@@ -86,7 +86,7 @@ def test_a_record_of_another_match_is_not_taken_for_the_one_that_is_due():
     [job] = jobs(1)
     with LocalPool(table(), NO_LIMITS, 1) as pool:
         [worker] = pool._workers.values()
-        running = pool.run([job], let_go)
+        running = pool.run([job], discard)
         worker.pending = type("Swapping", (type(worker.pending),), {"popleft": lambda _self: Job(RECORD.spec)})()
         with pytest.raises(AssertionError, match="where m was due"):
             list(running)

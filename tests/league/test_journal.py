@@ -28,7 +28,7 @@ from harness.league.journal import (
     event_types,
     line_of,
 )
-from harness.runs.store import with_sum
+from harness.runs.reader import with_sum
 
 AT = "2026-01-02T03:04:05+00:00"
 PLAN = GamePlan(name="el-paso", rules="1", settings={"towns": 3}, players=4, entrants=())

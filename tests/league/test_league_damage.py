@@ -14,7 +14,7 @@ from harness.league import runner
 from harness.league.folder import LeagueFolder
 from harness.league.journal import BotRetired
 from harness.plugins.trust import untrusted_reason
-from harness.runs.store import with_sum
+from harness.runs.reader import with_sum
 from tests.league.support import PROGRAM, recorded, records, write_bot
 from tests.support.cli import arena
 

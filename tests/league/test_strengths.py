@@ -13,7 +13,7 @@ from harness.league import strengths as strength_errors
 from harness.league.strengths import Strength, Strengths, prob_better
 from harness.ratings.evidence import Stages
 from harness.ratings.plackett_luce import fit as fit_plackett_luce
-from harness.runs.index import packed, unpacked
+from harness.runs.cache import pack_state, unpack_state
 from tests.league.worlds import Bots
 
 Match = tuple[tuple[str, ...], tuple[int, ...]]
@@ -119,7 +119,7 @@ def test_what_is_kept_is_what_was_there():
         strengths.add_match(seats, ranks)
     assert again.fit() == strengths.fit()
     packed_again = Strengths()
-    packed_again.restore(unpacked(packed(strengths.state(), {}), {}))
+    packed_again.restore(unpack_state(pack_state(strengths.state(), {}), {}))
     assert packed_again.state() == strengths.state()
 
 

@@ -39,7 +39,7 @@ def recorded(folder: Path, records: Iterable[GameRecord], game: str = "sim", fin
     run = RunFolder.create(folder, info)
     with run.writing():
         for record in records:
-            run.append(msgspec.json.encode(record))
+            run.append(record)
     return run
 
 

@@ -6,10 +6,10 @@ from random import Random
 import pytest
 
 from harness.core.errors import StoreError
-from harness.core.records import Fault
+from harness.core.records import Fault, in_schedule_order
 from harness.ratings.evidence import Evidence
 from harness.ratings.leaderboard import RatingSet, in_order, leaderboard, rate_records
-from harness.ratings.trueskill import Ratings, in_schedule_order
+from harness.ratings.trueskill import Ratings
 from tests.ratings.simulate import World, record, tournament
 
 

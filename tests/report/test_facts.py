@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from random import Random
 
-from harness.core.records import Fault
+from harness.core.records import Fault, in_schedule_order
 from harness.match.faults import MAX_FAULT_GROUPS
 from harness.ratings.leaderboard import rate_records
-from harness.ratings.trueskill import in_schedule_order
 from harness.report.facts import EACH, FORM, gather
 from tests.ratings.simulate import World, record, tournament
 

@@ -17,10 +17,10 @@ from harness.core.errors import StoreError
 from harness.executors.base import Executor, Job, Keep, Played
 from harness.executors.serial import SerialExecutor
 from harness.plugins.registry import load
+from harness.runs.reader import GAMES as GAMES_FILE
 from harness.runs.request import RunRequest
 from harness.runs.runner import Tournament, play_run
 from harness.runs.setup import create_run, prepare
-from harness.runs.store import GAMES as GAMES_FILE
 from harness.runs.store import RunFolder
 from tests.support.monitors import CallingMonitor
 from tests.support.waiting import PATIENCE

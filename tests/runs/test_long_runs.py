@@ -21,12 +21,13 @@ from harness.output.leaderboard import leaderboard_files, write_leaderboard
 from harness.output.outcome import unfit_tables
 from harness.plugins.registry import load
 from harness.report.facts import STATE, facts_of, gather
-from harness.runs import index
-from harness.runs.index import ordered_results, packed, unpacked
+from harness.runs import cache, reader
+from harness.runs.cache import pack_state, unpack_state
+from harness.runs.reader import GAMES, RecordLine, ordered_results, with_sum
 from harness.runs.runner import Tournament
 from harness.runs.setup import restore
 from harness.runs.standings import boards_of
-from harness.runs.store import GAMES, RUN, RunFolder, encode, with_sum
+from harness.runs.store import RUN, RunFolder, encode
 from harness.runs.verify import check_run
 from tests.support.cli import arena
 
@@ -36,7 +37,7 @@ RECORDS = 240
 @pytest.fixture(autouse=True)
 def long_runs(tmp_path, monkeypatch):
     """Every run is long enough to be remembered, in a cache of its own."""
-    monkeypatch.setattr(index, "LEAST", 1)
+    monkeypatch.setattr(cache, "MIN_CACHED_BYTES", 1)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
 
@@ -46,7 +47,7 @@ def run(tmp_path):
 
 
 def memories():
-    folder = index.cache_folder()
+    folder = cache.cache_folder()
     return sorted(folder.iterdir()) if folder.exists() else []
 
 
@@ -57,22 +58,22 @@ def tables(run):
 def read_lines(run, monkeypatch):
     """How many lines are read to make the leaderboard."""
     count = 0
-    read = RunFolder.read_result
+    read = RecordLine.result
 
-    def counted(self, number, line):
+    def counted(line):
         nonlocal count
         count += 1
-        return read(self, number, line)
+        return read(line)
 
     with monkeypatch.context() as patch:
-        patch.setattr(RunFolder, "read_result", counted)
+        patch.setattr(RecordLine, "result", counted)
         tables(run)
     return count
 
 
 def test_what_was_read_once_is_not_read_again_and_gives_the_same_to_the_byte(run, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr(index, "LEAST", 10**12)
+        patch.setattr(cache, "MIN_CACHED_BYTES", 10**12)
         without = tables(run)
         assert not memories()
     assert read_lines(run, monkeypatch) == RECORDS
@@ -104,7 +105,7 @@ def test_what_the_pages_show_goes_on_from_where_it_was_too(run):
     path.write_bytes(b"".join(lines))
 
     def told(facts):
-        state = packed(facts.state(), STATE)
+        state = pack_state(facts.state(), STATE)
         return state, leaderboard_files(facts.rating_set.boards()), list(facts.picks.chosen()), facts.faults.groups()
 
     expected = told(gather(ordered_results(run), run.info.plan))
@@ -125,7 +126,7 @@ def test_the_order_of_the_file_and_gaps_in_it_take_no_memory(run, monkeypatch, t
         random.Random(1).shuffle(lines)
     path.write_bytes(b"".join(lines))
     there = sorted(record.index for record in run.records())
-    monkeypatch.setattr(index, "MOST_WAITING", 5)
+    monkeypatch.setattr(reader, "MAX_WAITING_RESULTS", 5)
     assert [result.index for result in ordered_results(run)] == there
     assert not memories()
     for twice in (3, 50):
@@ -200,7 +201,7 @@ def test_a_memory_that_is_torn_changed_or_anothers_is_as_if_it_were_not_there(ru
         assert read() == expected
     memory.write_bytes(whole)
     memory.chmod(0o666)
-    assert index._read(memory) is None
+    assert cache._read_entry(memory) is None
     memory.unlink()
     memory.mkdir()
     assert read() == expected
@@ -208,7 +209,7 @@ def test_a_memory_that_is_torn_changed_or_anothers_is_as_if_it_were_not_there(ru
 
 def test_other_code_remembers_nothing(run, monkeypatch):
     tables(run)
-    monkeypatch.setattr(index, "_code", lambda about=b"": b"other code" + about)
+    monkeypatch.setattr(cache, "_code_digest", lambda about=b"": b"other code" + about)
     assert read_lines(run, monkeypatch) == RECORDS
 
 
@@ -240,7 +241,7 @@ def _no_home(_path):
 
 KILLED = """
 import os, sys
-from harness.runs import index
+from harness.runs import cache
 from harness.runs.standings import boards_of
 from harness.runs.store import RunFolder
 from pathlib import Path
@@ -254,7 +255,7 @@ class Half:
 
 fdopen = os.fdopen
 os.fdopen = lambda *args: Half(fdopen(*args))
-index.LEAST = 1
+cache.MIN_CACHED_BYTES = 1
 boards_of(RunFolder.open(Path(sys.argv[1])))
 """
 
@@ -273,19 +274,20 @@ def test_old_memories_go(run, monkeypatch):
     for number in range(5):
         (memory.parent / f"old{number}").write_text("")
         os.utime(memory.parent / f"old{number}", (number, number))
-    monkeypatch.setattr(index, "KEPT", 3)
+    monkeypatch.setattr(cache, "MAX_ENTRIES", 3)
     memory.unlink()
     tables(run)
     assert [path.name for path in memories()] == sorted(["old3", "old4", memory.name])
 
 
 def test_states_of_unknown_classes_are_not_packed_and_not_made():
-    assert packed({0, 8}, {}) == packed({8, 0}, {})  # tables of eight: these lie in the order they came
-    assert unpacked(packed({(1, 2): [2**70, -(2**63), None, 1.5]}, {}), {}) == {(1, 2): [2**70, -(2**63), None, 1.5]}
+    assert pack_state({0, 8}, {}) == pack_state({8, 0}, {})  # tables of eight: these lie in the order they came
+    state = {(1, 2): [2**70, -(2**63), None, 1.5]}
+    assert unpack_state(pack_state(state, {}), {}) == state
     with pytest.raises(KeyError):
-        packed(random.Random(), {})
+        pack_state(random.Random(), {})
     with pytest.raises(ValueError, match="no packed state"):
-        unpacked(msgspec.msgpack.encode(["o", "Popen", "ls"]), {})
+        unpack_state(msgspec.msgpack.encode(["o", "Popen", "ls"]), {})
 
 
 def test_a_command_is_measured_in_a_process_of_its_own(run, tmp_path):
@@ -300,7 +302,7 @@ def test_a_command_is_measured_in_a_process_of_its_own(run, tmp_path):
 @pytest.mark.parametrize("number", [4_000, pytest.param(80_000, marks=pytest.mark.slow)])
 def test_memory_does_not_grow_with_the_records_nor_time_faster_than_they(tmp_path, monkeypatch, number):
     """The short form of `arena bench --records 1000000`."""
-    monkeypatch.setattr(index, "LEAST", 10**12)
+    monkeypatch.setattr(cache, "MIN_CACHED_BYTES", 10**12)
     few, many = (_readings(tmp_path / str(each), each) for each in (number // 8, number))
     for name, (seconds, size) in many.items():
         assert size < few[name][1] + 30 * number + 100_000, f"{name}: {size:,} bytes, with an eighth {few[name][1]:,}"

@@ -10,8 +10,9 @@ import pytest
 
 import harness
 from harness.core.plan import GamePlan, Plan
+from harness.core.records import in_schedule_order
 from harness.plugins.features import FORMATS
-from harness.ratings.trueskill import by_players, in_schedule_order
+from harness.ratings.trueskill import by_players
 from harness.runs.scheduler import Schedule
 from harness.runs.standings import boards_of, rating_set_of
 from harness.runs.store import RunFolder

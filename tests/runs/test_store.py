@@ -9,10 +9,11 @@ from harness.core.errors import StoreError
 from harness.executors.serial import SerialExecutor
 from harness.output.leaderboard import write_leaderboard
 from harness.plugins.registry import load
+from harness.runs.reader import GAMES, with_sum
 from harness.runs.request import RunRequest
 from harness.runs.runner import Tournament
 from harness.runs.setup import configure_run, info_for, prepare, reopen
-from harness.runs.store import GAMES, RUN, RunFolder, find, with_sum
+from harness.runs.store import RUN, RunFolder, find
 from tests.support.forgery import edit_info
 from tests.support.monitors import CallingMonitor
 
@@ -92,7 +93,7 @@ def test_a_record_that_does_not_belong_is_an_error(run):
     play(run, setup())
     record = next(run.records())
     with run.writing():
-        run.append(msgspec.json.encode(msgspec.structs.replace(record, id="x")))
+        run.append(msgspec.structs.replace(record, id="x"))
     with pytest.raises(StoreError, match="does not belong"):
         play(run, setup())
 

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
-from harness.runs.store import GAMES, RUN
+from harness.runs.reader import GAMES
+from harness.runs.store import RUN
 from harness.serve.app import Guard, LivePages, live_app
 from harness.serve.live_run import LiveRun, RunPlace, place_of
 from tests.support.forgery import edit_info

@@ -13,9 +13,10 @@ import pytest
 from harness.core.table import Table
 from harness.output.leaderboard import leaderboard_table
 from harness.output.outcome import results_of
+from harness.runs.reader import GAMES
 from harness.runs.setup import formats_of
 from harness.runs.standings import boards_of
-from harness.runs.store import GAMES, RunFolder
+from harness.runs.store import RunFolder
 from harness.serve import live_run
 from harness.serve.live_run import LiveRun, place_of, places_in
 from tests.output.support import play, rename
@@ -160,7 +161,7 @@ def test_damaged_records_are_counted_and_left_out(growing):
 
 
 def test_a_long_file_is_read_in_pieces_and_told_once(growing, monkeypatch):
-    monkeypatch.setattr(live_run, "AT_ONCE", 20_000)
+    monkeypatch.setattr(live_run, "MAX_READ_BYTES", 20_000)
     growing.add(*range(len(growing)))
     live = followed(growing.folder)
     looks = 0
@@ -183,7 +184,7 @@ def test_run_json_may_be_written_anew(growing, monkeypatch):
     told = look(live)
     assert told["progress"]["bots"] == len(entrants) + 1
     assert "the others" in told["standings"]["html"]
-    monkeypatch.setattr(live_run, "AT_ONCE", 5_000)  # all is read again, in pieces, and nobody is told of them
+    monkeypatch.setattr(live_run, "MAX_READ_BYTES", 5_000)  # all is read again, in pieces, and nobody is told of them
     edit_info(growing.folder, lambda raw: raw | {"plan": raw["plan"] | {"deals": 5}})
     assert live.look() == {}
     told = look(live)
@@ -272,7 +273,7 @@ def test_a_place_that_stays_empty_holds_nothing_up(growing, monkeypatch):
     for first in range(0, 60, 10):
         growing.add(*(number for number in range(first, first + 10) if number != 5))
         assert look(live)["data"]["games"] == tables(growing.folder)
-    assert len(live._ratings._waiting) <= 12
+    assert len(live._ratings._buffer.waiting) <= 12
     growing.add(7)  # twice
     assert look(live)["progress"]["notes"] == ["1 damaged record is left out: 'arena verify' says which."]
 

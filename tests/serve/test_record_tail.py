@@ -12,19 +12,19 @@ def append(path, data):
 
 
 def new(tail):
-    return [line for _, line in tail.new_lines()]
+    return [line.data for line in tail.new_lines()]
 
 
 def test_only_what_has_come_since_is_read(tmp_path):
     path = tmp_path / "games.jsonl"
     append(path, b"one\ntwo\n")
     tail = RecordTail(path)
-    assert list(tail.new_lines()) == [(1, b"one"), (2, b"two")]
+    assert [(line.number, line.data) for line in tail.new_lines()] == [(1, b"one"), (2, b"two")]
     assert new(tail) == []
     append(path, b"three\n")
     assert not tail.is_another()
-    assert list(tail.new_lines()) == [(3, b"three")]
-    assert tail.line(2) == b"two"
+    assert [(line.number, line.data) for line in tail.new_lines()] == [(3, b"three")]
+    assert tail.line(2).data == b"two"
 
 
 def test_a_torn_line_waits_for_the_rest_of_it(tmp_path):
@@ -67,7 +67,7 @@ def test_a_file_that_is_cut_short_or_exchanged_is_read_anew(tmp_path):
 
 
 def test_a_long_file_is_read_in_pieces(tmp_path, monkeypatch):
-    monkeypatch.setattr(live_run, "AT_ONCE", 30)
+    monkeypatch.setattr(live_run, "MAX_READ_BYTES", 30)
     path = tmp_path / "games.jsonl"
     append(path, b"0123456789\n" * 10)
     tail, looks = RecordTail(path), 0

@@ -9,7 +9,8 @@ import msgspec
 
 from harness.core.records import GameRecord
 from harness.output.leaderboard import write_leaderboard
-from harness.runs.store import GAMES, RUN, SUM_SIZE, RunFolder, with_sum
+from harness.runs.reader import GAMES, SUM_SIZE, with_sum
+from harness.runs.store import RUN, RunFolder
 
 
 def records_of(folder: Path) -> list[GameRecord]:
