@@ -36,21 +36,17 @@ from harness.plugins.entrants import BotEntry
 from harness.plugins.features import LUCK_ADJUSTED_LEADERBOARDS, load_object
 from harness.plugins.registry import Registry
 from harness.ratings.leaderboard import Leaderboard
-from harness.runs.extend import RunExtension, extend_run, request_of_run
+from harness.runs.extend import RunExtension, request_of_run, resume_run
 from harness.runs.merged import merge
 from harness.runs.queries import MatchQuery, find_matches
 from harness.runs.request import BotLike, RunRequest
 from harness.runs.setup import (
-    RunSetup,
     create_run,
     formats_of,
     game_of,
     installed_games,
-    is_weaker,
-    isolation_of_run,
-    limits_of_run,
     now,
-    reopen,
+    resumed_limits,
     seeded,
 )
 from harness.runs.signing import Signature, SignatureFinding, check_signature, default_key, sign_run, trusted_keys
@@ -63,10 +59,10 @@ if TYPE_CHECKING:
     import pandas as pd  # type: ignore[import-untyped]  # likewise in skill_update.py
 
 
-MAY_CHANGE = {"bots", "cluster", "isolate", "results", "ship", "strict", "workers"}
-"""What may be given when a run is continued: how it is played, and classes for the names of its bots."""
+MAY_CHANGE = {"bots", "cluster", "results", "ship", "strict", "workers"}
+"""What may be given when a run is continued, besides limits: how it is played, and classes for its bots' names."""
 MAY_GROW = {"candidates", "deals", "format"}
-"""What it can get more of then, beside bots."""
+"""What a continued run can have more of, besides bots."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -354,18 +350,18 @@ def tournament(
         folder, setup = create_run(asked, registry, called("tournament", asked))
         limits = asked.limits
     else:
-        fixed = sorted(fields.keys() - MAY_CHANGE - MAY_GROW) + (["request"] if request else [])
-        isolate = fields.get("isolate")
-        info = RunFolder.open(find(Path(asked.results), str(resume))).info
-        again, late = _again_or_late(info, asked.bots, registry)
-        folder, limits = reopened(Path(resume), asked, registry, again, fixed, isolate, force)
+        fixed = fields.keys() - MAY_CHANGE - MAY_GROW - run_options(BotLimits).keys()
+        refuse_fields([*sorted(fixed), *(["request"] if request else [])])
+        folder = RunFolder.open(find(Path(asked.results), str(resume)))
+        again, late = _again_or_late(folder.info, asked.bots, registry)
+        limits = enter_resumed(folder, registry, again, fields, force)
         more = RunExtension(bots=late, **{name: fields[name] for name in MAY_GROW & fields.keys()})
-        if more:
-            setup, told = extend_run(folder, registry, more, called("tournament", asked, resume=str(resume)), force)
-            sys.stderr.writelines(f"{sentence}\n" for sentence in (() if quiet else told))
-        else:
-            setup = reopen(folder, registry, force)
-    _play(folder, setup, limits, asked, quiet)
+        setup, told = resume_run(folder, registry, more, called("tournament", asked, resume=str(resume)), force)
+        sys.stderr.writelines(f"{sentence}\n" for sentence in (() if quiet else told))
+    complete, faults = play_watched(folder, setup, limits, asked.workers, quiet, asked.on_cluster, softly=True)
+    write_leaderboard(folder)
+    write_outcome(folder, setup.schedule)
+    print_ending("tournament", folder, complete, faults, quiet)
     return Run(folder, registry)
 
 
@@ -414,39 +410,29 @@ def _named(value: Any) -> str:
     return value.__name__ if callable(value) else repr(value)
 
 
-def reopened(
-    path: Path,
-    asked: RunRequest,
-    registry: Registry,
-    bots: Sequence[BotLike],
-    fixed: Sequence[str],
-    isolate: Isolation | None,
-    force: bool,
-) -> tuple[RunFolder, BotLimits]:
-    """A run to be continued, and its limits; `bots` are entered again, and whatever else is `fixed` is refused, and so
-    is to `isolate` less than the run did."""
-    refused = [*fixed, *(repr(bot) for bot in bots if isinstance(bot, str))]
-    if refused:
-        raise UsageError(f"A run is continued as it was asked for; leave out {', '.join(refused)}.")
-    folder = RunFolder.open(find(Path(asked.results), str(path)))
+def refuse_fields(names: Sequence[str]) -> None:
+    """Refuse to continue a run if one of these fields is given: the run has them already."""
+    if names:
+        raise UsageError(f"A run is continued as it was asked for; leave out {', '.join(names)}.")
+
+
+def enter_resumed(
+    run: RunFolder, registry: Registry, bots: Sequence[BotLike], given: Mapping[str, Any], force: bool
+) -> BotLimits:
+    """Register the classes and functions of a run to be continued, and return its limits, some of them `given` now."""
     for bot in bots:
         registry.enter_as_installed(bot)
-    limits = limits_of_run(folder)
-    if isolate is not None and is_weaker(isolate, limits.isolate) and not force:
-        raise UsageError(f"The run was begun with isolate={limits.isolate!r}; leave that as it is, or use force.")
-    limits = replace(limits, isolate=isolate or isolation_of_run(folder))
+    limits = resumed_limits(run, {name: given[name] for name in run_options(BotLimits) if name in given}, force)
     registry.outside = SandboxLoader(limits.isolate)
-    return folder, limits
+    return limits
 
 
-def _play(folder: RunFolder, setup: RunSetup, limits: BotLimits, request: RunRequest, quiet: bool) -> None:
-    complete, faults = play_watched(folder, setup, limits, request.workers, quiet, request.on_cluster, softly=True)
-    write_leaderboard(folder)
-    write_outcome(folder, setup.schedule)
+def print_ending(function: str, run: RunFolder, complete: bool, faults: FaultGroups, quiet: bool) -> None:
+    """Print the faults of a run that was played, and how to continue it with this function if it is not complete."""
     if not quiet:
         sys.stderr.writelines(f"{line}\n" for line in fault_lines(faults, calls))
     if not complete:
-        sys.stderr.write(f"Not complete. Continue with: harness.tournament(resume={str(folder.folder)!r})\n")
+        sys.stderr.write(f"Not complete. Continue with: harness.{function}(resume={str(run.folder)!r})\n")
 
 
 def open_run(path: str | Path, *more: str | Path, results: str | Path | None = None) -> Run:

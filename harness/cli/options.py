@@ -14,15 +14,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from click.shell_completion import CompletionItem
 from msgspec import Struct
-from msgspec.structs import replace
 
 from harness.core.errors import UnknownName
-from harness.core.options import RESULTS, RESULTS_VARIABLE, BotLimits, RunOptions, run_options
+from harness.core.options import RESULTS, RESULTS_VARIABLE, RunOptions, run_options
 from harness.core.records import Isolation
 
 if TYPE_CHECKING:
     from harness.cli.completion import InstalledNames, ShownOption
-    from harness.executors.base import ClusterChoice
     from harness.match.faults import FaultGroups
     from harness.output.columns import ScoreText
     from harness.output.tables import Layout
@@ -343,13 +341,6 @@ def make_ready(
     expect_workers(workers, clean=True)
 
 
-def chosen_cluster(asked: dict[str, Any]) -> ClusterChoice:
-    """Where a run that is continued, or a comparison, is played."""
-    from harness.runs.request import RunRequest
-
-    return RunRequest(**given(asked, "workers", "cluster", "ship")).on_cluster
-
-
 def note(text: str) -> None:
     """Something for the person at the terminal; stdout stays free for results."""
     click.echo(text, err=True)
@@ -404,23 +395,6 @@ def score_texts(run: RunFolder) -> dict[str, ScoreText]:
 
     games, _ = installed_games(run, installed("off"))
     return {name: game.score_text for name, game in games.items()}
-
-
-def resumed(asked: dict[str, Any]) -> tuple[RunFolder, BotLimits]:
-    """Return the run that --resume names, and the limits it is continued with; other ones than it was begun with are
-    refused without --force, unless they confine more."""
-    from harness.runs.setup import is_weaker, isolation_of_run, limits_of_run
-
-    run = open_folder(asked["results"], str(asked["resume"]))
-    kept = limits_of_run(run)
-    typed = {name: asked[name] for name in run_options(BotLimits) if asked.get(name) is not None}
-    other = {name: getattr(kept, name) for name in typed if typed[name] != getattr(kept, name)}
-    if "isolate" in other and not is_weaker(asked["isolate"], kept.isolate):
-        del other["isolate"]
-    if other and not asked["force"]:
-        begun = ", ".join(f"--{name.replace('_', '-')} {value}" for name, value in other.items())
-        raise click.UsageError(f"The run was begun with {begun}; leave that as it is, or use --force.")
-    return run, replace(kept, **{"isolate": isolation_of_run(run), **typed})
 
 
 def parse_options(pairs: tuple[str, ...]) -> dict[str, str]:

@@ -1,9 +1,13 @@
-"""arena tournament."""
+"""arena tournament.
+
+Imports are inside functions so that `arena tournament --help` and a refused command line load little.
+"""
 
 from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout
 from pathlib import Path
 from shlex import join
@@ -15,21 +19,21 @@ from harness.cli.options import (
     EVENT,
     RUN,
     check_table_options,
-    chosen_cluster,
     given,
     layout,
     load_plugins,
     make_ready,
     note,
+    open_folder,
     request_options,
-    resumed,
     table_options,
     tell_faults,
 )
+from harness.core.options import BotLimits, run_options
 
 if TYPE_CHECKING:
-    from harness.core.options import BotLimits
     from harness.match.faults import FaultGroups
+    from harness.output.outcome import FormatResults
     from harness.plugins.registry import Registry
     from harness.runs.request import RunRequest
     from harness.runs.setup import RunSetup
@@ -37,11 +41,13 @@ if TYPE_CHECKING:
 
 FIXED = {
     "games": "game", "options": "option", "players": "players", "seed": "seed", "goal": "goal",
-    "until_separated": "until-separated", "name": "name", "save": "save",
+    "until-separated": "until-separated", "name": "name", "save": "save",
 }  # fmt: skip
-"""What a run is: a resumed one has it already."""
+"""What a run is, with the option that says it: a resumed run has it already."""
 MORE = ("deals", "bots", "candidates", "format")
-"""What a resumed one can get more of."""
+"""What a resumed run can have more of."""
+HOW = ("workers", "threads", "cluster", "ship", "strict")
+"""How a run is played, which is decided each time."""
 
 
 @click.command("tournament", short_help="Let bots play against each other and rate them.")
@@ -84,7 +90,21 @@ MORE = ("deals", "bots", "candidates", "format")
 @table_options
 @click.option("--json", "as_json", is_flag=True, help="Print leaderboard and outcome as JSON.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress and no notes.")
-def command(**asked: Any) -> None:
+def command(
+    event: str | None,
+    goal: str | None,
+    until_separated: float | None,
+    save: Path | None,
+    resume: str | None,
+    force: bool,
+    dry_run: bool,
+    table_format: str,
+    wide: bool,
+    columns: tuple[str, ...],
+    as_json: bool,
+    quiet: bool,
+    **options: Any,
+) -> None:
     """Let bots play against each other and rate them.
 
     Every table of bots plays each deal once in every rotation of its seats, so that nobody is lucky in the draw.
@@ -110,144 +130,164 @@ def command(**asked: Any) -> None:
     arena tournament --resume results/first --bot late.py
     """
     from harness.output.progress import play_watched
-    from harness.runs.setup import create_run, seeded
+    from harness.runs.request import RunRequest
+    from harness.runs.setup import create_run, resumed_limits, seeded
 
-    check_table_options(asked["table_format"], asked["columns"])
-    if asked["resume"]:
-        workers, strict, cluster = asked["workers"], asked["strict"], chosen_cluster(asked)
-        make_ready(workers, asked["threads"], elsewhere=bool(cluster.address))
-        run, setup, limits = _resume(asked)
+    check_table_options(table_format, columns)
+    typed = given(options)
+    settings = {"goal": goal, "until-separated": until_separated}
+    if resume:
+        _refuse_fixed(event, dry_run, {**options, **settings, "save": save})
+        request = RunRequest(**{name: typed[name] for name in HOW if name in typed})
+        make_ready(request.workers, request.threads, elsewhere=bool(request.cluster))
+        run = open_folder(options["results"], resume)
+        limits = resumed_limits(run, {name: typed[name] for name in run_options(BotLimits) if name in typed}, force)
+        setup = _resume(run, load_plugins(request.strict, limits.isolate), typed, force, quiet)
     else:
-        request = _request(asked)
-        cluster = request.on_cluster
-        make_ready(0 if asked["dry_run"] else request.workers, request.threads, request, bool(cluster.address))
+        request = _request(event, typed, settings)
+        make_ready(0 if dry_run else request.workers, request.threads, request, bool(request.cluster))
         registry = load_plugins(request.strict, request.isolate)
-        if request.file is None and asked["event"]:
-            request = _again(Path(asked["event"]), request, registry, asked)
-        if asked["save"]:
-            _save(request, registry, asked)
-            if not asked["dry_run"]:
-                return None
-        if asked["dry_run"]:
-            from harness.runs.setup import prepare
-
-            return _dry_run(prepare(request, registry), request)
+        if request.file is None and event:
+            request = _again(Path(event), request, registry, quiet=bool(save) or quiet)
+        if save:
+            _save(request, registry, save, force, quiet)
+        if dry_run:
+            return _dry_run(request, registry)
+        if save:
+            return None
         drawn = [] if request.seed is not None else ["--seed", str((request := seeded(request)).seed)]
         run, setup = create_run(request, registry, join(["arena", *sys.argv[1:], *drawn]))
-        limits, workers, strict = request.limits, request.workers, request.strict
+        limits = request.limits
         for warning in setup.warnings:
             note(f"Warning: {warning}")
-    complete, faults = play_watched(run, setup, limits, workers, asked["quiet"], cluster)
-    _show(run, setup, complete, faults, asked)
-    if not complete or (faults.total and strict):
+    complete, faults = play_watched(run, setup, limits, request.workers, quiet, request.on_cluster)
+    outcome = _show(run, setup, complete, faults, as_json, table_format, columns, wide)
+    _print_notes(run, setup, complete, outcome, faults, quiet)
+    if not complete or (faults.total and request.strict):
         click.get_current_context().exit(1)
     return None
 
 
-def _request(asked: dict[str, Any]) -> RunRequest:
+def _request(event: str | None, typed: dict[str, Any], settings: Mapping[str, object]) -> RunRequest:
+    """Return the request that the file makes, if there is one, with what was typed instead of what it says."""
     from harness.runs.request import RunRequest
 
     fields: dict[str, Any] = {}
-    if asked["event"]:
+    if event:
         from harness.runs.config_file import asked_in
 
-        fields = asked_in(Path(asked["event"]))
-    typed = given(asked)
+        fields = asked_in(Path(event))
     fields |= typed | ({"options": fields.get("options", {}) | typed["options"]} if "options" in typed else {})
-    for option in ("goal", "until_separated"):
-        if asked[option] is not None:
+    for name, value in settings.items():
+        if value is not None:
             with_options = fields.get("format", "round-robin")
             joint = "," if ":" in with_options else ":"
-            fields["format"] = f"{with_options}{joint}{option.replace('_', '-')}={asked[option]}"
+            fields["format"] = f"{with_options}{joint}{name}={value}"
     return RunRequest(**fields)
 
 
-def _again(event: Path, request: RunRequest, registry: Registry, asked: dict[str, Any]) -> RunRequest:
-    """The request that was made of a run, in few words; refused if that run cannot be asked for."""
+def _again(event: Path, request: RunRequest, registry: Registry, quiet: bool) -> RunRequest:
+    """Return the request for the same run, without what is the default; refused if that run cannot be requested."""
     from harness.runs.config_file import run_at
     from harness.runs.extend import request_of_run, without_defaults
 
     for change in request_of_run(run_at(event), registry)[1]:
         note(f"Warning: {change}.")
-    if not (asked["save"] or asked["quiet"]):
+    if not quiet:
         note(f"What {event} was asked for is played once more; --resume would continue it.")
     return without_defaults(request, registry)
 
 
-def _save(request: RunRequest, registry: Registry, asked: dict[str, Any]) -> None:
-    """Writes the file, once it is known that it can be played."""
+def _save(request: RunRequest, registry: Registry, path: Path, force: bool, quiet: bool) -> None:
+    """Write the file, once it is known that it can be played."""
     from harness.runs.setup import prepare
 
     prepare(request, registry)
-    request.save(asked["save"], asked["force"])
-    if not asked["quiet"]:
-        note(f"Written: {asked['save']}. Play it: arena tournament {asked['save']}")
+    request.save(path, force)
+    if not quiet:
+        note(f"Written: {path}. Play it: arena tournament {path}")
 
 
-def _resume(asked: dict[str, Any]) -> tuple[RunFolder, RunSetup, BotLimits]:
-    from harness.runs.setup import reopen
-
-    if asked["dry_run"]:
+def _refuse_fixed(event: str | None, dry_run: bool, options: Mapping[str, object]) -> None:
+    """Refuse what cannot be typed beside --resume."""
+    if dry_run:
         raise click.UsageError("--dry-run is for a run that has not begun; leave out --resume.")
-    fixed = [asked["event"]] if asked["event"] else []
-    fixed += [f"--{option}" for key, option in FIXED.items() if asked[key] not in (None, ())]
+    fixed = [event] if event else []
+    fixed += [f"--{name}" for key, name in FIXED.items() if options[key] not in (None, ())]
     if fixed:
         raise click.UsageError(
             f"--resume continues a run as it was asked for, or with more deals and bots; leave out {', '.join(fixed)}."
         )
-    run, limits = resumed(asked)
-    registry = load_plugins(asked["strict"], limits.isolate)
-    if not (more := given(asked, *MORE)):
-        return run, reopen(run, registry, asked["force"]), limits
-    from harness.runs.extend import RunExtension, extend_run
 
-    setup, told = extend_run(run, registry, RunExtension(**more), join(["arena", *sys.argv[1:]]), asked["force"])
-    for sentence in () if asked["quiet"] else told:
+
+def _resume(run: RunFolder, registry: Registry, typed: Mapping[str, Any], force: bool, quiet: bool) -> RunSetup:
+    from harness.runs.extend import RunExtension, resume_run
+
+    more = RunExtension(**{name: typed[name] for name in MORE if name in typed})
+    setup, sentences = resume_run(run, registry, more, join(["arena", *sys.argv[1:]]), force)
+    for sentence in () if quiet else sentences:
         note(sentence)
-    return run, setup, limits
+    return setup
 
 
-def _show(run: RunFolder, setup: RunSetup, complete: bool, faults: FaultGroups, asked: dict[str, Any]) -> None:
+def _show(
+    run: RunFolder,
+    setup: RunSetup,
+    complete: bool,
+    faults: FaultGroups,
+    as_json: bool,
+    table_format: str,
+    columns: Sequence[str],
+    wide: bool,
+) -> FormatResults:
+    """Write the results beside the records and print them; return what the format says itself."""
     from harness.output.leaderboard import leaderboard_tables, write_leaderboard
     from harness.output.outcome import DATA, write_outcome
     from harness.output.tables import text_of
     from harness.output.text import fault_fields
 
     boards, outcome = write_leaderboard(run), write_outcome(run, setup.schedule)
-    table_format = "json" if asked["as_json"] else asked["table_format"]
-    scores = {name: game.score_text for name, game in setup.roster.games.items()} if table_format == "simple" else {}
-    tables = leaderboard_tables(boards, asked["columns"], scores, table_format != "csv", run.info.entrants)
-    if asked["as_json"]:
+    table_format = "json" if as_json else table_format
+    scores = {name: game.score_text for name, game in setup.games.items()} if table_format == "simple" else {}
+    tables = leaderboard_tables(boards, columns, scores, table_format != "csv", run.info.entrants)
+    if as_json:
         data = {table.title: table.rows for table in tables}
-        told = {"run": str(run.folder), "complete": complete, **fault_fields(faults), "tables": data}
-        click.echo(json.dumps(told | {"outcome": outcome.fields()}, indent=2))
+        fields = {"run": str(run.folder), "complete": complete, **fault_fields(faults), "tables": data}
+        click.echo(json.dumps(fields | {"outcome": outcome.fields()}, indent=2))
     else:
-        click.echo(text_of(tables, table_format, layout(asked["wide"], asked["columns"])))
+        click.echo(text_of(tables, table_format, layout(wide, columns)))
         if outcome.has_results and table_format not in DATA:
             click.echo("\n" + outcome.text(table_format, notes=False))
+    return outcome
+
+
+def _print_notes(
+    run: RunFolder, setup: RunSetup, complete: bool, outcome: FormatResults, faults: FaultGroups, quiet: bool
+) -> None:
     for warning in dict.fromkeys(run.warnings):
-        if warning not in setup.warnings:  # those were told before
+        if warning not in setup.warnings:  # those were printed before the first match
             note(f"Warning: {warning}")
     if not complete:
         note(f"Not complete. Continue with: arena tournament --resume {run.folder}")
-    if asked["quiet"]:
-        return
-    note("")
-    for game, said in outcome.items() if complete else ():
-        if said.note:
-            note(f"{game}: {said.note}")
-    tell_faults(run, faults)
-    note(f"Records and leaderboard: {run.folder}")
+    if not quiet:
+        note("")
+        for game, said in outcome.items() if complete else ():
+            if said.note:
+                note(f"{game}: {said.note}")
+        tell_faults(run, faults)
+        note(f"Records and leaderboard: {run.folder}")
 
 
-def _dry_run(setup: RunSetup, request: RunRequest) -> None:
+def _dry_run(request: RunRequest, registry: Registry) -> None:
+    """Print the size and balance of the schedule, and how long it will take."""
     from harness.executors.base import default_workers, isolated
     from harness.match.stdio import no_breakpoints
     from harness.output.columns import about, duration
     from harness.output.tables import grid_text
     from harness.output.text import tell_confinement
-    from harness.runs.setup import balance_tables, report, seconds_per_match
+    from harness.runs.setup import balance_tables, prepare, report, seconds_per_match
 
+    setup = prepare(request, registry)
     workers = max(1, default_workers() if request.workers is None else request.workers)
     tell_confinement(setup.entrants, request.isolate)
     total = setup.schedule.count()

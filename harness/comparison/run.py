@@ -6,33 +6,49 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace as replaced
 from html import escape
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
 from msgspec.structs import asdict, replace
 
 from harness.api.matches import installed_here
-from harness.api.runs import Run, called, reopened
-from harness.comparison.cli import NOT_COMPARED, announcement, verdict_sentences
+from harness.api.runs import Run, called, enter_resumed, print_ending, refuse_fields
+from harness.comparison import NOT_COMPARED
 from harness.comparison.format import COMPARE, judges_of, verdicts
-from harness.comparison.sampling_units import MARGIN, MAX_MATCHES, WAYS, ComparisonSpec
-from harness.comparison.sequential_test import Verdict
+from harness.comparison.sampling_units import (
+    MARGIN,
+    MAX_MATCHES,
+    PILOT_MATCHES,
+    PILOT_PAIRS,
+    WAYS,
+    ComparisonSpec,
+    Unit,
+)
+from harness.comparison.sequential_test import (
+    ANNOUNCED_DIFFERENCES,
+    SharedDealGain,
+    Verdict,
+    matches_if_different,
+    matches_if_equal,
+    two_digits,
+)
 from harness.core.errors import UnknownName, UsageError
 from harness.core.game import Game
-from harness.core.options import RunOptions, run_options
+from harness.core.options import BotLimits, RunOptions, run_options
 from harness.core.plan import Plan
 from harness.core.records import Value
 from harness.core.value_function import value_function_of
 from harness.executors.base import expect_workers
+from harness.match.faults import FaultGroups
 from harness.output.leaderboard import write_leaderboard
 from harness.output.progress import play_watched
-from harness.output.text import calls, fault_lines
 from harness.plugins.entrants import Entrant
 from harness.plugins.registry import Registry, filler_bots
 from harness.runs.request import BotLike, RunRequest
 from harness.runs.scheduler import Schedule
 from harness.runs.setup import RunSetup, bound_formats, info_for, prepare, reopen, run_folder, seeded
-from harness.runs.store import RunFolder
+from harness.runs.store import RunFolder, find
 
 # Who takes the luck out of a comparison: for each game the value function that its plan names, as it is installed.
 
@@ -175,6 +191,150 @@ def reopen_comparison(
     return _scheduled(setup, asked, registry)
 
 
+def play_comparison(
+    run: RunFolder, setup: RunSetup, limits: BotLimits, request: RunRequest, quiet: bool, softly: bool = False
+) -> tuple[bool, FaultGroups, list[Verdict]]:
+    """Play what is missing of a comparison, and write its leaderboard; return whether it is complete, the faults of its
+    bots, and the verdicts. `softly` is for a notebook, whose process continues after Ctrl-C."""
+    for game in () if quiet else setup.plan.games:
+        sys.stderr.writelines(f"{line}\n" for line in announcement(ComparisonSpec.from_plan(game, setup.plan)))
+    complete, faults = play_watched(run, setup, limits, request.workers, quiet, request.on_cluster, softly)
+    write_leaderboard(run)
+    return complete, faults, verdicts(setup.plan, run.records(), judges_of(setup.plan, setup.games))
+
+
+# A comparison in words: what to expect of it, and its verdict.
+
+
+FEW_PAIRS = 50
+"""With fewer than this, what exchanging seats is worth is not known well enough to be told to a person."""
+
+
+def announcement(question: ComparisonSpec) -> Iterator[str]:
+    """What will be played, and how many matches that may take, in sentences."""
+    yield f"{question.game}: {_way(question)}"
+    shares = [each for each in ANNOUNCED_DIFFERENCES if each > question.within]
+    cases = {"if the two are equal": matches_if_equal(question)}
+    if question.way != "gauntlet":
+        cases |= {f"if one finishes ahead in {0.5 + each:.0%}": matches_if_different(question, each) for each in shares}
+    else:
+        cases |= {f"if they are {200 * each:.0f} points apart": matches_if_different(question, each) for each in shares}
+    told = ", ".join(f"{_about(needed)} {case}" for case, needed in cases.items())
+    savings = [
+        *(["sharing deals"] if question.way != "own-deals" else []),
+        *(["its value function"] if question.luck else []),
+    ]
+    fewer = f"; fewer where {' or '.join(savings)} takes luck out" if savings else ""
+    stop = f"; it stops at {question.most:,}" if max(cases.values()) > question.most else ""
+    if question.luck:
+        yield f"Luck is taken out of each result, by the value function {question.luck}."
+    yield f"Matches to expect: {told}{fewer}{stop}."
+
+
+def _about(needed: float) -> str:
+    return f"about {two_digits(needed):,}" if isfinite(needed) else "without end"
+
+
+def _way(question: ComparisonSpec) -> str:
+    one, other = question.one, question.other
+    if question.way == "gauntlet":
+        return f"{one} and {other} take turns at one place of the same table, on the same deals."
+    if question.way == "own-deals":
+        return "each match has a deal of its own."
+    if question.way == "pairs":
+        return f"{one} and {other} play each deal twice, with their seats exchanged."
+    return (
+        f"a pilot of {PILOT_MATCHES} matches with deals of their own, and {PILOT_PAIRS} deals played twice, with {one} "
+        f"and {other} exchanged; then whichever tells more. All matches count."
+    )
+
+
+def verdict_sentences(verdict: Verdict) -> Iterator[str]:
+    """What was found about two bots at one game, in sentences."""
+    question = verdict.question
+    one, other = question.one, question.other
+    table = ", ".join((one, other, *question.company))
+    yield f"{question.game} ({table}): {_matches(verdict.matches)} {_kinds(verdict.units)}"
+    yield verdict.sentence
+    yield _how_much(verdict)
+    if verdict.answer != "unknown":
+        yield _how_sure(verdict)
+    if verdict.pilot:
+        yield _chosen(verdict)
+    if verdict.luck_saved is not None and verdict.matches >= FEW_PAIRS:
+        yield _without_luck(verdict.luck_saved)
+    if verdict.ahead_gain and verdict.units.get("pair", 0) >= FEW_PAIRS:
+        yield _worth(verdict.ahead_gain)
+    for name, count in sorted(verdict.faults.items()):
+        yield f"{name} failed in {_matches(count)}."
+
+
+def _matches(count: int) -> str:
+    return f"{count:,} match{'es' if count != 1 else ''}"
+
+
+_NAMES: dict[Unit, tuple[str, str]] = {
+    "match": ("with a deal of its own", "with deals of their own"),
+    "pair": ("pair with seats exchanged", "pairs with seats exchanged"),
+    "turns": ("deal that each played in turn", "deals that each played in turn"),
+}
+
+
+def _kinds(units: Mapping[Unit, int]) -> str:
+    if list(units) == ["match"]:
+        return _NAMES["match"][units["match"] != 1]
+    return f"({', '.join(f'{count:,} {_NAMES[unit][count != 1]}' for unit, count in units.items())})"
+
+
+def _how_much(verdict: Verdict) -> str:
+    one, other = verdict.question.one, verdict.question.other
+    if verdict.shares:
+        mine, theirs = verdict.shares
+        low, high = 200 * (verdict.low - 0.5), 200 * (verdict.high - 0.5)
+        return (
+            f"{one} finishes ahead of {mine:.1%} of the others at the table, {other} of {theirs:.1%}: a difference of "
+            f"{100 * (mine - theirs):+.1f} points (95% interval {low:+.1f} to {high:+.1f})."
+        )
+    elo = "" if verdict.elo is None else f", {verdict.elo:+.0f} Elo"
+    interval = f"95% interval {verdict.low:.1%} to {verdict.high:.1%}"
+    told = f"{one} finishes ahead of {other} in {verdict.ahead:.1%} of the matches ({interval}){elo}"
+    return f"{told}." if verdict.as_played is None else f"{told}, luck taken out; as played in {verdict.as_played:.1%}."
+
+
+def _how_sure(verdict: Verdict) -> str:
+    question = verdict.question
+    if not question.indifference:
+        return "Such an answer is wrong in at most 5 of 100 comparisons."
+    least = f"{100 * question.indifference * (2 if question.way == 'gauntlet' else 1):.3g} points"
+    return (
+        f"The question was: a difference of {least} or more, or none? Either answer is wrong in about 5 of 100 "
+        f"comparisons; of a smaller difference either may be said."
+    )
+
+
+def _chosen(verdict: Verdict) -> str:
+    pilot = verdict.pilot
+    assert pilot
+    went = "pairs went on" if pilot.pairs else "matches with deals of their own went on"
+    seen = f"{pilot.split} of {PILOT_PAIRS} pairs were split, {pilot.twice} won twice by the same bot"
+    if verdict.question.luck:
+        seen += ", luck taken out"
+    return f"In the pilot {seen}: {went}."
+
+
+def _without_luck(saved: float) -> str:
+    if saved > 0:
+        return f"Luck taken out saves {saved:.0%} of the matches, by how results vary."
+    return f"Luck taken out did not pay: results vary by {-saved:.0%} more."
+
+
+def _worth(gain: SharedDealGain) -> str:
+    if gain.saved is None:
+        return "On shared deals nothing varies."
+    saved = f"save {gain.saved:.0%} of the matches" if gain.saved > 0 else f"cost {-gain.saved:.0%} more matches"
+    return f"Shared deals {saved}: variance {gain.shared:.4g}, with deals of their own {gain.unshared:.4g}."
+
+
 # Is one bot better than another?
 
 
@@ -275,30 +435,23 @@ def compare(
     registry = installed_here(request.isolate, request.strict)
     if resume is not None:
         fixed = {"games": games, "options": options, "seed": seed, "margin": margin}
-        fixed |= {"indifference": indifference, "way": way, "luck_adjusted": luck_adjusted}
-        given = [name for name, value in fixed.items() if value is not None and value is not False and value != ()]
-        given += [name for name in fields if name not in ("cluster", "isolate", "results", "ship", "strict")]
+        fixed |= {"indifference": indifference, "way": way, "luck_adjusted": luck_adjusted, "name": fields.get("name")}
         again = [bot for bot in (one, other, *request.bots) if bot is not None]
-        isolate = fields.get("isolate")
-        folder, limits = reopened(Path(resume), request, registry, again, given, isolate, force)
+        given = [name for name, value in fixed.items() if value is not None and value is not False and value != ()]
+        refuse_fields([*given, *(repr(bot) for bot in again if isinstance(bot, str))])
+        folder = RunFolder.open(find(Path(request.results), str(resume)))
+        limits = enter_resumed(folder, registry, again, fields, force)
         setup = reopen_comparison(folder, registry, force, most, thorough)
     elif one is None or other is None:
         raise UsageError("Which two bots? Name both: compare(one, other).")
     else:
-        request = seeded(request)
+        request, limits = seeded(request), request.limits
         typed = {"margin": margin, "indifference": indifference, "way": way, "thorough": thorough}
         typed |= {"luck_adjusted": luck_adjusted}
         command = called(
             "compare", request, one=one, other=other, **{name: said for name, said in typed.items() if said}
         )
         folder, setup = create_comparison(one, other, request, registry, command, settings, luck_adjusted)
-        limits = request.limits
-    for game in () if quiet else setup.plan.games:
-        sys.stderr.writelines(f"{line}\n" for line in announcement(ComparisonSpec.from_plan(game, setup.plan)))
-    complete, faults = play_watched(folder, setup, limits, workers, quiet, request.on_cluster, softly=True)
-    write_leaderboard(folder)
-    if not quiet:
-        sys.stderr.writelines(f"{line}\n" for line in fault_lines(faults, calls))
-    if not complete:
-        sys.stderr.write(f"Not complete. Continue with: harness.compare(resume={str(folder.folder)!r})\n")
-    return Comparison(verdicts(setup.plan, folder.records(), judges_of(setup.plan, setup.games)), Run(folder, registry))
+    complete, faults, found = play_comparison(folder, setup, limits, request, quiet, softly=True)
+    print_ending("compare", folder, complete, faults, quiet)
+    return Comparison(found, Run(folder, registry))

@@ -16,9 +16,9 @@ from harness.cli.options import (
     given,
     load_plugins,
     note,
+    open_folder,
     options_option,
     results_option,
-    resumed,
     run_option,
     seed_option,
 )
@@ -92,12 +92,14 @@ def _new(asked: dict[str, Any]) -> tuple[SavedMatch, Entrant | None]:
 def _resumed(asked: dict[str, Any]) -> tuple[SavedMatch, Entrant | None]:
     from harness.play.session import continue_match
     from harness.play.terminal import hint_bot
+    from harness.runs.setup import resumed_limits
 
     named = {"game": "GAME", "bots": "--bot", "options": "--option", "seed": "--seed", "name": "--name"}
     fixed = [name for key, name in named.items() if asked[key] not in (None, ())]
     if fixed:
         raise click.UsageError(f"--resume continues at the same table; leave out {', '.join(fixed)}.")
-    run, limits = resumed(asked)
+    run = open_folder(asked["results"], asked["resume"])
+    limits = resumed_limits(run, given(asked, "isolate"), asked["force"])
     registry = load_plugins(isolate=limits.isolate)
     adviser = hint_bot(registry, run.info.plan.games[0].name, asked["hint_bot"])
     return continue_match(run, registry, asked["seat"], asked["force"], limits.isolate), adviser

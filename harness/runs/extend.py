@@ -47,18 +47,21 @@ class RunExtension(Struct, frozen=True, kw_only=True):
     """The run's format with options that are to be larger: `swiss:rounds=7`."""
 
     def __bool__(self) -> bool:
-        return self != RunExtension()
+        return any((self.deals is not None, self.bots, self.candidates, self.format))
 
 
-def extend_run(
+def resume_run(
     run: RunFolder, registry: Registry, wanted: RunExtension, command: str, force: bool = False
 ) -> tuple[RunSetup, list[str]]:
-    """The run with what is wanted in its run.json, ready to be played, and sentences on what has become of it. How that
-    was asked for is the `command`. Refused, with nothing changed, where the format does not allow it.
+    """Return what is needed to play the rest of a run, and sentences on how it was extended, if anything is wanted.
 
-    What the run has already is no reason to refuse: who was interrupted may ask again.
+    An extension is written to run.json together with the `command` that asked for it. If the format does not allow it,
+    nothing is changed. What the run has already may be asked for again, because the first attempt may have been
+    interrupted.
     """
-    setup = reopen(run, registry, force, noting=False)
+    setup = reopen(run, registry, force, noting=not wanted)
+    if not wanted:
+        return setup, []
     entered = registry.entrants(wanted.bots) if wanted.bots else []
     late, known = _late(run, entered)
     asked = _asked(run, registry, wanted, late, entered)

@@ -342,12 +342,22 @@ def isolation_of_run(run: RunFolder) -> Isolation:
     return "auto" if said == "off" else said
 
 
-def is_weaker(isolate: Isolation, said: Isolation) -> bool:
-    """Whether fewer bots are confined by the first, or less surely."""
-    return _STRENGTH.index(isolate) < _STRENGTH.index(said)
-
-
 _STRENGTH: Sequence[Isolation] = ("off", "auto", "on", "strict")
+
+
+def resumed_limits(run: RunFolder, given: Mapping[str, Any], force: bool = False) -> BotLimits:
+    """Return the limits that a run is continued with: its own, but for those that are `given` now.
+
+    A limit that differs from the run's is refused without `force`, unless it isolates bots more strictly.
+    """
+    begun = limits_of_run(run)
+    other = {name: getattr(begun, name) for name, value in given.items() if value != getattr(begun, name)}
+    if "isolate" in other and _STRENGTH.index(given["isolate"]) >= _STRENGTH.index(begun.isolate):
+        del other["isolate"]
+    if other and not force:
+        shown = ", ".join(f"{name}={value!r}" for name, value in other.items())
+        raise UsageError(f"The run was begun with {shown}; leave that as it is.", fix="force")
+    return replace(begun, **{"isolate": isolation_of_run(run), **given})
 
 
 def kept_otherwise(run: RunFolder, isolate: Isolation, entrants: Iterable[Entrant]) -> str:

@@ -33,7 +33,6 @@ NOT_YET = {
     "cluster/link.py",
     "cluster/messages.py",
     "comparison/format.py",
-    "comparison/sampling_units.py",
     "comparison/sequential_test.py",
     "executors/base.py",
     "formats/common.py",

@@ -201,4 +201,4 @@ def test_what_counted_is_kept_and_counts_when_the_run_goes_on():
     arena("tournament", "--resume", "free", "--workers", 1)
     arena("tournament", "--resume", "timed", "--workers", 0)
     assert (kept("free"), kept("timed")) == (0.0, 10.0)
-    assert "begun with --move-time 0.0" in arena("tournament", "--resume", "free", "--move-time", 5, code=2).stderr
+    assert "begun with move_time=0.0" in arena("tournament", "--resume", "free", "--move-time", 5, code=2).stderr

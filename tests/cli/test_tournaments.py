@@ -157,7 +157,7 @@ def test_limits_belong_to_a_run_and_stay_when_it_is_continued(tmp_path):
     assert all(record.faults[0].kind == "timeout" for record in records("a"))
     path = Path("results/a/games.jsonl")
     path.write_bytes(path.read_bytes().splitlines(keepends=True)[0])
-    assert "begun with --move-time 0.1" in arena("tournament", "--resume", "a", "--move-time", 9, code=2).stderr
+    assert "begun with move_time=0.1" in arena("tournament", "--resume", "a", "--move-time", 9, code=2).stderr
     arena("tournament", "--resume", "a")
     assert [record.faults[0].kind for record in records("a")] == ["timeout", "timeout"]
 

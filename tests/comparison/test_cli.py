@@ -106,7 +106,7 @@ def test_compare_tells_what_will_be_played_before_it_is():
         ("--way", "gauntlet"): "about 950 if they are 10 points apart",
         ("--indifference", 0.04): "about 1,500 if the two are equal, about 770 if one",
         ("--margin", 0): "without end if the two are equal, about 950",
-        ("--way", "auto"): "fewer where sharing deals takes luck out; --most stops at 2.",
+        ("--way", "auto"): "fewer where sharing deals takes luck out; it stops at 2.",
     }
     for more, said in told.items():
         assert said in arena(*asked, *more).stderr

@@ -146,7 +146,7 @@ def test_ctrl_c_loses_nothing_and_says_how_to_go_on():
         (("--resume", "a", "--most", 1), "it can have more, not 1"),
         (("--resume", "a", "diehard", "random"), "leave out the bots"),
         (("--resume", "a", "--margin", 0, "--way", "pairs", "--game", "el-paso"), "--game, --margin, --way"),
-        (("--resume", "a", "--move-time", 3), "begun with --move-time 0.0"),
+        (("--resume", "a", "--move-time", 3), "begun with move_time=0.0"),
         (("--resume", "t"), "is no comparison. Continue it with: arena tournament --resume"),
         (("diehard", "random", "--game", "el-paso", "--name", "a"), "holds a run already"),
     ],
@@ -192,7 +192,7 @@ def test_resuming_from_python_takes_nothing_else():
         {"move_time": 4},
         {"one": "diehard"},
     ):
-        with pytest.raises(harness.UsageError, match="leave out"):
+        with pytest.raises(harness.UsageError, match=r"leave (out|that as it is)"):
             harness.compare(resume="a", **fields)
     with pytest.raises(harness.UsageError, match="Which two bots"):
         harness.compare("diehard")

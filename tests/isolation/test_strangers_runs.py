@@ -134,7 +134,7 @@ def test_to_confine_more_needs_no_force_and_to_confine_less_does():
     arena("tournament", "--game", "el-paso", "--bot", "skittish", "--bot", "random", "--deals", 1, "--workers", 0,
           "--name", "a", "-q")  # fmt: skip
     arena("tournament", "--resume", "a", "--workers", 0, "--isolate=on")
-    assert "begun with --isolate auto" in arena("tournament", "--resume", "a", "--isolate=off", code=2).stderr
+    assert "begun with isolate='auto'" in arena("tournament", "--resume", "a", "--isolate=off", code=2).stderr
     edit_info(Path("results/a"), lambda raw: {**raw, "limits": {**raw["limits"], "isolate": "off"}})
     said = arena("tournament", "--resume", "a", "--workers", 0).stderr
     assert "run.json says" not in said  # nobody is a stranger: there is no difference

@@ -12,7 +12,7 @@ from msgspec import Meta
 import harness
 from harness.cli.options import request_options
 from harness.cli.tournament import command as tournament
-from harness.comparison.cli import NOT_COMPARED
+from harness.comparison import NOT_COMPARED
 from harness.comparison.cli import command as compare
 from harness.core.options import BotLimits, CommonLimits, RunOptions, run_options
 from harness.league.cli import NOT_ASKED, init_command
