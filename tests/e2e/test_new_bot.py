@@ -74,7 +74,7 @@ def test_what_it_says_comes_next_works(fresh):
     assert "sprinter-two" in fresh.succeed(f"{play} --deals 1 --strict")
 
 
-def test_new_python_bots_are_tidy():  # and typed: tests/architecture/test_typing.py
+def test_new_python_bots_are_tidy():  # and typed: tests/architecture/test_quality.py
     games = ("el-paso", "gnadenlos", "x-pasch")
     for game in games:
         arena("new-bot", f"tidy-{game}", "--game", game)
