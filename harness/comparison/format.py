@@ -27,7 +27,7 @@ from harness.core.plan import Format, GamePlan, OpenRound, Outcome, Plan, Rounds
 from harness.core.records import GameRecord, MatchSpec, Option
 from harness.core.rng import Chance
 from harness.core.value_function import value_function_of
-from harness.formats.common import PIECE
+from harness.formats.common import BATCH_MATCHES, longer_comparison
 
 NO_JUDGES: Mapping[str, LuckAdjuster] = {}
 
@@ -58,7 +58,7 @@ class _Units(OpenRound):
         if self._looked == test.units_played or test.over:
             return []
         self._looked = test.units_played
-        unit, size, last = test.unit, unit_size(test.unit), test.units_played + test.next_batch(PIECE)
+        unit, size, last = test.unit, unit_size(test.unit), test.units_played + test.next_batch(BATCH_MATCHES)
         numbers = range(self._given + 1, last + 1)
         self._given = max(self._given, last)
         firsts = ((number, test.matches + (number - test.units_played - 1) * size) for number in numbers)
@@ -72,7 +72,7 @@ class _Units(OpenRound):
 
 
 def sequential_test(game: GamePlan, plan: Plan, judges: Mapping[str, LuckAdjuster]) -> SequentialTest | None:
-    """What a game of a plan is to be tested by; None if its luck is to be taken out and nobody here can."""
+    """Return the test of one game of a plan; None if it needs a luck adjustment that is not in `judges`."""
     question = ComparisonSpec.from_plan(game, plan)
     if not question.luck:
         return SequentialTest(question)
@@ -118,13 +118,6 @@ def check(game: GamePlan, plan: Plan) -> None:
         raise UsageError("A deal that is played twice takes 2 matches: --most (of a tournament --deals) must be 2.")
 
 
-def extend(plan: Plan, asked: Plan) -> Plan:
-    """More matches."""
-    from harness.formats.common import longer_comparison  # few runs are extended
-
-    return longer_comparison(plan, asked)
-
-
 def verdicts(
     plan: Plan, records: Iterable[GameRecord], judges: Mapping[str, LuckAdjuster] = NO_JUDGES
 ) -> list[Verdict]:
@@ -143,7 +136,7 @@ def verdicts(
         for number, (name, played) in enumerate(units, 1):
             matches = list(played)
             if name != f"{game.name}-{number}" or len(matches) < unit_size(test.unit):
-                break  # somebody stopped the run in the middle of a unit
+                break  # the run was stopped in the middle of a unit
             test.add_unit(matches)
         if test.matches:
             found.append(test.verdict())
@@ -153,7 +146,7 @@ def verdicts(
 class ComparedPair:
     """The two bots of a comparison of one game, told apart if its own verdict says so.
 
-    Where luck was taken out nobody is: a leaderboard needs no game, and that verdict does.
+    Not where luck was taken out: that verdict needs the game, and a leaderboard has none.
     """
 
     def __init__(self, game: GamePlan, plan: Plan) -> None:
@@ -161,7 +154,7 @@ class ComparedPair:
         self._records: list[GameRecord] = []
 
     def add(self, record: GameRecord) -> None:
-        """Takes in one match."""
+        """Add one match."""
         self._records.append(replace(record, actions=()) if record.actions else record)
 
     def claims(self, _level: float) -> list[tuple[str, str]]:
@@ -226,7 +219,7 @@ COMPARE = Format(
     ),
     candidates=True,
     anytime=True,
-    extend=extend,
+    extend=longer_comparison,
     bind=bind,
     claims=ComparedPair,
 )

@@ -25,12 +25,12 @@ class BracketEntry(NamedTuple):
     bot: str
     points: float = 0.0
     through: bool | None = None
-    """Whether it goes on, or wins the final; None while that is open."""
+    """Whether it reaches the next round, or wins the final; None while that is open."""
 
 
 @dataclass(frozen=True, slots=True)
 class BracketRound:
-    """One round of a bracket: its tables, each with its bots, best first, and who sat out and goes on."""
+    """One round of a bracket: its tables, each with its bots, best first, and the byes."""
 
     name: str
     tables: Sequence[Sequence[BracketEntry]]
@@ -60,7 +60,7 @@ SEVERAL = "several runs"
 
 
 class GamePlan(Struct, frozen=True):
-    """One game of a run: its rules, its settings, how many sit at a table, who plays it."""
+    """One game of a run: its rules, its settings, the players at a table and the bots that play it."""
 
     name: str
     rules: str
@@ -69,21 +69,21 @@ class GamePlan(Struct, frozen=True):
     entrants: tuple[str, ...]
 
     def seating(self, table: Sequence[str], luck: Chance, group: int, number: int) -> tuple[str, ...]:
-        """An order of its own for each table and deal, so that over many deals everyone sits beside everyone."""
+        """Return a random order for each table and deal, so that over many deals all bots sit beside each other."""
         return tuple(luck.shuffled(table, "seating", self.name, group, number))
 
 
 class PlanBefore(Struct, frozen=True):
-    """How large a run was before it was extended."""
+    """The size of a run before it was extended."""
 
     deals: int
     bots: dict[str, int]
-    """Game -> how many of its entrants there were: who comes late stands behind them."""
+    """Game -> number of its entrants then: later ones come after them."""
     candidates: int = 0
 
 
 class Plan(Struct, frozen=True):
-    """What a run is: the same plan gives the same schedule, and with the same bots the same records."""
+    """Everything that determines a run: the same plan and bots give the same schedule and records."""
 
     games: tuple[GamePlan, ...]
     deals: int
@@ -93,19 +93,19 @@ class Plan(Struct, frozen=True):
     settings: dict[str, Value] = {}
     """The format's options with their values."""
     candidates: tuple[str, ...] = ()
-    """Whom the run is about, in formats that have candidates."""
+    """The bots that the run is about, in formats that have candidates."""
     design: Design = "fixed"
     """What results decide in this run; written when the schedule is made."""
     before: tuple[PlanBefore, ...] = ()
-    """What it was before it was extended, first to last, where that decides what is played and when."""
+    """Its earlier sizes, first to last, if they decide what is played and when."""
 
     @property
     def deals_before(self) -> int:
-        """Deals that it had before it was extended last; 0 if it never was."""
+        """Deals before the last extension; 0 if there was none."""
         return self.before[-1].deals if self.before else 0
 
     def stages(self) -> list[Plan]:
-        """The plans that it had one after the other, each extending the one before; the last one is itself."""
+        """Return its earlier plans, each extending the one before, and itself as the last."""
         return [*(self._stage(number) for number in range(len(self.before))), self]
 
     def _stage(self, number: int) -> Plan:
@@ -115,11 +115,11 @@ class Plan(Struct, frozen=True):
         return replace(self, games=games, deals=was.deals, candidates=candidates, before=self.before[:number])
 
     def whole(self, option: str) -> int:
-        """The value of a format's option that is a whole number."""
+        """Return the value of a format's option that is an integer."""
         return int(self.settings[option])
 
     def number(self, option: str) -> float:
-        """The value of a format's option that is a number."""
+        """Return the value of a format's option that is a number."""
         return float(self.settings[option])
 
 
@@ -138,7 +138,7 @@ class DuplicateSet(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a format itself says, beside the ratings: a function of plan and records alone."""
+    """The result of a format, besides the ratings: a function of plan and records alone."""
 
     standing: tuple[str, ...] = ()
     """Bots by the format's own measure, best first; empty if it has none."""
@@ -158,23 +158,23 @@ class Outcome:
 
 
 class ResultTracker(Protocol):
-    """Follows the records of one game and says at any time what they come to so far."""
+    """Keeps the result of one game up to date while records are added."""
 
     def add(self, record: GameRecord) -> None:
-        """Takes in the next record in the order of the schedule; of a run that is not finished some are missing."""
+        """Add the next record in schedule order; in an unfinished run some are missing."""
 
     def outcome(self) -> Outcome:
-        """What the format says of the records so far; with all of them, what the rounds of an adaptive one end with."""
+        """Return the outcome of the records so far; of all records, what the rounds of an adaptive format return."""
 
 
 class RunningClaims(Protocol):
     """Tests that hold although results decide when to stop or which pairs to play."""
 
     def add(self, record: GameRecord) -> None:
-        """Takes in one match, in schedule order."""
+        """Add one match, in schedule order."""
 
     def claims(self, level: float) -> Collection[tuple[str, str]]:
-        """The pairs (better, worse) that may all be claimed."""
+        """Return the pairs (better, worse) that may all be claimed."""
 
 
 class Scheduler(Protocol):
@@ -205,11 +205,10 @@ class OpenRound(ABC):
 
 
 Rounds = Generator[list[DuplicateSet] | OpenRound, Sequence[GameRecord], Outcome]
-"""Yields sets to be played, is sent their records in schedule order (of an open round, which has taken them, none),
-ends with the outcome."""
+"""Yields sets to be played, is sent their records in schedule order (none for an open round, which already has them),
+and returns the outcome."""
 RoundsOfMatches = Generator[list[MatchSpec] | OpenRound, Sequence[GameRecord], Outcome]
-"""The same for an adaptive format that seats and deals in a way of its own: it yields the matches themselves, with
-their places in the schedule."""
+"""The same for an adaptive format that seats and deals itself: it yields matches with their places in the schedule."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +220,7 @@ class Format:
     rounds: Callable[[GamePlan, Plan, Chance], Rounds | RoundsOfMatches]
     """The rounds of one game; `plan.settings` has a value for each of the format's options."""
     count: Callable[[GamePlan, Plan], int | None]
-    """Matches of one game: exact or an upper bound; None if only the results can tell."""
+    """Matches of one game: exact or an upper bound; None if it depends on the results."""
     adaptive: bool
     """Whether later rounds depend on the results of earlier ones."""
     check: Callable[[GamePlan, Plan], None] = lambda _game, _plan: None
@@ -234,22 +233,22 @@ class Format:
     """Follows the records of one game, for results of a run that is not finished, or of a format that is not adaptive.
     Without it the outcome is what the rounds end with, once they have."""
     stages: Callable[[GamePlan, Plan], int | None] = lambda _game, _plan: None
-    """Rounds of one game, if it is adaptive and they are known beforehand."""
+    """Rounds of one game, if it is adaptive and their number is known in advance."""
     sizes: Callable[[GamePlan, Plan], Iterator[int] | None] = lambda _game, _plan: None
-    """Matches of each list of one game, first to last, if results decide only who plays in them: then every match has
-    its place in the schedule beforehand, and no game of a run waits for another."""
+    """Matches of each list of one game, first to last, if results decide only who plays in them: then the place of
+    every match is known in advance, and no game of a run waits for another."""
     anytime: bool = False
     """Whether results also decide when it ends or which pairs are worth playing, so that only claims which hold at any
     time may be made of its runs."""
     reads_actions: bool = False
-    """Whether its rounds look at the actions of records. Others are sent records without: they are most of the size."""
+    """Whether its rounds need the actions of records. Others get records without them: they are most of the size."""
     extend: Callable[[Plan, Plan], Plan] | None = None
-    """From the plan of a run and a larger one that is asked for to the plan by which it goes on. All matches of the
-    first must keep their ids, deals, seats and places; what cannot be is refused in a sentence. None: no run of this
-    format can be extended."""
+    """Returns the plan to continue with, from the plan of a run and the larger one that is requested, or raises
+    UsageError. All matches of the first must keep their ids, deals, seats and places. None: runs of this format cannot
+    be extended."""
     late: Callable[[GamePlan, Plan, Chance], Rounds] | None = None
-    """What bots that came with a plan's last extension have still to play of the deals before it, in a format that
-    needs no results; its `rounds` are then the deals since."""
+    """In a format that needs no results, what bots that joined with the last extension play of the deals before it;
+    its `rounds` are then the deals since."""
 
     bind: Callable[[Plan, Callable[[], Mapping[str, Game[Any]]]], Format] | None = None
     """The format for one plan, if it needs more than the plan: it may ask for the plan's games, configured."""
@@ -258,36 +257,36 @@ class Format:
 
     @property
     def design(self) -> Design:
-        """What results decide in it."""
+        """What results decide in this format."""
         return "anytime" if self.anytime else "seated" if self.adaptive else "fixed"
 
 
-# The format of a league's eras: who meets whom is for the league to say, so a run folder alone has no schedule.
+# The format of a league's eras: the league decides who meets whom, so a run folder alone has no schedule.
 
 
 def _rounds(_game: GamePlan, _plan: Plan, _luck: Chance) -> Rounds:
     raise UsageError(
-        "Whom a league seats with whom is told by its journal: see arena league run, and arena league verify."
+        "The journal of a league decides who meets whom: see arena league run, and arena league verify."
     )
 
 
 class NoResult:
-    """Follows the records of a league, which has no result of its own beside its table."""
+    """Tracker of a league, which has no result besides its table."""
 
     def __init__(self, _game: GamePlan, _plan: Plan) -> None:
-        """There is nothing to prepare."""
+        """Accept what every tracker gets."""
 
     def add(self, _record: GameRecord) -> None:
-        """Takes in one match."""
+        """Ignore a match."""
 
     def outcome(self) -> Outcome:
-        """Nothing."""
+        """Return an empty outcome."""
         return Outcome()
 
 
 LEAGUE = Format(
     "league",
-    "whoever is least known, where most is learned; bots join and leave while it goes on",
+    "the least known bots first, where most is learned; bots join and leave at any time",
     _rounds,
     lambda _game, _plan: None,
     adaptive=True,

@@ -18,7 +18,7 @@ Value = str | int | bool | float
 
 OptionKind = Literal["text", "int", "float", "bool", "file", "bot"]
 Isolation = Literal["auto", "off", "on", "strict"]
-"""Who is confined: whoever is not one's own (auto), nobody, everybody, everybody or else nothing is played."""
+"""Which bots are sandboxed: untrusted ones (auto), none, all, or all with an error if that is impossible (strict)."""
 Clock = Literal["fair", "wall"]
 """How lateness is judged: see `harness.match.faults.Limits`."""
 FaultKind = Literal["exception", "illegal", "timeout", "crash", "memory", "disqualified"]
@@ -45,7 +45,7 @@ class Option(Struct, frozen=True):
 class Event(Struct, frozen=True):
     """Something that happened at the table, for logs and replays.
 
-    `to` holds the seats that may know it: None is everybody, () is nobody (a face-down pile's order).
+    `to` holds the seats that may know it: None is all seats, () is none (a face-down pile's order).
     """
 
     kind: str
@@ -54,7 +54,7 @@ class Event(Struct, frozen=True):
 
 
 class Fault(Struct, frozen=True, gc=False):
-    """A bot failed: who, how, at which decision of the match, and what it said."""
+    """A failure of a bot: seat, kind, decision of the match, and its error message."""
 
     seat: int
     kind: FaultKind
@@ -65,7 +65,7 @@ class Fault(Struct, frozen=True, gc=False):
 
 
 def failures_of(faults: tuple[Fault, ...]) -> tuple[Fault, ...]:
-    """What bots did wrong themselves in a match with these faults."""
+    """Return the faults that happened in this match: a disqualification comes from earlier ones."""
     return tuple([fault for fault in faults if fault.kind != "disqualified"]) if faults else ()
 
 
@@ -92,7 +92,7 @@ class MatchSpec(Struct, frozen=True, gc=False):
     def single(
         cls, name: str, game: str, options: Mapping[str, Value], seed: int, seats: Sequence[str], index: int = 0
     ) -> MatchSpec:
-        """A match by itself, outside any schedule."""
+        """Return a match outside any schedule."""
         return cls(
             id=name, index=index, set=name, game=game, options=dict(options), seed=seed, seats=tuple(seats)
         )  # fmt: skip
@@ -122,18 +122,18 @@ class GameRecord(Struct, frozen=True, gc=False):
     """Seconds of each seat's slowest decision."""
     faults: tuple[Fault, ...] = ()
     cpu: tuple[float, ...] = ()
-    """Seconds of processor time of each seat's processes; 0 for a bot of arena's own, empty if there is none other."""
+    """Seconds of processor time of each seat's processes; 0 for bots without a process, empty if all are."""
     round: int = 0
     """Round and table of its `MatchSpec`."""
     table: int = 0
 
     def has_stand_in(self, seat: int, decision: int) -> bool:
-        """Whether this decision of the seat was made at random, for its bot had failed."""
+        """Return whether this decision of the seat was made at random, because its bot had failed."""
         return any(fault.seat == seat and fault.decision <= decision for fault in self.faults)
 
     @property
     def spec(self) -> MatchSpec:
-        """The match that was asked for."""
+        """The match that was played."""
         return MatchSpec(
             id=self.id,
             index=self.index,
@@ -148,11 +148,11 @@ class GameRecord(Struct, frozen=True, gc=False):
 
     @property
     def failures(self) -> tuple[Fault, ...]:
-        """What bots did wrong in this match: that one was disqualified before it is no fault of this match."""
+        """Faults that happened in this match, without disqualifications."""
         return failures_of(self.faults)
 
     def without_timing(self) -> GameRecord:
-        """The part that must be the same in every play of the match."""
+        """Return the part that must be the same in every play of the match."""
         return replace(self, time=(), slowest=(), cpu=())
 
 
@@ -173,21 +173,21 @@ def belongs_to(record: GameRecord, spec: MatchSpec) -> bool:
 
 
 def ranks_of(scores: Sequence[int]) -> tuple[int, ...]:
-    """The rank of each seat from the scores alone: 1 is best, equal scores share a rank."""
+    """Return the rank of each seat from the scores alone: 1 is best, equal scores share a rank."""
     best_first = sorted(scores, reverse=True)
     return tuple(best_first.index(score) + 1 for score in scores)
 
 
 @lru_cache(maxsize=100_000)
 def shares_ahead(ranks: tuple[int, ...]) -> tuple[float, ...]:
-    """For each seat the share of the other seats that it finished ahead of; a tie is half of one."""
+    """Return for each seat the share of the other seats that it finished ahead of; a tie counts half."""
     others = max(1, len(ranks) - 1)
     return tuple((sum(rank > mine for rank in ranks) + 0.5 * (ranks.count(mine) - 1)) / others for mine in ranks)
 
 
 @lru_cache(maxsize=100_000)
 def order(ranks: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[bool, ...]]:
-    """The seats from first to last, and for each of them but the last whether the next one has the same rank."""
+    """Return the seats from first to last, and for each but the last whether the next one has the same rank."""
     seats = sorted(range(len(ranks)), key=ranks.__getitem__)
     return tuple(seats), tuple(ranks[a] == ranks[b] for a, b in pairwise(seats))
 

@@ -19,30 +19,30 @@ from harness.formats.round_robin import tables_by_deal, tables_per_deal
 # What formats share: points, seatings, and playing all deals of a round.
 
 
-PIECE = 1000
-"""Matches that an adaptive format asks for at once, about: enough to keep workers busy, few enough to hold."""
+BATCH_MATCHES = 1000
+"""Matches that an adaptive format gives out at once, about: enough to keep workers busy, few enough to hold."""
 
 
 @dataclass(slots=True)
 class Tally:
-    """What one bot did in some matches. Depends on seats, ranks, scores and faults only."""
+    """The results of one bot in some matches. Depends on seats, ranks, scores and faults only."""
 
     points: float = 0.0
     """A point for each opponent beaten, half a point for each one level."""
     most: int = 0
-    """The points that were to be had."""
+    """Maximum of points."""
     score: int = 0
     faults: int = 0
     opponents: list[str] = field(default_factory=list)
 
     @property
     def rate(self) -> float:
-        """The share of the points won; a half for who has not played yet."""
+        """The share of the points won; a half before the first match."""
         return self.points / self.most if self.most else 0.5
 
 
 def tally(records: Iterable[GameRecord], into: dict[str, Tally]) -> None:
-    """Adds the results to the bots' tallies; each bot of a record must have one."""
+    """Add the results to the bots' tallies; each bot of a record must have one."""
     for record in records:
         failed = {fault.seat for fault in record.faults}
         for seat, name in enumerate(record.seats):
@@ -57,14 +57,14 @@ def tally(records: Iterable[GameRecord], into: dict[str, Tally]) -> None:
 def play_round(
     number: int, tables: Sequence[Sequence[str]], game: GamePlan, plan: Plan, luck: Chance
 ) -> Generator[OpenRound, Sequence[GameRecord], dict[str, Tally]]:
-    """Plays all deals of one round at these tables, in pieces of bounded size; gives back what each bot did."""
+    """Play all deals of one round at these tables, in batches; return the tally of each bot."""
     tallies = {name: Tally(opponents=[other for other in table if other != name]) for table in tables for name in table}
-    yield _RoundInPieces(_sets(number, tables, game, plan, luck), _sets_of_piece(game), tallies)
+    yield _RoundInBatches(_sets(number, tables, game, plan, luck), _sets_per_batch(game), tallies)
     return tallies
 
 
-class _RoundInPieces(OpenRound):
-    """All deals of a round: its pieces do not depend on each other."""
+class _RoundInBatches(OpenRound):
+    """All deals of a round: its batches do not depend on each other."""
 
     def __init__(self, sets: Iterator[DuplicateSet], size: int, tallies: dict[str, Tally]) -> None:
         self._sets, self._size, self._tallies = sets, size, tallies
@@ -76,14 +76,14 @@ class _RoundInPieces(OpenRound):
         tally([record], self._tallies)
 
 
-def sizes_of_round(tables: int, game: GamePlan, plan: Plan) -> Iterator[int]:
-    """Matches of each piece of a round at so many tables."""
-    sets, piece = tables * plan.deals, _sets_of_piece(game)
+def batch_sizes(tables: int, game: GamePlan, plan: Plan) -> Iterator[int]:
+    """Return the matches of each batch of a round with this many tables."""
+    sets, piece = tables * plan.deals, _sets_per_batch(game)
     return (min(piece, sets - first) * game.players for first in range(0, sets, piece))
 
 
-def _sets_of_piece(game: GamePlan) -> int:
-    return max(1, PIECE // game.players)
+def _sets_per_batch(game: GamePlan) -> int:
+    return max(1, BATCH_MATCHES // game.players)
 
 
 def _sets(
@@ -97,7 +97,7 @@ def _sets(
 
 
 class RoundRecords:
-    """The records of one game, put together by rounds: what each bot did in each of them, as far as it was played."""
+    """The records of one game by round: the tally of each bot in each of them."""
 
     def __init__(self) -> None:
         self.matches: Counter[int] = Counter()
@@ -127,12 +127,12 @@ class RoundRecords:
 
 
 def amount(points: float) -> str:
-    """Points for people: `12` or `12.5`."""
+    """Return points as text: `12` or `12.5`."""
     return f"{points:g}" if points < 100_000 else f"{points:.1f}".removesuffix(".0")
 
 
 def still_to_play(number: int, rounds: int, played: int, matches: int) -> str:
-    """What is open in round `number` of so many, when `played` of its `matches` are known."""
+    """Return what is open in round `number`, when `played` of its `matches` are known."""
     left = rounds - number + 1
     text = f"{left} of {rounds} rounds {'is' if left == 1 else 'are'} still to be finished"
     if played:
@@ -175,7 +175,7 @@ class GrowingTables:
         for bot, many in zip(self.newcomers, self._late_tables(), strict=True):
             others = self._bots[: len(self._before._bots) + len(ways)]
             rng = luck.rng("late", self._name, stage, bot)
-            # At tables of one nobody sits with who comes late.
+            # At tables of one the late bot sits alone.
             company = tables_by_deal(others, self._seats - 1, many, deals, rng) if self._seats > 1 else repeat([[]])
             ways.append((bot, iter(company)))
         for old in self._before._all(luck):
@@ -220,8 +220,8 @@ class GrowingTables:
 
 
 def grown(plan: Plan, asked: Plan, field: FieldOf, beside: int) -> Plan:
-    """The plan by which a run with this plan goes on to become what is asked for; so many seats of each table are not
-    the field's (`beside`)."""
+    """Return the plan by which a run with this plan becomes the requested one; `beside` seats of each table are not the
+    field's."""
     if asked.settings != plan.settings:
         raise UsageError(
             f"The options of a {plan.format} decide who met whom from the first deal on: they stay as they are."
@@ -233,11 +233,11 @@ def grown(plan: Plan, asked: Plan, field: FieldOf, beside: int) -> Plan:
 
 
 def smaller(plan: Plan) -> PlanBefore:
-    """How large a plan is."""
+    """Return the size of a plan."""
     return PlanBefore(plan.deals, {game.name: len(game.entrants) for game in plan.games}, len(plan.candidates))
 
 
-# Which runs of formats that follow results can be extended: those whose matches keep their places if they go on.
+# Which runs of adaptive formats can be extended: those whose matches keep their places.
 
 
 SizesOf = Callable[[GamePlan, Plan], Iterator[int] | None]
@@ -245,7 +245,7 @@ SizesOf = Callable[[GamePlan, Plan], Iterator[int] | None]
 
 def longer_swiss(plan: Plan, asked: Plan, sizes: SizesOf) -> Plan:
     """More rounds."""
-    _same_field(plan, asked, "its rounds were seated without whoever comes late")
+    _same_field(plan, asked, "its rounds were seated without the late bots")
     if asked.deals != plan.deals:
         raise UsageError(
             f"The deals of a swiss are those of every round, and each round was seated by all deals of those before: "
@@ -266,7 +266,7 @@ def longer_ladder(plan: Plan, asked: Plan, sizes: SizesOf) -> Plan:
 
 
 def longer_comparison(plan: Plan, asked: Plan) -> Plan:
-    """More matches: its answer holds whenever one looks, and however one decides to go on."""
+    """Return the plan for more matches: the answer holds at any time, whatever decides how long to play."""
     _same_field(plan, asked, "it is about two bots")
     _same_settings(plan, asked, "thorough")
     return asked
@@ -275,7 +275,7 @@ def longer_comparison(plan: Plan, asked: Plan) -> Plan:
 def no_longer_knockout(_plan: Plan, _asked: Plan) -> Plan:
     """Nothing: who was knocked out stays out."""
     raise UsageError(
-        "A knockout cannot be extended: with more deals others might have gone on, whoever is late has missed the "
+        "A knockout cannot be extended: with more deals other bots might have advanced, a late bot has missed the "
         "round that it would have come into, and after the final there is none. Play another one."
     )
 
@@ -311,5 +311,5 @@ def _same_places(plan: Plan, asked: Plan, sizes: SizesOf, what: str) -> Plan:
 
 
 def _steps(plan: Plan, sizes: SizesOf) -> Iterator[tuple[int, ...]]:
-    """Matches of each step of a run, game by game."""
+    """Yield the matches of each step of a run, game by game."""
     return zip_longest(*(sizes(game, plan) or () for game in plan.games), fillvalue=0)

@@ -14,13 +14,14 @@ from harness.core.plan import DuplicateSet, Format, GamePlan, Outcome, Plan, Rou
 from harness.core.records import GameRecord
 from harness.core.rng import Chance
 from harness.core.table import Column, Table, columns
+from harness.formats.common import GrowingTables, grown
 from harness.formats.round_robin import TABLES, check_bots, tables_by_deal, tables_per_deal
 from harness.ratings.evidence import LEVEL, Interval, holm, student_cdf, student_quantile
 
 # Candidates that took the same places at the same tables with the same deals: differences, deal by deal.
 #
-# A candidate's value is what it came to in one duplicate set: one deal at one table, in every seat. Sets have deals
-# of their own, so they are independent; the tables of the field are the same for all candidates and come again in
+# A candidate's value is its result in one duplicate set: one deal at one table, in every seat. Each set has its own
+# deal, so they are independent; the tables of the field are the same for all candidates and come again in
 # every deal, so what a table is worth is no luck: spreads are taken within tables, where a table was played more than
 # once.
 
@@ -36,7 +37,7 @@ class PairedSpread(NamedTuple):
     """Degrees of freedom of the variance; 0 if nothing is known of it."""
 
     def interval(self, matches: int, doubt: float = 0.0) -> Interval | None:
-        """The mean over so many matches of each set; `doubt` is added to the variance of the total."""
+        """Return the mean over `matches` matches of each set; `doubt` is added to the variance of the total."""
         if not self.sets:
             return None
         value = self.total / (self.sets * matches)
@@ -98,7 +99,7 @@ class PairedDifference:
 
 
 class PairedResults:
-    """Takes in the records of candidates against one field, and compares the candidates."""
+    """Compares candidates by their records against one field."""
 
     def __init__(self, candidates: Sequence[str], seats: int) -> None:
         self.candidates, self.seats = list(candidates), seats
@@ -116,7 +117,7 @@ class PairedResults:
         return len(self._tables)
 
     def add(self, record: GameRecord) -> None:
-        """Takes in a match of one candidate; a deal counts when all of them have played it in every seat."""
+        """Add a match of one candidate; a deal counts when all candidates have played it in every seat."""
         seats = [seat for seat, name in enumerate(record.seats) if name in self._ahead]
         if len(seats) != 1:
             return  # no match of a gauntlet
@@ -239,7 +240,7 @@ def _less(one: Iterable[float], other: Iterable[float]) -> list[float]:
 # What a gauntlet shows: each candidate against the field, and the differences between candidates on the same deals.
 
 
-MOST_PAIRS = 66
+MAX_PAIRS = 66
 """Pairs that are shown to people, those of twelve candidates; of more, each with the next and with the best."""
 FIELD = "ahead: share of the table finished ahead of."
 WITHIN = f"± is a {LEVEL:.0%} interval over deals."
@@ -251,7 +252,7 @@ PAIRED = (
 
 
 def outcome(results: PairedResults, sets: int) -> Outcome:
-    """The outcome of so many deals at a table; what not all candidates have played does not count."""
+    """Return the outcome of `sets` deals at a table; only those that all candidates have played count."""
     done = results.sets
     still_open = "" if done == sets else f"{done:,} of {sets:,} deals at a table have been played by every candidate."
     if not done:
@@ -292,7 +293,7 @@ def _opponents(candidate: str, lines: Sequence[CandidateLine]) -> Table:
 def _differences(pairs: Sequence[PairedDifference], lines: Sequence[CandidateLine]) -> Table:
     shown = pairs
     notes: list[str] = []
-    if len(pairs) > MOST_PAIRS:
+    if len(pairs) > MAX_PAIRS:
         order = [line.bot for line in lines]
         after = dict(pairwise(order))
         shown = [pair for pair in pairs if pair.better == order[0] or after[pair.better] == pair.worse]
@@ -374,7 +375,7 @@ PLACE = "\0"
 
 
 def rounds(game: GamePlan, plan: Plan, luck: Chance) -> Rounds:
-    """A deal at a time; results are not looked at. Of a plan that was extended, the deals since."""
+    """Play a deal at a time, without using results; of a plan that was extended, the deals since."""
     field, candidates = sides(game, plan)
     first, rng = plan.deals_before, luck.rng("tables", game.name, *([len(plan.before)] if plan.before else []))
     choice = tables_by_deal(field, game.players - 1, plan.whole("tables"), plan.deals - first, rng)
@@ -395,7 +396,7 @@ def _seat(
     candidates: Sequence[str],
     before: int = 0,
 ) -> None:
-    """Adds the sets of these candidates at one table, its place being its deal and its number there."""
+    """Add the sets of these candidates at one table; `place` is its deal and its number there."""
     seating = game.seating([PLACE, *table], luck, *place)
     for candidate in candidates:
         bots = tuple(candidate if name == PLACE else name for name in seating)
@@ -403,9 +404,7 @@ def _seat(
 
 
 def late(game: GamePlan, plan: Plan, luck: Chance) -> Rounds:
-    """Late candidates at the tables of each of the deals before, and all candidates at those of late bots."""
-    from harness.formats.common import GrowingTables  # few runs are extended
-
+    """Play late candidates at the tables of the earlier deals, and all candidates at those of late bots."""
     tables, candidates = GrowingTables(game, plan, game.players - 1, _field), sides(game, plan)[1]
     came = [name for name in candidates if name in plan.candidates[plan.before[-1].candidates :]]
     if tables.newcomers or came:
@@ -427,39 +426,35 @@ class GauntletTracker:
         self._sets = _tables(game, plan)
 
     def add(self, record: GameRecord) -> None:
-        """Takes in a match."""
+        """Add a match."""
         self._results.add(record)
 
     def outcome(self) -> Outcome:
-        """Each candidate against the field, and the differences between them."""
+        """Return each candidate against the field, and the differences between them."""
         return outcome(self._results, self._sets)
 
 
 def sides(game: GamePlan, plan: Plan) -> tuple[list[str], list[str]]:
-    """The field and the candidates of one game, in the order they were entered."""
+    """Return the field and the candidates of one game, in the order of entry."""
     field = [name for name in game.entrants if name not in plan.candidates]
     return field, [name for name in game.entrants if name in plan.candidates]
 
 
 def count(game: GamePlan, plan: Plan) -> int:
-    """Every candidate plays each deal at every table of the field in all rotations."""
+    """Return the matches: every candidate plays each deal at every table of the field in all rotations."""
     return len(sides(game, plan)[1]) * _tables(game, plan) * game.players
 
 
 def _tables(game: GamePlan, plan: Plan) -> int:
-    """The tables of all deals together."""
+    """Return the tables of all deals together."""
     if plan.before:
-        from harness.formats.common import GrowingTables
-
         return GrowingTables(game, plan, game.players - 1, _field).count()
     bots = len(_field(game, plan))
     return plan.deals * tables_per_deal(bots, game.players - 1, plan.whole("tables"), plan.deals)
 
 
 def extend(plan: Plan, asked: Plan) -> Plan:
-    """More deals, late bots of the field, and late candidates."""
-    from harness.formats.common import grown
-
+    """Return the plan for more deals, late bots of the field, and late candidates."""
     return grown(plan, asked, _field, 1)
 
 
@@ -468,7 +463,7 @@ def _field(game: GamePlan, plan: Plan) -> list[str]:
 
 
 def check(game: GamePlan, plan: Plan) -> None:
-    """Refuses a gauntlet without a candidate, or with too small a field."""
+    """Refuse a gauntlet without a candidate, or with too small a field."""
     field, candidates = sides(game, plan)
     if not plan.candidates:
         raise UsageError("A gauntlet is about one or more candidates; name them with --candidate.")

@@ -1,4 +1,4 @@
-"""Knockout: tables of K, the best half of each goes on, until one table is left for the final."""
+"""Knockout: tables of K, of which the best half reaches the next round, down to one table for the final."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from itertools import pairwise
 from harness.core.plan import BracketEntry, BracketRound, Format, GamePlan, Outcome, Plan, Rounds
 from harness.core.records import GameRecord
 from harness.core.rng import Chance
-from harness.formats.common import RoundRecords, Tally, play_round, sizes_of_round, still_to_play
+from harness.formats.common import RoundRecords, Tally, batch_sizes, no_longer_knockout, play_round, still_to_play
 
 
 def rounds(game: GamePlan, plan: Plan, luck: Chance) -> Rounds:
-    """A round of tables at a time; the outcome is the order in which bots were beaten, last first."""
+    """Play a round of tables at a time; the outcome is the order in which bots were beaten, last first."""
     event = _Cup(game, luck)
     while not event.over:
         played = yield from play_round(event.number, event.tables, game, plan, luck)
@@ -21,18 +21,18 @@ def rounds(game: GamePlan, plan: Plan, luck: Chance) -> Rounds:
 
 
 class KnockoutTracker:
-    """Follows a knockout by its records alone."""
+    """The tracker of a knockout: uses its records alone."""
 
     def __init__(self, game: GamePlan, plan: Plan) -> None:
         self._game, self._plan = game, plan
         self._records = RoundRecords()
 
     def add(self, record: GameRecord) -> None:
-        """Takes in a match."""
+        """Add a match."""
         self._records.add(record)
 
     def outcome(self) -> Outcome:
-        """The bracket so far, with the tables of the round that is being played."""
+        """Return the bracket so far, with the tables of the round that is being played."""
         event, rounds = _Cup(self._game, Chance(self._plan.seed)), len(tables_of_rounds(self._game))
         while not event.over:
             matches = len(event.tables) * self._game.players * self._plan.deals
@@ -46,7 +46,7 @@ class KnockoutTracker:
 
 
 class _Cup:
-    """What a knockout remembers: seeds, byes, who was beaten, and the tables of the round to be played."""
+    """The state of a knockout: seeds, byes, beaten bots, and the tables of the round to be played."""
 
     def __init__(self, game: GamePlan, luck: Chance) -> None:
         self.seats = game.players
@@ -63,14 +63,14 @@ class _Cup:
         return len(self.done) + 1
 
     def _draw(self) -> None:
-        # Who is left over sits out and goes on; the best seeds first, but nobody again before the others.
+        # Bots left over get a bye; the best seeds first, but none a second time before all others.
         self.idle = sorted(self.seeds, key=lambda name: self.byes[name])[: len(self.seeds) % self.seats]
         for name in self.idle:
             self.byes[name] += 1
         self.tables = _snake([name for name in self.seeds if name not in self.idle], self.seats)
 
     def take(self, played: Mapping[str, Tally]) -> None:
-        """Notes what happened in the round."""
+        """Add the results of the round, and draw the next one."""
         places = [self._placed(table, played) for table in self.tables]
         if len(self.seeds) == self.seats:
             self._note_round(places, played, places[0][:1])
@@ -85,7 +85,7 @@ class _Cup:
         self._draw()
 
     def _placed(self, bots: Sequence[str], played: Mapping[str, Tally]) -> list[str]:
-        """Best first: points, then fewer faults, then the sum of scores, then the better seed."""
+        """Return bots, best first: by points, then fewer faults, then the sum of scores, then the better seed."""
         return sorted(
             bots,
             key=lambda name: (-played[name].points, played[name].faults, -played[name].score, self.seeds.index(name)),
@@ -103,7 +103,7 @@ class _Cup:
         return "final" if len(self.seeds) == self.seats else f"round {self.number}"
 
     def outcome(self, known: Mapping[str, Tally] | None = None, still_open: str = "") -> Outcome:
-        """The bracket so far; `known` is what there is of the round being played."""
+        """Return the bracket so far; `known` has the results of the round being played."""
         if self.over:
             standing = (*self.seeds, *self.beaten)
             return Outcome(standing, f"{standing[0]} wins the final.", bracket=tuple(self.done))
@@ -114,7 +114,7 @@ class _Cup:
 
 
 def _snake(seeds: list[str], seats: int) -> list[list[str]]:
-    """Tables of equal strength: first seeds one to a table, second seeds in the opposite order, and so on."""
+    """Return tables of equal strength: first seeds one to a table, second seeds in the opposite order, and so on."""
     tables = len(seeds) // seats
     rows = [seeds[row * tables : (row + 1) * tables] for row in range(seats)]
     return [list(table) for table in zip(*[row[:: -1 if i % 2 else 1] for i, row in enumerate(rows)], strict=True)]
@@ -131,7 +131,7 @@ def _ties(table: Sequence[BracketEntry], played: Mapping[str, Tally]) -> list[st
 
 
 def tables_of_rounds(game: GamePlan) -> list[int]:
-    """How many tables each round has: how many go on does not depend on who."""
+    """Return the number of tables of each round: it does not depend on results."""
     left, seats = len(game.entrants), game.players
     tables = []
     while left > seats:
@@ -141,26 +141,19 @@ def tables_of_rounds(game: GamePlan) -> list[int]:
 
 
 def count(game: GamePlan, plan: Plan) -> int:
-    """Exact: every table plays all its deals in all rotations."""
+    """Return the matches: every table plays all its deals in all rotations."""
     return sum(tables_of_rounds(game)) * game.players * plan.deals
 
 
 def stages(game: GamePlan, _plan: Plan) -> int:
-    """Rounds down to the final."""
-    return len(list(tables_of_rounds(game)))
+    """Return the number of rounds, with the final."""
+    return len(tables_of_rounds(game))
 
 
 def sizes(game: GamePlan, plan: Plan) -> Iterator[int]:
-    """How many tables a round has does not depend on who goes on."""
+    """Yield the matches of each batch: how many tables a round has does not depend on results."""
     for tables in tables_of_rounds(game):
-        yield from sizes_of_round(tables, game, plan)
-
-
-def extend(plan: Plan, asked: Plan) -> Plan:
-    """Says why not."""
-    from harness.formats.common import no_longer_knockout  # few runs are extended
-
-    return no_longer_knockout(plan, asked)
+        yield from batch_sizes(tables, game, plan)
 
 
 KNOCKOUT = Format(
@@ -172,5 +165,5 @@ KNOCKOUT = Format(
     track=KnockoutTracker,
     stages=stages,
     sizes=sizes,
-    extend=extend,
+    extend=no_longer_knockout,
 )

@@ -12,15 +12,16 @@ from harness.core.plan import DuplicateSet, Format, GamePlan, Outcome, Plan, Rou
 from harness.core.records import GameRecord, Option
 from harness.core.rng import Chance
 from harness.core.table import Table
+from harness.formats.common import longer_ladder
 from harness.formats.gauntlet import sides
-from harness.formats.round_robin import MOST_TABLES_ASKED
+from harness.formats.round_robin import MAX_TABLES_ASKED
 from harness.ratings.anytime import AnytimeClaims, Claim, JointPosterior, RandomRoundClaims
 from harness.ratings.evidence import LEVEL
 
-# What a ladder shows: for each bot whom it is told apart from, and against whom that is still open.
+# What a ladder shows: for each bot, from which others it is separated and against which that is open.
 
 
-MOST_NAMED = 4
+MAX_NAMED_BOTS = 4
 """Bots that a line names; the others are counted. Programs get all of them."""
 LEGEND = "The order is the ladder's own guess. All claims together hold whoever met whom and whenever it was stopped."
 
@@ -53,15 +54,15 @@ def knowledge_table(
 
 
 def _named(names: Sequence[str]) -> str:
-    if len(names) <= MOST_NAMED:
+    if len(names) <= MAX_NAMED_BOTS:
         return ", ".join(names) or "nobody"
-    return f"{', '.join(names[: MOST_NAMED - 1])} and {len(names) - MOST_NAMED + 1} more"
+    return f"{', '.join(names[: MAX_NAMED_BOTS - 1])} and {len(names) - MAX_NAMED_BOTS + 1} more"
 
 
 # What a ladder is for, and the tables that serve it, chosen by what is believed of the bots so far.
 
 
-MOST_DRAWS = 5
+MAX_DRAWS = 5
 """Draws of strengths for one table of contenders."""
 MUCH = 1e9
 """More than any difference of strengths."""
@@ -80,7 +81,7 @@ def contenders(
     meetings = [list(row) for row in met]
     while len(found) < tables:
         table: Seating = []
-        for _ in range(MOST_DRAWS):
+        for _ in range(MAX_DRAWS):
             drawn = beliefs.sample(luck)
             best = max(left, key=drawn.__getitem__)
             if best not in table:
@@ -97,7 +98,7 @@ def contenders(
     return found
 
 
-def by_lot(groups: Sequence[Sequence[int]], seats: int, tables: int, luck: Random) -> list[Seating]:
+def random_tables(groups: Sequence[Sequence[int]], seats: int, tables: int, luck: Random) -> list[Seating]:
     """For the order: lots decide who of a group sits with whom, so that all have the same opponents in the long run."""
     found: list[Seating] = []
     while len(found) < tables:
@@ -141,12 +142,12 @@ def around(
 # Ladder: seats the tables that serve its goal best by the results so far, until it is reached or matches run out.
 
 
-MOST_BOTS = 200
-"""How all strengths vary together is worked out for each round."""
+MAX_BOTS = 200
+"""The covariance of all strengths is computed for each round."""
 
 
 def rounds(game: GamePlan, plan: Plan, luck: Chance) -> Rounds:
-    """A few tables at a time, each with a deal of its own; the outcome says what is known and what is open."""
+    """Play a few tables at a time, each with its own deal; the outcome says what is known and what is open."""
     knowledge = Knowledge(game, plan)
     played = deal = 0
     for number, room in enumerate(_rooms(game, plan), 1):
@@ -164,7 +165,7 @@ def rounds(game: GamePlan, plan: Plan, luck: Chance) -> Rounds:
 
 
 class LadderTracker:
-    """Follows the records of a ladder: what is known so far."""
+    """The tracker of a ladder: what is known so far."""
 
     def __init__(self, game: GamePlan, plan: Plan) -> None:
         self._knowledge, self._played = Knowledge(game, plan), 0
@@ -189,7 +190,7 @@ class LadderTracker:
 
 
 class Knowledge:
-    """What a ladder knows of its bots: beliefs, by which it seats them, and claims, by which it ends."""
+    """What a ladder knows of its bots: beliefs decide who is seated, claims decide when it ends."""
 
     def __init__(self, game: GamePlan, plan: Plan) -> None:
         self.claims = AnytimeClaims.for_plan(game, plan)
@@ -211,13 +212,13 @@ class Knowledge:
         self._looked = False
 
     def _look(self) -> None:
-        """Brings claims up to date, between two deals."""
+        """Update the claims, between two deals."""
         if not self._looked:
             self._looked, self._learned = True, False
             self._told = self.claims.claims(self.level)
 
     def beliefs(self) -> JointPosterior:
-        """What is believed of the bots now."""
+        """Return the current beliefs about the strengths."""
         self._look()
         if not self._learned:
             numbers = self._numbers
@@ -227,12 +228,12 @@ class Knowledge:
         return self._beliefs
 
     def tables(self, count: int, luck: Random) -> list[list[str]]:
-        """The tables of a round."""
+        """Return the tables of a round."""
         self._look()
         numbers, claims = self._numbers, self.claims
         if isinstance(claims, RandomRoundClaims):
             groups = [[numbers[name] for name in group] for group in claims.groups]
-            found = by_lot(groups, self._seats, count, luck)
+            found = random_tables(groups, self._seats, count, luck)
         elif self.goal == "best":
             found = self._tables_of_contenders(count, luck)
         else:
@@ -255,24 +256,24 @@ class Knowledge:
         return not self.open_pairs()
 
     def open_pairs(self) -> list[tuple[str, str]]:
-        """The pairs that the goal needs told apart and that are not: neighbours, or candidates and everybody."""
+        """Return the pairs that the goal needs separated and that are not: neighbours, or candidates and all others."""
         if self.goal == "newcomer":
             return self.claims.open_pairs(self.level)
         return [pair for pair in pairwise(self.order()) if not self._told & {pair, pair[::-1]}]
 
     def order(self) -> list[str]:
-        """The bots, the probably strongest first."""
+        """Return the bots, the probably strongest first."""
         return [self._names[bot] for bot in self.beliefs().ranked()]
 
     def outcome(self, played: int) -> Outcome:
-        """What is known after so many matches, and what is open, in a sentence and in a table."""
+        """Return what is known after `played` matches, and what is open, as a sentence and a table."""
         self._look()
         may_be = self.claims.contenders(self.level) if self.goal == "best" and len(self._names) > 2 else None
         table = knowledge_table(self.order(), self._told, self.candidates, may_be)
         return Outcome(tuple(self.order()), self.sentence(played), (table,))
 
     def sentence(self, played: int) -> str:
-        """What is known and what is open."""
+        """Return what is known and what is open, as a sentence."""
         self._look()
         after = f"after {played:,} matches" if played != 1 else "after 1 match"
         sure = f"with {100 * self.level:g}%"
@@ -310,17 +311,17 @@ class Knowledge:
 
 
 def either(names: Sequence[str]) -> str:
-    """Names with commas, and "or" before the last."""
+    """Return names with commas, and "or" before the last."""
     return " or ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
 
 
 def tables_per_round(game: GamePlan, plan: Plan) -> int:
-    """As asked, or enough for every bot to sit once."""
+    """Return the tables that were requested, or enough for every bot to sit once."""
     return plan.whole("tables") or -(-len(game.entrants) // game.players)
 
 
 def _rooms(game: GamePlan, plan: Plan) -> Iterator[int]:
-    """Tables of each round, as long as matches are left; without end if nothing limits them."""
+    """Yield the tables of each round, as long as matches are left; without end if there is no limit."""
     tables, most = tables_per_round(game, plan), count(game, plan)
     if most is None:
         yield from repeat(tables)
@@ -332,14 +333,14 @@ def _rooms(game: GamePlan, plan: Plan) -> Iterator[int]:
 
 
 def sizes(game: GamePlan, plan: Plan) -> Iterator[int] | None:
-    """All matches are played, unless results decide when it ends."""
+    """Return the matches of each round; None if results decide when it ends."""
     if plan.number("until-separated"):
         return None
     return (tables * game.players for tables in _rooms(game, plan))
 
 
 def count(game: GamePlan, plan: Plan) -> int | None:
-    """The most that will be played: a round for each deal, or until separated, and never above max_matches."""
+    """Return the maximum: a round for each deal, or until separated, and never above max-matches."""
     ends = [] if plan.number("until-separated") else [plan.deals * tables_per_round(game, plan) * game.players]
     if plan.whole("max-matches"):
         ends.append(plan.whole("max-matches") // game.players * game.players)
@@ -363,18 +364,11 @@ def check(game: GamePlan, plan: Plan) -> None:
             f"{game.name} at tables of {game.players} needs at least {game.players} matches for one duplicate set; "
             f"at most {most} are allowed."
         )
-    if len(game.entrants) > MOST_BOTS:
+    if len(game.entrants) > MAX_BOTS:
         raise UsageError(
-            f"{len(game.entrants):,} bots are too many for a ladder of {game.name}; {MOST_BOTS} are the most. "
+            f"{len(game.entrants):,} bots are too many for a ladder of {game.name}; {MAX_BOTS} are the most. "
             f"A swiss can make the field smaller."
         )
-
-
-def extend(plan: Plan, asked: Plan) -> Plan:
-    """More deals, which are more rounds."""
-    from harness.formats.common import longer_ladder  # few runs are extended
-
-    return longer_ladder(plan, asked, sizes)
 
 
 LADDER = Format(
@@ -393,7 +387,7 @@ LADDER = Format(
             choices=("best", "order", "newcomer"),
         ),
         Option(
-            "tables", 0, "tables of a round; 0 seats everyone once", kind="int", minimum=0, maximum=MOST_TABLES_ASKED
+            "tables", 0, "tables of a round; 0 seats everyone once", kind="int", minimum=0, maximum=MAX_TABLES_ASKED
         ),
         Option(
             "until-separated",
@@ -408,5 +402,5 @@ LADDER = Format(
     candidates=True,
     track=LadderTracker,
     sizes=sizes,
-    extend=extend,
+    extend=lambda plan, asked: longer_ladder(plan, asked, sizes),
 )

@@ -34,7 +34,7 @@ class Sampler:
         self.met = [[0] * bots for _ in range(bots)]
 
     def draw(self, tables: int, effort: int) -> list[tuple[int, ...]]:
-        """So many different tables, at most half of all; `effort` bounds the exchanges tried to even out meetings."""
+        """Return different tables, at most half of all; `effort` is the maximum of exchanges that even out meetings."""
         drawn = _Draw(self)
         for _ in range(tables):
             drawn.add(self._next(drawn.copies))
@@ -43,7 +43,7 @@ class Sampler:
         return sorted(tuple(sorted(table)) for table in drawn.tables)
 
     def _next(self, taken: Container[frozenset[int]]) -> frozenset[int]:
-        """Those who have sat least; among them a new table if there is one, and those who have met least."""
+        """Return the bots that have sat least; among them a new table, if possible, and bots that have met least."""
         order = self.rng.sample(range(self.bots), self.bots)  # lots decide where nothing else does
         # One number a bot, for speed: what weighs more stands in the higher bits.
         cost = [times * SAT for times in self.sat]
@@ -69,12 +69,12 @@ class _Draw:
         self.copies: dict[frozenset[int], int] = {}
 
     def add(self, table: frozenset[int]) -> None:
-        """Seats one more table."""
+        """Add one more table."""
         self.tables.append(table)
         self._count(table, 1)
 
     def part(self) -> None:
-        """Breaks up tables that were drawn twice by exchanges with others, whatever that does to meetings."""
+        """Break up tables that were drawn twice by exchanges with others, whatever that does to meetings."""
         for number, table in enumerate(self.tables):
             ways = [
                 (goes, other, comes)
@@ -88,7 +88,7 @@ class _Draw:
                     break
 
     def repair(self, effort: int) -> None:
-        """Exchanges bots until the meetings are as even as numbers can be, or the effort is spent."""
+        """Exchange bots until the meetings are as even as possible, or the effort is spent."""
         if not self.tables or not effort:
             return
         excess, heat, cooling = self._excess(), HOT, (COLD / HOT) ** (1 / effort)
@@ -102,19 +102,19 @@ class _Draw:
                 excess += self._substitute(heat)
 
     def _excess(self) -> int:
-        """The sum of squared meetings above the least that their number allows: 0 is a spread of at most one."""
+        """Return the sum of squared meetings above its minimum: 0 is a spread of at most one."""
         meetings = [count for bot, row in enumerate(self.met) for count in row[:bot]]
         each, more = divmod(sum(meetings), len(meetings))
         least = (len(meetings) - more) * each**2 + more * (each + 1) ** 2
         return sum(count**2 for count in meetings) - least
 
     def _any(self) -> tuple[int, int]:
-        """A table's number and somebody who sits there."""
+        """Return a random table's number and one of its bots."""
         number = int(self.rng.random() * len(self.tables))
         return number, [*self.tables[number]][int(self.rng.random() * self.seats)]
 
     def _exchange(self, here: tuple[int, int], there: tuple[int, int], heat: float) -> int:
-        """Two bots change tables, if that is for the better or luck lets it pass; how the excess changed."""
+        """Let two bots change tables, if that is better or passes by chance; return how the excess changed."""
         (i, goes), (j, comes) = here, there
         one, two = self.tables[i], self.tables[j]
         if goes in two or comes in one:
@@ -126,7 +126,7 @@ class _Draw:
         return self._try({i: one - {goes} | {comes}, j: two - {comes} | {goes}}, 2 * cost, heat)
 
     def _substitute(self, heat: float) -> int:
-        """A bot that sits once more than another gives it a place; how the excess changed."""
+        """Let a bot that sits once more than another give it a seat; return how the excess changed."""
         number, goes = self._any()
         table, comes = self.tables[number], int(self.rng.random() * len(self.sat))
         if comes in table or self.sat[goes] != self.sat[comes] + 1:
@@ -163,15 +163,15 @@ class _Draw:
 # Round-robin: every table of K out of N bots plays every deal; a balanced sample of tables when there are too many.
 
 
-MOST_TABLES = 1000
+MAX_TABLES = 1000
 """Tables of one deal that are played without being asked for; where there are more, a sample is taken."""
-MOST_BOTS = 2000
+MAX_BOTS = 2000
 """Bots in a sample: who met whom is held in memory."""
-MOST_TABLES_ASKED = 100_000
+MAX_TABLES_ASKED = 100_000
 """The tables of a deal or a round are held in memory."""
 TABLES = Option(
     "tables", 0, "tables of each deal, a balanced sample; 0 is all of them, if there are not too many",
-    kind="int", minimum=0, maximum=MOST_TABLES_ASKED,
+    kind="int", minimum=0, maximum=MAX_TABLES_ASKED,
 )  # fmt: skip
 EFFORT = 100_000
 """Exchanges tried to even out all deals but the last, together: resuming a long run draws its samples again."""
@@ -180,7 +180,7 @@ LAST_EFFORT = 300_000
 
 
 def rounds(game: GamePlan, plan: Plan, luck: Chance) -> Rounds:
-    """A deal at a time; results are not looked at. Of a plan that was extended, the deals since."""
+    """Play a deal at a time, without using results; of a plan that was extended, the deals since."""
     first = plan.before[-1].deals if plan.before else 0
     rng = luck.rng("tables", game.name, *([len(plan.before)] if plan.before else []))
     choice = tables_by_deal(game.entrants, game.players, plan.whole("tables"), plan.deals - first, rng)
@@ -192,7 +192,7 @@ def rounds(game: GamePlan, plan: Plan, luck: Chance) -> Rounds:
 def sets_of_deal(
     game: GamePlan, luck: Chance, deal: int, tables: Sequence[Sequence[str]], before: int = 0
 ) -> list[DuplicateSet]:
-    """A set for each of these tables, the deal having so many `before` them."""
+    """Return a set for each of these tables; the deal has `before` other tables before them."""
     return [
         DuplicateSet(deal, number, (deal, number), game.seating(table, luck, deal, number))
         for number, table in enumerate(tables, before + 1)
@@ -200,8 +200,8 @@ def sets_of_deal(
 
 
 def late(game: GamePlan, plan: Plan, luck: Chance) -> Rounds:
-    """The tables of those who came late, in each of the deals before."""
-    from harness.formats.common import GrowingTables  # few runs are extended
+    """Play the tables of late bots, in each of the earlier deals."""
+    from harness.formats.common import GrowingTables  # which imports this module
 
     tables = GrowingTables(game, plan, game.players, _field)
     if tables.newcomers:
@@ -211,7 +211,7 @@ def late(game: GamePlan, plan: Plan, luck: Chance) -> Rounds:
 
 
 def count(game: GamePlan, plan: Plan) -> int:
-    """Every table plays each deal in all rotations."""
+    """Return the matches: every table plays each deal in all rotations."""
     if plan.before:
         from harness.formats.common import GrowingTables
 
@@ -222,7 +222,7 @@ def count(game: GamePlan, plan: Plan) -> int:
 
 
 def extend(plan: Plan, asked: Plan) -> Plan:
-    """More deals, and late bots."""
+    """Return the plan for more deals and late bots."""
     from harness.formats.common import grown
 
     return grown(plan, asked, _field, 0)
@@ -233,35 +233,35 @@ def _field(game: GamePlan, _plan: Plan) -> Sequence[str]:
 
 
 def check(game: GamePlan, _plan: Plan) -> None:
-    """Refuses a field that is too large to balance."""
+    """Refuse a field that is too large to balance."""
     check_bots(len(game.entrants), game.players)
 
 
 def tables_per_deal(bots: int, seats: int, asked: int, deals: int) -> int:
-    """How many tables each deal has; `asked` 0 means all, or a sample that meets everyone at least once or so."""
+    """Return the tables of each deal; `asked` 0 means all, or a sample in which all pairs meet about once."""
     all_tables = comb(bots, seats)
-    if asked or all_tables <= MOST_TABLES:
+    if asked or all_tables <= MAX_TABLES:
         return min(asked or all_tables, all_tables)
     pairs, at_a_table = bots * (bots - 1), seats * (seats - 1)
     once = -(-pairs // at_a_table) if at_a_table else bots
-    if once >= MOST_TABLES:
-        return MOST_TABLES
+    if once >= MAX_TABLES:
+        return MAX_TABLES
 
     def evenness(tables: int) -> tuple[float, int]:
         # Meetings come out within one most easily when their mean at the end of the run is a number and a half.
         return max(0.03, abs(deals * tables * at_a_table % pairs / pairs - 0.5)), tables
 
-    return min(range(once, min(MOST_TABLES, once * 3 // 2) + 1), key=evenness)
+    return min(range(once, min(MAX_TABLES, once * 3 // 2) + 1), key=evenness)
 
 
 def check_bots(bots: int, seats: int) -> None:
-    """Refuses a field whose meetings would not fit into memory."""
-    if bots > MOST_BOTS and comb(bots, seats) > MOST_TABLES:
-        raise UsageError(f"{bots:,} bots are too many to balance who meets whom; {MOST_BOTS:,} are the most.")
+    """Refuse a field whose meetings would not fit into memory."""
+    if bots > MAX_BOTS and comb(bots, seats) > MAX_TABLES:
+        raise UsageError(f"{bots:,} bots are too many to balance who meets whom; {MAX_BOTS:,} are the most.")
 
 
 def tables_by_deal(bots: Sequence[str], seats: int, asked: int, deals: int, rng: Random) -> Iterator[list[list[str]]]:
-    """The tables of each deal, deal by deal; samples are balanced over all deals so far."""
+    """Yield the tables of each deal; samples are balanced over all deals so far."""
     wanted, all_tables = tables_per_deal(len(bots), seats, asked, deals), comb(len(bots), seats)
     # Where more than half of all tables are wanted, those left out are the balanced sample.
     leave_out = 2 * wanted > all_tables

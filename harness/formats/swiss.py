@@ -12,12 +12,12 @@ from harness.core.plan import Format, GamePlan, Outcome, Plan, Rounds
 from harness.core.records import GameRecord, Option
 from harness.core.rng import Chance
 from harness.core.table import Column, Table, columns
-from harness.formats.common import RoundRecords, Tally, amount, play_round, sizes_of_round, still_to_play
+from harness.formats.common import RoundRecords, Tally, amount, batch_sizes, longer_swiss, play_round, still_to_play
 
 # What a swiss shows: the standing with all that decided it, and who met whom in which round.
 
 
-MOST_DECIMALS = 4
+MAX_DECIMALS = 4
 STANDING = (
     "In the standing the share of points won decides, then the mean share of the opponents met, then the lot; "
     "after rounds: its place after each round."
@@ -100,34 +100,34 @@ def _rounds(played: Sequence[object]) -> str:
 
 def _percents(values: Sequence[float]) -> list[str]:
     """Shares with as many decimals as it takes to see which of two neighbours is larger, within reason."""
-    for decimals in range(1, MOST_DECIMALS):
+    for decimals in range(1, MAX_DECIMALS):
         texts = [f"{value:.{decimals}%}" for value in values]
         if all(one != two or a == b for (one, two), (a, b) in zip(pairwise(texts), pairwise(values), strict=True)):
             return texts
-    return [f"{value:.{MOST_DECIMALS}%}" for value in values]
+    return [f"{value:.{MAX_DECIMALS}%}" for value in values]
 
 
-# Seats a swiss round: neighbours in the standing sit together, but nobody meets twice where that can be avoided.
+# Seating of a round: neighbours in the standing sit together, but no two bots meet twice if that can be avoided.
 
 
 Met = Mapping[frozenset[str], int]
 """How often two bots have met."""
 
-STEPS = 20_000
+MAX_SEARCH_STEPS = 20_000
 """Places tried in the exact search of one block: enough for a proof up to a dozen bots, a bound beyond."""
-BLOCK = 96
+MAX_BLOCK_BOTS = 96
 """Bots searched together; a larger field is cut into blocks down the standing, each with plenty of freedom."""
 
 
 def repeats(tables: Sequence[Sequence[str]], met: Met) -> int:
-    """Earlier meetings of those who sit together."""
+    """Return how many earlier meetings these tables repeat."""
     return sum(met.get(frozenset(pair), 0) for table in tables for pair in combinations(table, 2))
 
 
-def seat_by_standing(standing: Sequence[str], seats: int, met: Met, steps: int = STEPS) -> list[list[str]]:
-    """Tables of `seats` from the best down, with as few repeats as can be; the length must be a multiple."""
+def seat_by_standing(standing: Sequence[str], seats: int, met: Met, steps: int = MAX_SEARCH_STEPS) -> list[list[str]]:
+    """Return tables of `seats` from the best down, with as few repeats as possible."""
     tables = len(standing) // seats
-    blocks = -(-len(standing) // BLOCK)
+    blocks = -(-len(standing) // MAX_BLOCK_BOTS)
     cuts = [seats * (tables * block // blocks) for block in range(blocks + 1)]
     return [table for start, end in pairwise(cuts) for table in _block(standing[start:end], seats, met, steps)]
 
@@ -145,7 +145,7 @@ def _block(standing: Sequence[str], seats: int, met: Met, steps: int) -> list[li
 
 @dataclass
 class _Search:
-    """Depth first: the best bot without a place sits down, then the nearest in the standing that still fit."""
+    """Depth-first search: the best bot without a seat sits down, then the nearest in the standing that still fit."""
 
     standing: Sequence[str]
     seats: int
@@ -154,12 +154,12 @@ class _Search:
     tables: list[list[str]] = field(default_factory=list)
 
     def first_with(self, allowed: int) -> list[list[str]] | None:
-        """The seating nearest to the standing that has at most so many repeats."""
+        """Return the seating nearest to the standing that has at most `allowed` repeats; None if there is none."""
         self.tables = []
         return self.tables if self._fill(list(self.standing), allowed) else None
 
     def _fill(self, waiting: list[str], allowed: int) -> bool:
-        """Seats all who wait, best first."""
+        """Seat all waiting bots, best first; return whether that worked."""
         if not waiting:
             return True
         self.tables.append([waiting[0]])
@@ -169,7 +169,7 @@ class _Search:
         return False
 
     def _complete(self, waiting: list[str], start: int, allowed: int) -> bool:
-        """Fills the open table from `start` on down the standing, then the tables after it."""
+        """Fill the open table from `start` on down the standing, then the tables after it."""
         table = self.tables[-1]
         if len(table) == self.seats:
             return self._fill(waiting, allowed)
@@ -187,7 +187,7 @@ class _Search:
 
 
 def _improved(standing: Sequence[str], seats: int, met: Met) -> list[list[str]]:
-    """The standing cut into tables, then exchanges, nearest first, as long as they save repeats."""
+    """Return the standing cut into tables, with exchanges, nearest first, as long as they save repeats."""
     order = list(standing)
     for one, two in _until_quiet(order):
         tables = [order[start : start + seats] for start in (one - one % seats, two - two % seats)]
@@ -200,7 +200,7 @@ def _improved(standing: Sequence[str], seats: int, met: Met) -> list[list[str]]:
 
 
 def _until_quiet(order: list[str]) -> Iterator[tuple[int, int]]:
-    """All pairs of places, nearest first, again and again until a whole pass changed nothing."""
+    """Yield all pairs of places, nearest first, until a whole pass changed nothing."""
     while True:
         before = list(order)
         for distance in range(1, len(order)):
@@ -209,16 +209,16 @@ def _until_quiet(order: list[str]) -> Iterator[tuple[int, int]]:
             return
 
 
-# Swiss: in every round those who stand level play each other, and nobody meets twice where that can be avoided.
+# Swiss: in every round bots of equal score play each other, and no two meet twice if that can be avoided.
 
 
-BYES_TRIED = 40
-"""Ways of choosing who sits out that are tried for a round without repeats; fewer in a field above LARGE."""
-LARGE = 25
+MAX_BYE_CHOICES = 40
+"""Choices of bots that sit out that are tried for a round without repeats; fewer above LARGE_FIELD_BOTS."""
+LARGE_FIELD_BOTS = 25
 
 
 def rounds(game: GamePlan, plan: Plan, luck: Chance) -> Rounds:
-    """A round of tables at a time; the outcome is the final standing."""
+    """Play a round of tables at a time; the outcome is the final standing."""
     event = _Event(game, luck)
     for number in range(1, rounds_of(game, plan) + 1):
         played = yield from play_round(number, event.seat(), game, plan, luck)
@@ -227,18 +227,18 @@ def rounds(game: GamePlan, plan: Plan, luck: Chance) -> Rounds:
 
 
 class SwissTracker:
-    """Follows a swiss by its records alone: what counts are the rounds that are complete."""
+    """The tracker of a swiss: uses its records alone, and counts rounds that are complete."""
 
     def __init__(self, game: GamePlan, plan: Plan) -> None:
         self._game, self._plan = game, plan
         self._records = RoundRecords()
 
     def add(self, record: GameRecord) -> None:
-        """Takes in a match."""
+        """Add a match."""
         self._records.add(record)
 
     def outcome(self) -> Outcome:
-        """The standing after the last complete round, and how many are left."""
+        """Return the standing after the last complete round, and what is left."""
         event, rounds = _Event(self._game, Chance(self._plan.seed)), rounds_of(self._game, self._plan)
         matches = count(self._game, self._plan) // rounds
         for number in range(1, rounds + 1):
@@ -250,7 +250,7 @@ class SwissTracker:
 
 
 class _Event:
-    """What a swiss remembers: points, meetings and byes."""
+    """The state of a swiss: points, meetings and byes."""
 
     def __init__(self, game: GamePlan, luck: Chance) -> None:
         self.game = game
@@ -264,7 +264,7 @@ class _Event:
         """After each round."""
 
     def outcome(self, still_open: str = "") -> Outcome:
-        """The standing so far, and how it came about."""
+        """Return the standing so far, and what decided it."""
         return outcome(self.standings, self.played, self._decided_by(), self.tallies, still_open)
 
     def standing(self) -> list[str]:
@@ -285,15 +285,16 @@ class _Event:
         return {name: (rates[name], of_opponents(name), self.lots[name]) for name in self.game.entrants}
 
     def seat(self) -> list[list[str]]:
-        """The tables of the next round; whoever is left over sits out."""
+        """Return the tables of the next round; bots left over sit out."""
         standing, seats = self.standing(), self.game.players
         best: tuple[int, list[list[str]]] | None = None
-        # Nobody sits out twice before all have; among those due, the lowest first, unless others save repeats.
+        # No bot sits out twice before all have; among those due, the lowest first, unless others save repeats.
         due = sorted(standing, key=lambda name: (self.byes[name], -standing.index(name)))
         for out in self._ways_out(due, len(standing) % seats):
             playing = [name for name in standing if name not in out]
             # The first way has the lowest bots sit out: the others are tried less hard.
-            tables = seat_by_standing(playing, seats, self.met, STEPS if best is None else STEPS // 10)
+            steps = MAX_SEARCH_STEPS if best is None else MAX_SEARCH_STEPS // 10
+            tables = seat_by_standing(playing, seats, self.met, steps)
             cost = repeats(tables, self.met)
             if best is None or cost < best[0]:
                 best = cost, tables
@@ -310,12 +311,14 @@ class _Event:
         sure = tuple(name for name in due if self.byes[name] < most)
         open_to_choice = [name for name in due if self.byes[name] == most]
         # A large field seldom needs another way, and takes long to seat.
-        tried = BYES_TRIED if len(due) <= LARGE else max(1, BYES_TRIED * LARGE // (4 * len(due)))
+        tried = MAX_BYE_CHOICES
+        if len(due) > LARGE_FIELD_BOTS:
+            tried = max(1, MAX_BYE_CHOICES * LARGE_FIELD_BOTS // (4 * len(due)))
         ways = islice(combinations(open_to_choice, many - len(sure)), tried)
         return [(*sure, *way) for way in ways]
 
     def take(self, played: dict[str, Tally]) -> None:
-        """Notes what happened in a round."""
+        """Add the results of a round."""
         for name, result in played.items():
             mine = self.tallies[name]
             mine.points += result.points
@@ -332,26 +335,19 @@ class _Event:
 
 
 def rounds_of(game: GamePlan, plan: Plan) -> int:
-    """The rounds asked for, or as many as it takes two halves to become one bot."""
+    """Return the rounds that were requested, or as many as halve the field down to one bot."""
     return plan.whole("rounds") or max(1, (len(game.entrants) - 1).bit_length())
 
 
 def count(game: GamePlan, plan: Plan) -> int:
-    """Every round plays all its deals in all rotations."""
+    """Return the matches: every round plays all its deals in all rotations."""
     return rounds_of(game, plan) * (len(game.entrants) // game.players) * game.players * plan.deals
 
 
 def sizes(game: GamePlan, plan: Plan) -> Iterator[int]:
-    """Every round has the same tables, whoever sits there."""
+    """Yield the matches of each batch: every round has the same number of tables."""
     for _ in range(rounds_of(game, plan)):
-        yield from sizes_of_round(len(game.entrants) // game.players, game, plan)
-
-
-def extend(plan: Plan, asked: Plan) -> Plan:
-    """More rounds."""
-    from harness.formats.common import longer_swiss  # few runs are extended
-
-    return longer_swiss(plan, asked, sizes)
+        yield from batch_sizes(len(game.entrants) // game.players, game, plan)
 
 
 SWISS = Format(
@@ -364,5 +360,5 @@ SWISS = Format(
     sizes=sizes,
     options=(Option("rounds", 0, "rounds; 0 is as many as halve the field down to one", kind="int", minimum=0),),
     track=SwissTracker,
-    extend=extend,
+    extend=lambda plan, asked: longer_swiss(plan, asked, sizes),
 )

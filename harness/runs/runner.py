@@ -62,11 +62,11 @@ class RunEvents:
         return replace(self._status, matches=matches)
 
 
-# Plays a run: what is missing of its schedule, into its folder.
+# Play what is missing of a schedule, into the folder of its run.
 
 
-TOLD = 10
-"""Losses that are told one by one."""
+MAX_LISTED = 10
+"""Lost workers and given-up matches that a warning lists."""
 
 
 def play_run(
@@ -92,28 +92,28 @@ def play_run(
             executor = choose_executor(setup.roster, limits, workers, should_stop, run.folder / LOGS, cluster)
             tournament.monitor.follow_executor(executor)
             stack.enter_context(executor)
-        except UsageError:  # there is nobody to play it, or not as it was asked for
+        except UsageError:  # no worker, or not with these settings
             run.discard()
             raise
         complete = tournament.play(executor)
     run.force(changes := list(_changed_meanwhile(setup)))
     run.warnings += [f"{change}." for change in changes]
     ours = [loss for loss in executor.losses if loss.seat is None]
-    run.warnings += [f"a worker was lost in {loss.match}: it {loss.what}." for loss in ours[:TOLD]]
+    run.warnings += [f"a worker was lost in {loss.match}: it {loss.what}." for loss in ours[:MAX_LISTED]]
     if executor.given_up:
-        listed = ", ".join(executor.given_up[:TOLD])
-        run.warnings.append(f"could not be played, through no fault of a bot that could be told: {listed}.")
+        listed = ", ".join(executor.given_up[:MAX_LISTED])
+        run.warnings.append(f"not played: workers crashed and no bot could be identified as the cause: {listed}.")
     return complete
 
 
 def _close(listeners: Listeners, run: RunFolder, raised: type[BaseException] | None, *_error: object) -> None:
-    """Lets listeners catch up, unless somebody wants to leave at once."""
+    """Let listeners catch up, except after a second Ctrl-C."""
     in_haste = raised is not None and issubclass(raised, KeyboardInterrupt)
     run.warnings += listeners.close(grace=0.0) if in_haste else listeners.close()
 
 
 def _changed_meanwhile(setup: RunSetup) -> Iterator[str]:
-    """Bots in files whose data is not what it was when the run began: what they read in between cannot be told."""
+    """Yield the bots whose data files changed during the run: which version they read is unknown."""
     for entrant in setup.entrants.values():
         if entrant.sources and entrant.bot.files:
             with suppress(PluginError):
@@ -123,7 +123,7 @@ def _changed_meanwhile(setup: RunSetup) -> Iterator[str]:
 
 
 class Tournament:
-    """One run being played, anew or continued."""
+    """One run being played, new or resumed."""
 
     def __init__(
         self,
@@ -133,19 +133,19 @@ class Tournament:
         monitor: RunMonitor | None = None,
         listeners: Listeners | None = None,
     ) -> None:
-        """`max_faults` disqualifies a bot after so many (0: never)."""
+        """A bot is disqualified after `max_faults` faults (0: never)."""
         self.run, self.schedule, self.max_faults = run, setup.schedule, max_faults
         self.monitor = monitor or RunMonitor(Workload(self.schedule.count()), counts_only=True)
         self.events = RunEvents(listeners, run, self.monitor) if listeners else None
         self.out: dict[str, str] = {}
         """Why a bot is disqualified, by its name."""
         self.digest = RecordDigest()
-        """Of all records."""
+        """Digest of all records."""
         self.ratings: PlayedRatings | None = None
         """Of all records, unless some were there before: those of long runs are cached."""
 
     def play(self, executor: Executor) -> bool:
-        """Plays what is missing of the plan; whether the plan is complete now."""
+        """Play what is missing of the plan; return whether it is complete."""
         try:
             return self._play(executor)
         finally:
@@ -199,7 +199,7 @@ class Tournament:
         return ResumedScheduler(self.schedule.scheduler(), known, self._check_record)
 
     def _recorded(self) -> Iterator[GameRecord]:
-        """The records of a run that is continued, with their actions only if the format looks at them."""
+        """Yield the earlier records of the run, with their actions only if the format needs them."""
         run = self.run
         reads_actions = self.schedule.format.reads_actions
         for record in run.records(digest=self.digest) if reads_actions else run.results(digest=self.digest):
@@ -212,7 +212,7 @@ class Tournament:
             self.events.run_started()
 
     def _played(self, executor: Executor, specs: Iterable[MatchSpec]) -> Iterator[GameRecord]:
-        jobs = map(self._job, specs)  # which, unlike a generator, asks again after an end
+        jobs = map(self._job, specs)  # unlike a generator, `map` can continue after the feed has ended
         for record, *_ in executor.run(jobs, self._keep):
             self._count(record)
             if self.events:
@@ -256,4 +256,4 @@ class Tournament:
 
     def _unknown_record(self, name: str) -> StoreError:
         path = self.run.folder / GAMES
-        return StoreError(f"{path}: the record {name} does not belong to this run; take its line out to go on.")
+        return StoreError(f"{path}: the record {name} does not belong to this run; delete its line to continue.")

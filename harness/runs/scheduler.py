@@ -15,7 +15,7 @@ from harness.core.options import resolve
 from harness.core.plan import DuplicateSet, Format, GamePlan, OpenRound, Outcome, Plan, Scheduler
 from harness.core.records import GameRecord, MatchSpec, ReorderBuffer, belongs_to, in_schedule_order, ranks_of
 from harness.core.rng import Chance
-from harness.formats.common import PIECE
+from harness.formats.common import BATCH_MATCHES
 
 # Schedulers. All games of a run proceed side by side: each continues as soon as its own results allow it.
 #
@@ -24,7 +24,7 @@ from harness.formats.common import PIECE
 # the lists are, or sets the places itself. Otherwise a list is given out when all lists before it have been.
 
 
-MAX_AHEAD_MATCHES = 8 * PIECE
+MAX_AHEAD_MATCHES = 8 * BATCH_MATCHES
 """A game with this many matches in progress is given no more: later results are held until the first have come."""
 
 
@@ -37,7 +37,7 @@ class StaticScheduler:
 
     def next_matches(self) -> list[MatchSpec]:
         """Return the next matches; [] at the end."""
-        specs = list(islice(self._specs, PIECE))
+        specs = list(islice(self._specs, BATCH_MATCHES))
         self._in_progress += len(specs)
         self._ended = not specs
         return specs
@@ -306,15 +306,15 @@ class ScheduleDiff:
         yield from self._specs
 
 
-# Simulated results of bots whose strength is known: to look at a schedule in advance, for estimates and tests.
+# Simulated results of bots of known strength: to look at a schedule in advance, for estimates and tests.
 
 
 SCALE = 1000
-"""Scores are whole numbers: performances in thousandths."""
+"""Scores are integers: performances in thousandths."""
 
 
 def simulated_record(spec: MatchSpec, strengths: Mapping[str, float], luck: Chance) -> GameRecord:
-    """A record of bots that perform by a normal distribution about their strength (Thurstone's model)."""
+    """Return a record of bots whose performance is normally distributed about their strength (Thurstone's model)."""
     rng = luck.rng("rehearsal", spec.id)  # the name of a stream stays, so that simulations can be repeated
     scores = tuple(round(SCALE * rng.gauss(strengths.get(name, 0.0), 1.0)) for name in spec.seats)
     return GameRecord(
@@ -336,25 +336,25 @@ def simulated_record(spec: MatchSpec, strengths: Mapping[str, float], luck: Chan
     )
 
 
-# From a plan to matches: the only thing that a tournament talks to.
+# From a plan to matches.
 
 
 Place = tuple[tuple[int, int], tuple[int, ...]]
-"""Where a set stands: its group and number, and its deal."""
+"""Group and number of a set, and its deal."""
 NO_SET: Place = ((-1, -1), ())
 """Comes before every set."""
-MOST_SEED = 2**128 - 1
+MAX_SEED = 2**128 - 1
 """Luck is keyed with sixteen bytes."""
 
 Results = Callable[[Sequence[MatchSpec]], Sequence[GameRecord] | None]
-"""Gives the records of a round, in its order; None if it cannot be finished."""
+"""Returns the records of a list of matches, in its order; None to stop."""
 
 
 class Schedule:
     """The matches of a plan: a function of the plan and, in adaptive formats, of the results."""
 
     def __init__(self, plan: Plan, formats: Mapping[str, Format]) -> None:
-        """Refuses a plan that cannot be played, in a sentence that says why."""
+        """Raise UsageError if the plan cannot be played."""
         if plan.format not in formats:
             raise UnknownName("format", plan.format, formats)
         self.format = formats[plan.format]
@@ -368,13 +368,13 @@ class Schedule:
         return self.format.adaptive
 
     def count(self) -> int | None:
-        """How many matches there are at most (exactly, but for a ladder); None if only the results can tell."""
+        """Return the number of matches, or its maximum for a ladder; None if it depends on the results."""
         counts = [self.format.count(game, self.plan) for game in self.plan.games]
         known = [each for each in counts if each is not None]
         return sum(known) if len(known) == len(counts) else None
 
     def matches(self) -> Iterator[MatchSpec]:
-        """The matches of a plan that needs no results, lazily and in schedule order.
+        """Yield the matches of a plan that needs no results, in schedule order.
 
         Deals come outermost, so that a part of a run is balanced too.
         """
@@ -397,7 +397,7 @@ class Schedule:
                     yield from rounds.matches(sets, index)
 
     def _late(self, plan: Plan, luck: Chance, index: Iterator[int]) -> Iterator[MatchSpec]:
-        """What those who came with this extension of the run have to play of the deals before."""
+        """Yield what bots that joined with this extension play of the earlier deals."""
         running = [FormatRounds(game, plan, self.format, luck, late=True) for game in plan.games]
         while running:
             for rounds in list(running):
@@ -435,8 +435,7 @@ class Schedule:
         return scheduler.outcome()
 
     def outcomes(self, records: Iterable[GameRecord], *, ordered: bool = False) -> dict[str, Outcome]:
-        """What the format says of these records, game by game; {} as long as it says nothing. `ordered`: they come in
-        the order of the schedule."""
+        """Return the outcome of these records by game; {} if there is none. `ordered`: they are in schedule order."""
         if self.format.track is not None:
             return self._tracked(records if ordered else in_schedule_order(records))
         if not self.adaptive:
@@ -446,7 +445,7 @@ class Schedule:
 
     def _tracked(self, records: Iterable[GameRecord]) -> dict[str, Outcome]:
         assert self.format.track is not None
-        with blaming(self.format):
+        with attribute_errors(self.format):
             trackers = {game.name: self.format.track(game, self.plan) for game in self.plan.games}
             for record in records:
                 if record.game in trackers:
@@ -466,10 +465,10 @@ class Schedule:
         return specs, scheduler.outcome()
 
     def simulated(self, strengths: Mapping[str, float] | None = None) -> Iterator[MatchSpec]:
-        """A schedule that the plan may lead to, without playing: the schedule itself if results do not matter.
+        """Yield a schedule that the plan may lead to, without playing: the schedule itself if results do not matter.
 
-        Bots are as strong as `strengths` says, in spreads of their performance in one match; all alike if left out.
-        A ladder of bots that are all alike may go on for long: take as much of it as you need.
+        `strengths` are in standard deviations of the performance in one match; by default all bots are equal.
+        A ladder of equal bots may be long: take as much of it as you need.
         """
         if not self.adaptive:
             yield from self.matches()
@@ -480,10 +479,10 @@ class Schedule:
 
 
 class FormatRounds:
-    """The rounds of one game, as its format yields them, and the matches that they are."""
+    """Turns what a format yields for one game into matches, and checks it: a format may come from a plugin."""
 
     def __init__(self, game: GamePlan, plan: Plan, form: Format, luck: Chance, late: bool = False) -> None:
-        """`late`: those of bots that came with the last extension of a run, in the deals before it."""
+        """`late`: the matches of bots that joined with the last extension of a run, in the deals before it."""
         self.game = game
         self._format, self._luck, self._entered = form, luck, frozenset(game.entrants)
         self._rounds: Any = form.late(game, plan, luck) if late and form.late else form.rounds(game, plan, luck)
@@ -491,11 +490,11 @@ class FormatRounds:
             raise self.broken(f"its rounds are {self._rounds!r}, not a generator")
         self._last = NO_SET
         self.kind: type | None = None
-        """What it yields, sets or matches with places of their own; None before the first."""
+        """What it yields, sets or matches; None before the first."""
 
     def ask(self, results: Sequence[GameRecord] | None = None) -> list[Any] | OpenRound | Outcome:
-        """What the format asks for next, after these results of what it asked for before; its outcome at the end."""
-        with blaming(self._format):
+        """Return what the format yields next after these results; its outcome at the end."""
+        with attribute_errors(self._format):
             try:
                 asked = next(self._rounds) if results is None else self._rounds.send(results)
             except StopIteration as end:
@@ -510,16 +509,16 @@ class FormatRounds:
 
     def next_of(self, asked: OpenRound) -> Sequence[Any]:
         """Return what can be played now of an open round."""
-        with blaming(self._format):
+        with attribute_errors(self._format):
             return asked.next_matches()
 
     def add_result_to(self, asked: OpenRound, record: GameRecord) -> None:
         """Add a result to an open round."""
-        with blaming(self._format):
+        with attribute_errors(self._format):
             asked.add_result(record)
 
     def matches(self, asked: Sequence[Any], index: Iterator[int]) -> Iterator[MatchSpec]:
-        """The matches of what was asked for; sets take their places in the schedule from `index`."""
+        """Yield the matches of what the format yielded; sets take their places in the schedule from `index`."""
         for one in asked:
             self._check_kind(one)
             if isinstance(one, MatchSpec):
@@ -537,8 +536,8 @@ class FormatRounds:
             raise self.broken(f"it yields both sets and matches; {one!r} is no {self.kind.__name__}")
 
     def _check_set(self, duplicates: DuplicateSet) -> Place:
-        """Refuses a set that cannot be played, or whose matches would have the names of earlier ones, or whose deal
-        was over: what matches of one deal have in common is seen if they follow each other."""
+        """Refuse a set that cannot be played, whose matches would have the ids of earlier ones, or whose deal was over:
+        ratings see that matches share a deal only if they follow each other."""
         self._check_seating(duplicates.seating)
         place, deal = (duplicates.group, duplicates.number), tuple(duplicates.deal)
         if place <= self._last[0]:
@@ -555,7 +554,7 @@ class FormatRounds:
             raise self.broken(f"{seating!r} are not {game.players} different bots of {game.name}")
 
     def _rotated(self, duplicates: DuplicateSet, index: Iterator[int]) -> Iterator[MatchSpec]:
-        """The matches of one duplicate set."""
+        """Yield the matches of one duplicate set."""
         game = self.game
         name = f"{game.name}-{duplicates.group}.{duplicates.number}"
         seed = self._luck.derive("deal", game.name, *duplicates.deal)
@@ -573,13 +572,13 @@ class FormatRounds:
             )
 
     def broken(self, what: str) -> PluginError:
-        """The error that names the format and what it did."""
+        """Return an error that names the format and its mistake."""
         return PluginError(f"The format {self._format.name} is broken: {what}.")
 
 
 @contextmanager
-def blaming(form: Format) -> Iterator[None]:
-    """Whatever goes wrong inside is told as a mistake of the format."""
+def attribute_errors(form: Format) -> Iterator[None]:
+    """Report any exception inside as a mistake of the format."""
     try:
         yield
     except ArenaError:
@@ -589,14 +588,14 @@ def blaming(form: Format) -> Iterator[None]:
 
 
 def rotations(seating: Sequence[str]) -> list[tuple[str, ...]]:
-    """A duplicate set's seatings: everybody sits once in every seat."""
+    """Return the seatings of a duplicate set: every bot sits once in every seat."""
     return [(*seating[turn:], *seating[:turn]) for turn in range(len(seating))]
 
 
 def _check(plan: Plan, chosen: Format, formats: Mapping[str, Format]) -> None:
     if plan.deals < 1:
         raise UsageError(f"There must be at least one deal, not {plan.deals}.")
-    if not 0 <= plan.seed <= MOST_SEED:
+    if not 0 <= plan.seed <= MAX_SEED:
         raise UsageError(f"The seed is a number from 0 to 2**128 - 1, not {plan.seed}.")
     if plan.candidates and not chosen.candidates:
         users = ", ".join(name for name, each in formats.items() if each.candidates)

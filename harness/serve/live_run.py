@@ -25,7 +25,7 @@ from harness.ratings.leaderboard import Leaderboard
 from harness.report.page import scene_data
 from harness.report.parts import asset
 from harness.runs.reader import GAMES, RecordLine, is_rated_by_deal, read_lines
-from harness.runs.scheduler import Schedule, blaming
+from harness.runs.scheduler import Schedule, attribute_errors
 from harness.runs.setup import formats_of, installed_games
 from harness.runs.standings import boards_of, rating_set_of
 from harness.runs.store import RUN, RunFolder, find
@@ -70,7 +70,7 @@ class LiveRatings:
         track = schedule.format.track if schedule else None
         if schedule and track:
             try:
-                with blaming(schedule.format):
+                with attribute_errors(schedule.format):
                     self._trackers = {game.name: track(game, schedule.plan) for game in schedule.plan.games}
             except ArenaError as error:
                 self.trouble = str(error)
@@ -106,7 +106,7 @@ class LiveRatings:
     def _track(self, record: GameRecord, trackers: dict[str, ResultTracker]) -> None:
         if self._schedule and record.game in trackers:
             try:
-                with blaming(self._schedule.format):
+                with attribute_errors(self._schedule.format):
                     trackers[record.game].add(record)
             except ArenaError as error:  # ratings need no format
                 self.trouble = str(error)
@@ -130,7 +130,7 @@ class LiveRatings:
         for name, tracker in trackers.items():
             assert self._schedule is not None, "there are no trackers without it"
             try:
-                with blaming(self._schedule.format):
+                with attribute_errors(self._schedule.format):
                     found[name] = tracker.outcome()
             except ArenaError as error:
                 self.trouble = str(error)

@@ -8,7 +8,7 @@ from harness.core.errors import UsageError
 from harness.core.plan import Plan
 from harness.core.records import GameRecord
 from harness.core.rng import Chance
-from harness.formats.ladder import MOST_BOTS, Knowledge, around, by_lot, contenders
+from harness.formats.ladder import MAX_BOTS, Knowledge, around, contenders, random_tables
 from harness.ratings.anytime import AnytimeClaims, JointPosterior, PairSums
 from harness.runs.scheduler import simulated_record
 
@@ -118,7 +118,7 @@ def test_candidates_and_the_goal_newcomer_go_together() -> None:
 
 def test_a_field_that_is_too_large_is_refused() -> None:
     with pytest.raises(UsageError, match="201 bots are too many for a ladder of game; 200 are the most"):
-        scheduled(plan(MOST_BOTS + 1, 2, "ladder"))
+        scheduled(plan(MAX_BOTS + 1, 2, "ladder"))
 
 
 # Who sits where.
@@ -128,7 +128,7 @@ def test_for_the_order_lots_seat_everybody_of_a_group_with_everybody() -> None:
     met: Counter[frozenset[int]] = Counter()
     luck = Random(1)
     for _ in range(1000):
-        for table in by_lot([[0, 1, 2, 3], [4, 5]], 2, 3, luck):
+        for table in random_tables([[0, 1, 2, 3], [4, 5]], 2, 3, luck):
             met[frozenset(table)] += 1
     assert met[frozenset((4, 5))] == 1000
     assert len(met) == 7

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.core.plan import Plan
-from harness.formats.round_robin import MOST_TABLES, tables_per_deal
+from harness.formats.round_robin import MAX_TABLES, tables_per_deal
 
 from .support import game, meetings, names, pairs, plan, scheduled, sets_of, spread
 
@@ -71,7 +71,7 @@ def test_meetings_of_a_default_sample_are_within_one_at_the_end(seats: int, with
     for bots in (14, 16, 20, 25):
         for deals in (1, 4):
             asked = plan(bots, seats, deals=deals)
-            if comb(bots, seats) <= MOST_TABLES:
+            if comb(bots, seats) <= MAX_TABLES:
                 continue
             met = meetings(sets_of(scheduled(asked).matches()).values())
             assert spread(met, pairs(bots)) <= within, (bots, seats, deals)
@@ -129,11 +129,11 @@ def test_the_default_sample_lets_everyone_meet_everyone() -> None:
     for bots, seats in ((20, 4), (30, 6), (40, 3)):
         tables = tables_per_deal(bots, seats, 0, 1)
         assert tables * seats * (seats - 1) >= bots * (bots - 1)
-        assert tables <= MOST_TABLES
+        assert tables <= MAX_TABLES
 
 
 def test_too_many_bots_for_that_still_get_a_bounded_deal() -> None:
-    assert scheduled(plan(1000, 2)).count() == 2 * MOST_TABLES
+    assert scheduled(plan(1000, 2)).count() == 2 * MAX_TABLES
 
 
 def test_the_same_seed_gives_the_same_schedule_and_another_seed_another() -> None:

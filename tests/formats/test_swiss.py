@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.core.rng import Chance
-from harness.formats.common import PIECE
+from harness.formats.common import BATCH_MATCHES
 from harness.formats.swiss import _percents, repeats, seat_by_standing
 
 from .support import even, meetings, names, plan, play, scheduled, sets_of, spread
@@ -132,7 +132,7 @@ def test_a_billion_deals_a_round_are_asked_for_in_pieces() -> None:
     asked = plan(8, 4, "swiss", deals=10**9)
     assert scheduled(asked).count() == 3 * 8 * 10**9
     first = scheduled(asked).scheduler().next_matches()
-    assert len(first) <= PIECE
+    assert len(first) <= BATCH_MATCHES
     assert len({spec.seed for spec in first}) > 1
 
 

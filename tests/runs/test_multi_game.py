@@ -14,7 +14,7 @@ from harness.core.errors import PluginError
 from harness.core.plan import DuplicateSet, Format, GamePlan, OpenRound, Outcome, Plan, Scheduler
 from harness.core.records import GameRecord, MatchSpec
 from harness.core.rng import Chance
-from harness.formats.common import PIECE
+from harness.formats.common import BATCH_MATCHES
 from harness.plugins.features import FORMATS
 from harness.runs.scheduler import MAX_AHEAD_MATCHES, Schedule, simulated_record
 from tests.formats.support import even, game, names, of_games
@@ -166,9 +166,9 @@ def test_the_pieces_of_a_round_do_not_wait_for_each_other_but_do_not_run_away() 
     schedule = Schedule(of_games((game(8, 4),), 10**9, 1, "swiss"), FORMATS)
     scheduler, given = schedule.scheduler(), list[MatchSpec]()
     while more := scheduler.next_matches():
-        assert len(more) <= PIECE
+        assert len(more) <= BATCH_MATCHES
         given += more
-    assert MAX_AHEAD_MATCHES <= len(given) < MAX_AHEAD_MATCHES + PIECE
+    assert MAX_AHEAD_MATCHES <= len(given) < MAX_AHEAD_MATCHES + BATCH_MATCHES
     for spec in given[1:]:
         scheduler.add_result(result(spec))
     assert scheduler.next_matches() == []
