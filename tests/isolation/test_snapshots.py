@@ -213,8 +213,8 @@ def test_what_a_program_lists_is_its_own(contest):
     for name, says in (
         (".", "your own files"),
         ("results/old/run.json", "run"),
-        ("../home", "nothing"),
-        (".env", "nothing"),
+        ("../home", "not in its folder"),
+        (".env", "not in its folder"),
     ):
         Path("x.sh.files").write_text(name)
         with pytest.raises(UsageError, match=says):
@@ -252,7 +252,7 @@ def test_a_contest_inside_a_folder_of_the_system_is_not_seen(tmp_path, monkeypat
 
 def test_a_short_seed_is_pointed_out_where_bots_are_isolated(contest):
     field = ("tournament", "--game", "el-paso", "--deals", 1, "--workers", 1, "--bot", "random", "--bot", "skittish")
-    assert "a bot can find it by trial by trying" in arena(*field, "--isolate=on", "--seed", 98765).stderr
+    assert "a bot can find it by trial" in arena(*field, "--isolate=on", "--seed", 98765).stderr
     assert "find it by trial" not in arena(*field, "--isolate=on", "--seed", 2**47).stderr
     assert "find it by trial" not in arena(*field, "--isolate=off", "--seed", 98765).stderr
 

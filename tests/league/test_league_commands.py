@@ -136,7 +136,7 @@ def test_mistakes_are_sentences_and_lose_nothing(autumn):
         assert told in arena("league", "run", "--matches", 1, "-L", autumn, code=2).stderr
     file.write_text(text)
     assert "Unknown bot 'outlw'" in arena("league", "add", "outlw", "-L", autumn, code=2).stderr
-    assert "give it one with --as" in arena("league", "add", "skittish:stars=3", "-L", autumn, code=2).stderr
+    assert "--as NAME" in arena("league", "add", "skittish:stars=3", "-L", autumn, code=2).stderr
     assert "There is no file" in arena("league", "add", "no.py", "-L", autumn, code=2).stderr
     assert "plays none of the games" in arena("league", "add", "tycoon", "-L", autumn, code=2).stderr
     assert "Unknown bot of this league 'nobody'" in arena("league", "retire", "nobody", "-L", autumn, code=2).stderr
