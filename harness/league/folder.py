@@ -228,7 +228,7 @@ def _is_unchanged(place: Path) -> bool:
 
 def member_ref(league: Path, entry: BotJoined) -> BotRef:
     """Return the reference that enters a member under its name, from the copy of its files."""
-    ref = BotRef.parse(entry.spec)
+    ref = BotRef.parse(entry.spec, recorded=True)
     place = f"{os.path.relpath(league / BOTS / entry.snapshot)}/{ref.place}" if entry.snapshot else ref.place
     return dataclasses.replace(ref, alias=entry.name, place=place)
 

@@ -140,7 +140,7 @@ class BotInfo(Struct, frozen=True):
     @property
     def ref(self) -> BotRef:
         """Return the reference that enters it again."""
-        return BotRef.parse(self.spec)
+        return BotRef.parse(self.spec, recorded=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,10 +300,13 @@ class BotRef:
     """As typed: `key=value,key=value`."""
 
     @classmethod
-    def parse(cls, text: str, installed: Container[str] | None = None, start: Path = Path()) -> BotRef:
+    def parse(
+        cls, text: str, installed: Container[str] | None = None, start: Path = Path(), recorded: bool = False
+    ) -> BotRef:
         """Return the reference that a text means; relative paths are relative to `start`.
 
-        With `installed`, the names of installed bots, the text may also name a folder without a slash.
+        With `installed`, the names of installed bots, the text may also name a folder without a slash. A `recorded`
+        text is the `str()` of a reference to one bot, so it is no pattern, whatever letters the bot's name has.
         """
         if command := _COMMAND.fullmatch(text):
             return cls(alias=command[1] or "", command=command[3], options=command[2] or "")
@@ -317,7 +320,7 @@ class BotRef:
         where, bot, options = found[1], found[2] or "", found[3] or ""
         if where.endswith(".py") or bot or "/" in where:
             return cls(name, place=where, bot=bot, options=options)
-        if has_magic(where) and (installed is None or where not in installed):
+        if not recorded and has_magic(where) and (installed is None or where not in installed):
             return cls(name, place=where, options=options)
         # Without `installed` a bare word is a bot's name: a folder of that name may exist by chance.
         if installed is not None and where not in installed and (start / where).is_dir():
@@ -364,7 +367,8 @@ class BotRef:
             where = move(place)
             is_folder = place.endswith("/") or not ("/" in where or where.endswith(".py") or has_magic(where))
             place = f"{where.rstrip('/')}/" if is_folder else where
-        options = ",".join(_moved_option(option, start, move) for option in self.options.split(","))
+        pairs = (option.partition("=") for option in self.options.split(","))
+        options = ",".join(key + equals + moved_file(value, start, move) for key, equals, value in pairs)
         return replace(self, place=place, options=options)
 
 
@@ -449,11 +453,6 @@ def files_in(folder: str) -> list[str]:
 def moved_file(value: str, start: Path, move: Callable[[str], str]) -> str:
     """Return the value of an option, moved if it looks like a file and is one."""
     return move(value) if ("/" in value or "." in value) and (start / value).is_file() else value
-
-
-def _moved_option(option: str, start: Path, move: Callable[[str], str]) -> str:
-    key, equals, value = option.partition("=")
-    return key + equals + moved_file(value, start, move)
 
 
 def _moved_command(command: str, start: Path, move: Callable[[str], str]) -> str:
