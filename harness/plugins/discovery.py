@@ -199,11 +199,11 @@ def check_bot(bot: Any) -> None:
     A bot is a subclass of harness.Bot with a choose() method, or the description of one in another process: so the
     texts of untrusted bots are checked here, too.
     """
-    subject, example = "a bot", "my-bot"
     if not isinstance(bot, BotDescription):
         _check_bot_class(bot)
-        subject, example = f"bot {bot.__name__}", kebab(bot.__name__)
     if not is_name(bot.name):
+        described = isinstance(bot, BotDescription)
+        subject, example = ("a bot", "my-bot") if described else (f"bot {bot.__name__}", kebab(bot.__name__))
         raise PluginError(
             f"{subject} is called {shown(bot.name)}: a name has no spaces, "
             f"colons, commas, equals signs, slashes, bars or angle brackets, nothing that cannot be seen, and at most "
