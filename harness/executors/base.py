@@ -1,4 +1,4 @@
-"""What every executor does, which executor a run asks for, and which bots play outside this process."""
+"""What every executor does, the executor of a run, and which bots play outside this process."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from harness.plugins.entrants import BotDescription, BotRef, Entrant
 from harness.plugins.features import EXECUTORS
 from harness.plugins.trust import is_confined
 
-# What every executor does and is told, and the executor that a run asks for.
+# What every executor does and gets, and the executor of a run.
 #
-# A new executor is a file of its own and one line in EXECUTORS (harness/plugins/features.py).
+# A new executor is a file and a line in EXECUTORS (harness/plugins/features.py).
 
 
 class Played(NamedTuple):
-    """A finished match, its line for games.jsonl, and its line for notes.jsonl, empty where no bot noted anything."""
+    """A finished match, its line for games.jsonl, and its line for notes.jsonl, empty if no bot noted anything."""
 
     record: GameRecord
     line: bytes
@@ -48,7 +48,7 @@ class Roster(NamedTuple):
     entrants: Mapping[str, Entrant]
 
     def seats(self, spec: MatchSpec) -> list[Entrant]:
-        """The entrants of a match, seat by seat, ready to play it."""
+        """Return the entrants of a match, seat by seat, ready to play."""
         seats = [self.entrants[name] for name in spec.seats]
         for entrant in seats:
             if entrant.isolated:
@@ -57,44 +57,45 @@ class Roster(NamedTuple):
 
     @property
     def loaded(self) -> Mapping[str, Entrant]:
-        """The entrants that are here; in a worker those that have played."""
+        """The entrants that are loaded; in a worker those that have played."""
         here: Mapping[str, Entrant] = getattr(self.entrants, "loaded", self.entrants)
         return here
 
     def close(self) -> None:
-        """Ends the processes that entrants have of their own."""
+        """End the processes of the entrants."""
         for entrant in self.loaded.values():
             entrant.close()
 
 
 class Job(msgspec.Struct, frozen=True):
-    """A match to be played."""
+    """A match to play."""
 
     spec: MatchSpec
     forfeits: tuple[Fault, ...] = ()
-    """Seats that are not asked from that decision on: their bot is disqualified, or kills or hangs the process."""
+    """Seats that are not asked from the decision of their fault on: the bot is disqualified, or it kills or hangs the
+    process."""
     again: bool = False
-    """Whether the match was played before in another worker, and lost with it."""
+    """Whether the match was lost with another worker before."""
 
 
 class ExecutorSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """What every executor is told by a run."""
+    """What every executor gets from a run."""
 
     limits: Limits
     workers: int
-    """Processes that play; 0 is none beside this one."""
+    """Worker processes; 0 is this process only."""
     memory: int = 0
     """Megabytes a worker; 0 is no limit."""
     threads: int = 1
-    """Of each native pool (OpenMP, BLAS) in a worker; 0 is as many as it likes."""
+    """Threads of each native pool (OpenMP, BLAS) in a worker; 0 is no limit."""
     cluster: str = ""
-    """The Dask cluster whose nodes play; `workers` is then for each node, 0 one for each thread of its Dask worker."""
+    """The Dask cluster whose nodes play; `workers` is then for each node, 0 for one a thread of its Dask worker."""
     ship: bool = False
-    """Whether packages are sent along to the nodes."""
+    """Whether packages are sent to the nodes."""
     asked: BotLimits = BotLimits()
     """All limits of the run, for executors that place bots themselves."""
     logs: str = ""
-    """Where bots in processes of their own write what they print; nowhere if empty."""
+    """Folder for what sandboxed bots print; discarded if empty."""
 
 
 class ClusterChoice(NamedTuple):
@@ -103,11 +104,11 @@ class ClusterChoice(NamedTuple):
     address: str = ""
     """What --cluster names."""
     ship: bool = False
-    """Whether packages are sent along to its nodes."""
+    """Whether packages are sent to its nodes."""
 
 
 WORKERS_VARIABLE = "ARENA_WORKERS"
-"""What says in the environment how many workers play where nobody says it."""
+"""Environment variable with the default number of workers."""
 HERE = ClusterChoice()
 """No cluster."""
 
@@ -124,30 +125,31 @@ class Executor(Protocol):
     """Plays matches; used as a context manager."""
 
     elsewhere: ClassVar[bool]
-    """Whether it takes bots to other machines and confines them there, instead of being given them confined."""
+    """Whether it sends bots to other machines and isolates them there, instead of getting isolated bots."""
     tell: Callable[[str], None]
-    """Takes sentences for the person who waits; set by whoever has one."""
+    """Prints a sentence for the user; set by the caller."""
     losses: list[WorkerLoss]
     """Workers that died or were killed."""
     given_up: list[str]
-    """Matches that no worker survived, though no bot could be blamed."""
+    """Matches that no worker survived, although no bot could be blamed."""
 
     @classmethod
     def open(cls, roster: Roster, settings: ExecutorSettings, should_stop: Callable[[], bool]) -> Self:
-        """The executor that a run with these settings asks for."""
+        """Return the executor for a run with these settings."""
 
     def status(self) -> str:
-        """Who plays, in a few words, where that is worth telling."""
+        """Return what plays, in a few words, or an empty string."""
 
     def __enter__(self) -> Self: ...
     def __exit__(self, *_error: object) -> None: ...
 
     def run(self, jobs: Iterable[Job], keep: Keep = discard) -> Iterator[Played]:
-        """Plays these matches, lets `keep` have the lines of each as it ends, and gives it then or soon after, in any
-        order. Jobs are taken as they are needed, and asked for again while matches are being played: an iterator that
-        had no more may have more by then.
+        """Play these matches; `keep` gets each as it ends, and it is yielded then or soon after, in any order.
 
-        Once the executor has been told to stop, it begins no further match and ends with those being played.
+        Jobs are taken as they are needed. An iterator that had no more is asked again while matches are being played:
+        their results may lead to more.
+
+        Once the executor should stop, it starts no further match and returns after those that are being played.
         """
 
 
@@ -155,7 +157,7 @@ encode = msgspec.json.Encoder().encode
 
 
 CAN_FORK = hasattr(os, "fork")
-"""Whether this system has what worker processes, and bots in processes of their own, are built on."""
+"""Whether this system can fork, which worker processes and sandboxed bots need."""
 
 
 def choose_executor(
@@ -166,10 +168,9 @@ def choose_executor(
     logs: Path | None = None,
     cluster: ClusterChoice = HERE,
 ) -> Executor:
-    """The executor for so many workers (0: this process, None: one for each core) under a run's limits, or for a
-    cluster.
+    """Return the executor for this number of workers (0: this process, None: one for each core), or for a cluster.
 
-    `logs` is where bots in processes of their own write what they print.
+    `logs` is the folder for what sandboxed bots print.
     """
     kind = "cluster" if cluster.address else "serial" if workers == 0 else "local"
     if workers and not CAN_FORK:
@@ -196,7 +197,7 @@ def _executor(kind: str) -> type[Executor]:
 
 
 def load_cluster(module: str) -> Any:
-    """A module that needs Dask; UsageError if that is not installed."""
+    """Import a module that needs Dask; raises UsageError if that is not installed."""
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
@@ -208,9 +209,9 @@ def load_cluster(module: str) -> Any:
 
 
 def expect_workers(workers: int | None, clean: bool = False) -> None:
-    """Begins to make ready for so many workers; `clean` says that no bot has been loaded in this process yet."""
+    """Start the fork server if workers will be needed; `clean` says that no bot has been loaded in this process."""
     if workers is None:
-        default_workers()  # what is wrong with it is told before anything is begun
+        default_workers()  # reports a wrong setting before anything starts
     if workers != 0 and CAN_FORK:
         from harness.executors import forkserver
 
@@ -218,14 +219,14 @@ def expect_workers(workers: int | None, clean: bool = False) -> None:
 
 
 def isolated(roster: Roster, limits: BotLimits, logs: Path | None = None) -> Roster:
-    """The roster with its bots where a run's limits want them: programs, and isolated bots, in processes."""
+    """Return the roster with programs and isolated bots in separate processes, as a run's limits demand."""
     apart = any(entrant.isolated or entrant.untrusted for entrant in roster.entrants.values())
     if limits.isolate in ("auto", "off") and not apart:
         return roster
     from harness.isolation.entrants import IsolationPolicy, isolate_all
 
     if not CAN_FORK:
-        raise UsageError("Bots in processes of their own, programs too, need Linux, macOS or another Unix.")
+        raise UsageError("Programs and sandboxed bots need Linux, macOS or another Unix.")
     policy = IsolationPolicy(
         limits.isolate,
         _times(limits),
@@ -243,8 +244,8 @@ def _times(limits: BotLimits) -> Limits:
 
 
 def default_workers() -> int:
-    """As many workers as ARENA_WORKERS says, or one for each core that this process may use; none where there are no
-    workers."""
+    """Return the number of workers: ARENA_WORKERS, or one for each core that this process may use; 0 if the system
+    cannot fork."""
     if not CAN_FORK:
         return 0
     asked = os.environ.get(WORKERS_VARIABLE, "")
@@ -255,7 +256,7 @@ def default_workers() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-# Which bots play outside this process, and the registry's way to them; what they need is loaded when there are any.
+# Bots outside this process. Their modules are loaded only if there are any: they make start-up slower.
 
 
 class SandboxLoader(NamedTuple):
@@ -264,7 +265,7 @@ class SandboxLoader(NamedTuple):
     isolate: Isolation = "auto"
 
     def loads_here(self, untrusted: str) -> bool:
-        """Whether a Python file is loaded in this process, as one's own is unless everybody is confined."""
+        """Return whether a Python file is loaded in this process: the user's own, unless all bots are isolated."""
         return not is_confined(untrusted, self.isolate)
 
     def enter_command(self, ref: BotRef) -> Entrant:
@@ -274,7 +275,7 @@ class SandboxLoader(NamedTuple):
         return enter_command(ref, self.isolate)
 
     def bots_in(self, path: str) -> list[BotDescription]:
-        """The bots of a file, described by a process of its own."""
+        """Return the bots of a file, described by a separate process."""
         from harness.isolation.entrants import bots_in
 
         return bots_in(path, self.isolate)

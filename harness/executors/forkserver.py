@@ -207,8 +207,8 @@ def _in_our_session(pid: int) -> bool:
 def kill_orphans(keep: set[int]) -> int:
     """Kill and reap what bots forked and left behind; return how many.
 
-    Children that are not in `keep` are orphans if they are in another session: workers start their own session, and no
-    descendant of theirs can join ours.
+    Children that are not in `keep` are orphans if they are in another session: workers start their own session, and
+    none of their descendants can join ours.
     """
     killed = 0
     # Killing an orphan makes its children ours, so look again until there are none.
@@ -360,7 +360,7 @@ def _start_by_exec(child_end: socket.socket) -> subprocess.Popen[bytes]:
 
 
 class _Current:
-    """The fork server of this process; `owner` tells a forked copy that it has none."""
+    """The fork server of this process; by `owner` a forked copy sees that it has none."""
 
     lock = threading.Lock()
     server: ForkServer | None = None

@@ -364,7 +364,7 @@ class LocalPool:
             self._refill(self._start_worker(), waiting)
 
     def _check_workers(self, waiting: Iterator[Job]) -> None:
-        """Find dead workers whose pipe a child of theirs keeps open, and kill workers past their deadline."""
+        """Find dead workers whose pipe is kept open by a child, and kill workers past their deadline."""
         now = perf_counter()
         for worker in list(self._workers.values()):
             asking = WorkerStatus(worker.status)

@@ -19,11 +19,11 @@ from harness.plugins.entrants import BotInfo
 from harness.runs.reader import GAMES, MatchResult, RecordDigest, RecordLine, ordered_results, sorted_lines
 from harness.runs.store import RunFolder, RunInfo
 
-# Whether a name means the same bot in several runs: by the digest of its source, and by its options.
+# Whether a name stands for the same bot in several runs: by the digest of its source, and by its options.
 
 
 def check_same_bots(runs: Sequence[RunFolder], besides: Collection[str] = ()) -> None:
-    """Refuses runs in which one name stands for two bots, unless that name is `besides` the question."""
+    """Raise UsageError if a name stands for two bots, unless that bot is left out (`besides`)."""
     known: dict[str, tuple[BotInfo, RunFolder]] = {}
     for run in runs:
         for bot in run.info.entrants:
@@ -38,7 +38,7 @@ def check_same_bots(runs: Sequence[RunFolder], besides: Collection[str] = ()) ->
 
 
 def difference(one: BotInfo, other: BotInfo) -> str:
-    """In what two entrants of one name differ; empty if they are the same bot. Where it lies does not matter."""
+    """Return how two entrants with the same name differ, "" if they are the same bot; its folder does not matter."""
     if one.digest != other.digest:
         return f"its source is {one.digest} and {other.digest}"
     first, second = one.ref.bare, other.ref.bare
@@ -47,33 +47,32 @@ def difference(one: BotInfo, other: BotInfo) -> str:
 
 # Several runs read as one: runs of the same games and bots, or parts of one run that were played on several machines.
 #
-# What two folders both hold counts once. Matches of different runs have equal ids, so each is called after its
-# folder: `monday/el-paso-1.1.1`. Where all folders are of one run they are that run, and its matches have their own
-# names.
+# A match that is in two folders counts once. Matches of different runs can have equal ids, so ids start with the
+# folder: `monday/el-paso-1.1.1`. Parts of one run keep their ids.
 
 
 DESIGNS: Sequence[Design] = ("fixed", "seated", "anytime")
-"""The more results decided, the less may be claimed."""
+"""In this order less can be claimed: results decide more of what is played."""
 _SEED = re.compile(r"(--seed[ =]|seed=)\d+")
 R = TypeVar("R", GameRecord, MatchResult)
 
 
 class MergedRuns(RunFolder):
-    """Runs that are read together. `merge` gives one."""
+    """Runs that are read together; made by `merge`."""
 
     def __init__(
         self, runs: Sequence[RunFolder], info: RunInfo, name: str, parts: bool, besides: Collection[str]
     ) -> None:
         super().__init__(Path(name), info)
         self._besides = frozenset(besides)
-        for run in runs:  # what is found in one of them is told of all
+        for run in runs:  # they share one list of warnings
             self.warnings += run.warnings
             run.warnings = self.warnings
         self.runs, self.merged, self.several = tuple(runs), True, not parts
         self._labels = {run.folder: label for run, label in zip(runs, labels(runs), strict=True)}
 
     def ordered(self) -> Iterator[MatchResult]:
-        """All results, run by run, and those of one seed deal by deal; whatever two folders hold is there once."""
+        """Yield all results, run by run, and those of one seed deal by deal; a match in two folders is yielded once."""
         groups: dict[int, list[RunFolder]] = {}
         for run in self.runs:
             groups.setdefault(run.info.plan.seed, []).append(run)
@@ -84,11 +83,11 @@ class MergedRuns(RunFolder):
                 yield self._named(run, result, next(places))
 
     def results(self, damaged: list[str] | None = None, digest: RecordDigest | None = None) -> Iterator[MatchResult]:
-        """The same; a line that cannot be read is an error here."""
+        """Yield the same; a damaged line always raises StoreError."""
         yield from self.ordered()
 
     def records(self, damaged: list[str] | None = None, digest: RecordDigest | None = None) -> Iterator[GameRecord]:
-        """The same with their actions, run by run, in the order of their places."""
+        """Yield all records, run by run, in file order."""
         known = {result.id: result.index for result in self.ordered()}
         for run in self.runs:
             for record in run.records():
@@ -97,7 +96,7 @@ class MergedRuns(RunFolder):
                     yield self._named(run, record, place)
 
     def record(self, match: str | int) -> GameRecord:
-        """The record of a match, by its name here or its place."""
+        """Return the record of a match, by its id here or its place."""
         wanted = str(match)
         if wanted.isdecimal():
             wanted = next((result.id for result in self.ordered() if str(result.index) == wanted), wanted)
@@ -108,7 +107,7 @@ class MergedRuns(RunFolder):
         return found[wanted]
 
     def chosen(self, ids: Collection[str]) -> dict[str, GameRecord]:
-        """The records of these matches, by their names here."""
+        """Return the records of these matches, by their ids here."""
         found: dict[str, GameRecord] = {}
         for run in self.runs:
             own = {self._own(run, name): name for name in ids if self._own(run, name)}
@@ -117,28 +116,28 @@ class MergedRuns(RunFolder):
         return found
 
     def notes(self, match: str) -> tuple[DecisionNotes, ...]:
-        """What bots noted in a match."""
+        """Return what bots noted in a match."""
         own = ((run, self._own(run, match)) for run in self.runs)
         return next((noted for run, name in own if name and (noted := run.notes(name))), ())
 
     def split(self, records: Iterable[GameRecord]) -> list[tuple[RunFolder, list[GameRecord]]]:
-        """These records by the runs that they are of; parts of one run are that run."""
+        """Return these records grouped by run; parts of one run are one group."""
         asked = list(records)
         if not self.several:
             return [(self, asked)]
         return [(run, [record for record in asked if self._own(run, record.id)]) for run in self.runs]
 
     def parts(self) -> Sequence[RunInfo]:
-        """What run.json says of each run that is read here."""
+        """Return the content of run.json of each run that is read here."""
         return [run.info for run in self.runs]
 
     def size(self) -> int:
-        """Bytes of all records."""
+        """Return the bytes of all records."""
         return sum(run.size() for run in self.runs)
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Refused: each run has its own folder."""
+        """Raise StoreError: each run has its own folder."""
         raise StoreError(f"{self.folder} are several runs, which are read together; to play on, name one of them.")
         yield
 
@@ -146,7 +145,7 @@ class MergedRuns(RunFolder):
         return own if not self.several else f"{self._labels[run.folder]}/{own}"
 
     def _own(self, run: RunFolder, name: str) -> str:
-        """What a match is called in this run; empty if it is none of its matches."""
+        """Return the id of a match in this run, "" if it belongs to another."""
         if not self.several:
             return name
         before = f"{self._labels[run.folder]}/"
@@ -159,8 +158,10 @@ class MergedRuns(RunFolder):
 
 
 def merge(runs: Sequence[RunFolder], name: str = "", besides: Collection[str] = ()) -> RunFolder:
-    """These runs as one to be read; a single one is itself. Refused, with what differs, if they are not of the same
-    rules and bots; bots that will be left out (`besides`) may differ."""
+    """Return these runs as one; a single run is returned as it is.
+
+    Raises UsageError if they do not have the same rules and bots; bots that are left out (`besides`) may differ.
+    """
     once = list({run.folder.resolve(): run for run in runs}.values())
     if len(once) == 1 and not name:
         return once[0]
@@ -175,7 +176,7 @@ def merge(runs: Sequence[RunFolder], name: str = "", besides: Collection[str] = 
 
 
 def labels(runs: Sequence[RunFolder]) -> list[str]:
-    """What to call these runs: after their folders, with as much of the way there as tells them apart."""
+    """Return the shortest ends of the runs' paths that are different."""
     ways = [run.folder.resolve().parts for run in runs]
     for depth in range(1, max(map(len, ways)) + 1):
         found = ["/".join(way[-depth:]) for way in ways]
@@ -185,7 +186,7 @@ def labels(runs: Sequence[RunFolder]) -> list[str]:
 
 
 def _once(group: Sequence[RunFolder], besides: frozenset[str]) -> Iterator[tuple[RunFolder, MatchResult]]:
-    """The results of runs that may have matches in common: each once, and none of bots that are left out."""
+    """Yield the results of runs that may have matches in common, each once, without those of bots that are left out."""
     lines = ((run, line, line.result()) for run, line in sorted_lines(group, by_deal=True))
     for _, deal in groupby(lines, key=lambda one: one[2].seed):
         kept: list[tuple[RunFolder, RecordLine, MatchResult]] = []
@@ -208,9 +209,9 @@ def _once(group: Sequence[RunFolder], besides: frozenset[str]) -> Iterator[tuple
 
 
 def _played(line: RecordLine) -> GameRecord:
-    """What is the same in every play of a match, whatever it is called."""
+    """Return what is the same each time the match is played, without its id."""
     record = line.record()
-    faults = tuple(replace(fault, detail="") for fault in record.faults)  # which may name files, and times
+    faults = tuple(replace(fault, detail="") for fault in record.faults)  # details can contain paths and times
     return replace(record.without_timing(), id="", set="", index=0, faults=faults)
 
 
@@ -238,7 +239,7 @@ def _shown(settings: Mapping[str, object], option: str) -> str:
 
 
 def _other_limits(runs: Sequence[RunFolder]) -> list[str]:
-    """A sentence where bots did not have the same time and memory everywhere."""
+    """Return a warning if bots did not have the same time and memory in all runs."""
     names = ("move_time", "game_time", "memory")
     found = {name: {str(run.info.limits.get(name, "unknown")) for run in runs} for name in names}
     differ = [f"{name.replace('_', ' ')} {' and '.join(sorted(many))}" for name, many in found.items() if len(many) > 1]
@@ -274,7 +275,7 @@ def _merged_info(runs: Sequence[RunFolder], parts: bool) -> RunInfo:
 
 
 def _commands(info: RunInfo) -> list[str]:
-    """What played a run; of one that goes on without its seed."""
+    """Return the commands of a run, without the seed if it is still being played."""
     lines = [info.command, *info.extended]
     return lines if info.finished else [_SEED.sub(r"\1...", line) for line in lines]
 

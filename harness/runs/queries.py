@@ -17,31 +17,31 @@ from harness.runs.reader import MatchResult
 from harness.runs.store import RunFolder
 
 CLOSE = 0.1
-"""The share of a game's matches that is called close: those with the smallest margins."""
+"""The share of a game's matches that counts as close: those with the smallest margins."""
 
 Key = Callable[[MatchResult], float]
 
 
 class MatchQuery(Struct, frozen=True, kw_only=True):
-    """Which matches are asked for; all of what is set must hold."""
+    """Which matches to find; all conditions must hold."""
 
     bot: str = ""
-    """Who sat at the table: the name on the leaderboard, or what was typed to enter it."""
+    """A bot at the table: its name on the leaderboard, or what was typed to enter it."""
     game: str = ""
     won: bool = False
-    """The bot had the first place, alone or shared."""
+    """The bot came first, alone or shared."""
     lost: bool = False
-    """The bot had another place."""
+    """The bot did not come first."""
     faults: bool = False
-    """The bot failed; without a bot, somebody did."""
+    """The bot failed; without a bot, any bot did."""
     close: bool = False
-    """Among the tenth of the game's matches with the smallest margins: between first and second, or where a bot is
-    asked about, between it and the best of the others."""
+    """The match is among the tenth with the smallest margins between first and second, or between the bot and the best
+    of the others."""
     sort: str = ""
-    """One of SORTS; by default the schedule's order, for close matches the margin."""
+    """One of SORTS; by default schedule order, for close matches the margin."""
     reverse: bool = False
     limit: int = 0
-    """How many; 0 is all."""
+    """Maximum number of matches; 0 is all."""
 
 
 class MatchFault(Struct, frozen=True):
@@ -55,7 +55,7 @@ class MatchFault(Struct, frozen=True):
 
 
 class MatchLine(Struct, frozen=True):
-    """One match in a list: who played, how it ended, what happened."""
+    """One match in a list."""
 
     match: str
     game: str
@@ -63,22 +63,22 @@ class MatchLine(Struct, frozen=True):
     scores: tuple[int, ...]
     ranks: tuple[int, ...]
     margin: int | None
-    """Points between first and second, or between the bot asked about and the best of the others; None where nobody
-    who did not fail is left to compare with."""
+    """Points between first and second, or between the bot of the query and the best of the others; None if all others
+    failed."""
     decisions: int
     seconds: float
-    """What all bots, or the one asked about, thought together."""
+    """Thinking time of all bots, or of the bot of the query."""
     ending: str
     faults: tuple[MatchFault, ...]
 
     @property
     def winners(self) -> tuple[str, ...]:
-        """Who had the first place; several share one."""
+        """The bots that came first; several if they share the place."""
         return tuple([bot for bot, rank in zip(self.seats, self.ranks, strict=True) if rank == 1])
 
 
 class FoundMatches:
-    """Matches that fit a query, in its order and up to its limit; `total` is how many there are in all."""
+    """Matches that fit a query, in its order and up to its limit; `total` is their number without the limit."""
 
     def __init__(self, asked: _Asked, results: list[MatchResult], total: int) -> None:
         self.total, self._asked, self._results = total, asked, results
@@ -91,7 +91,7 @@ class FoundMatches:
 
 
 def find_matches(run: RunFolder, query: MatchQuery) -> FoundMatches:
-    """The matches that fit, read one after the other: memory is needed for those that are given back only."""
+    """Return the matches that fit; only those are held in memory."""
     asked = _Asked(run, query)
     fits = asked.fits(_close_margins(run.results(), asked) if query.close else None)
     total = 0
@@ -109,7 +109,7 @@ def find_matches(run: RunFolder, query: MatchQuery) -> FoundMatches:
 
 
 class _Asked:
-    """A query about one run, checked: names that are not there, and wishes that contradict each other, are refused."""
+    """A query about one run; raises UsageError for unknown names and contradictory conditions."""
 
     def __init__(self, run: RunFolder, query: MatchQuery) -> None:
         self.query = query
@@ -125,11 +125,11 @@ class _Asked:
             raise UsageError(f"Who {'won' if query.won else 'lost'}? Name the bot too (--bot NAME).")
 
     def concerns(self, result: MatchResult) -> bool:
-        """Whether it is a match of the game and the bot."""
+        """Return whether it is a match of the game and the bot."""
         return self.query.game in ("", result.game) and (not self.bot or self.bot in result.seats)
 
     def fits(self, close: dict[str, int] | None) -> Callable[[MatchResult], bool]:
-        """Whether a match is one of those asked for; `close` is the largest close margin of each game."""
+        """Return a test for the conditions; `close` is the largest close margin of each game."""
         query, bot = self.query, self.bot
         placed = query.won or query.lost
 
@@ -148,13 +148,13 @@ class _Asked:
         return fits
 
     def ranks(self, result: MatchResult) -> list[int]:
-        """The places of the bot, or of everybody."""
+        """Return the ranks of the bot, or of all bots."""
         return [rank for name, rank in zip(result.seats, result.ranks, strict=True) if self.bot in ("", name)]
 
     def margin(self, result: MatchResult) -> int | None:
-        """How close it was: between the bot and the best of the others, or between first and second.
+        """Return the points between the bot and the best of the others, or between first and second.
 
-        Seats that failed have no result that could be close.
+        Seats that failed do not count.
         """
         if not (result.faults or self.bot):
             best = sorted(result.scores)[-2:]
@@ -166,22 +166,22 @@ class _Asked:
         return abs(ours[0] - theirs[0]) if ours and theirs else None
 
     def seconds(self, result: MatchResult) -> float:
-        """What the bot, or everybody, thought."""
+        """Return the thinking time of the bot, or of all bots."""
         return sum([spent for name, spent in zip(result.seats, result.time, strict=False) if self.bot in ("", name)])
 
     def score(self, result: MatchResult) -> int:
-        """The bot's, or the winner's."""
+        """Return the score of the bot, or of the winner."""
         seats = zip(result.seats, result.scores, result.ranks, strict=True)
         return max(score for name, score, rank in seats if (name == self.bot if self.bot else rank == 1))
 
     def key(self) -> Callable[[MatchResult], tuple[float, int]]:
-        """What matches are sorted by; the schedule's order decides between equals."""
+        """Return the sort key; schedule order breaks ties."""
         by = SORTS[self.query.sort or ("margin" if self.query.close else "schedule")](self)
         sign = -1 if self.query.reverse else 1
         return lambda result: (sign * by(result), sign * result.index)
 
     def line(self, result: MatchResult) -> MatchLine:
-        """The match as it is listed."""
+        """Return the match as it is listed."""
         return MatchLine(
             match=result.id,
             game=result.game,
@@ -205,11 +205,11 @@ SORTS: dict[str, Callable[[_Asked], Key]] = {
     "score": lambda asked: lambda result: -asked.score(result),
     "time": lambda asked: lambda result: -asked.seconds(result),
 }
-"""Orders: as scheduled, smallest margin first, most decisions first, highest score first, longest thought first."""
+"""Schedule order, smallest margin, most decisions, highest score, or longest thinking time first."""
 
 
 def _known_bot(run: RunFolder, wanted: str) -> str:
-    """The name of an entrant, given by its name or by what was typed to enter it: `sprinter.py`."""
+    """Return the name of an entrant, given by its name or by what was typed to enter it (`sprinter.py`)."""
     names = [entrant.name for entrant in run.info.entrants]
     if wanted in names:
         return wanted
@@ -224,7 +224,7 @@ def _known_bot(run: RunFolder, wanted: str) -> str:
 
 
 def _close_margins(results: Iterable[MatchResult], asked: _Asked) -> dict[str, int]:
-    """The largest margin that is called close, game by game."""
+    """Return the largest close margin of each game."""
     margins: dict[str, Counter[int]] = {}
     for result in results:
         if asked.concerns(result) and (margin := asked.margin(result)) is not None:
@@ -233,7 +233,7 @@ def _close_margins(results: Iterable[MatchResult], asked: _Asked) -> dict[str, i
 
 
 def _quantile(counts: Counter[int], share: float) -> int:
-    """The smallest value that at least this share of all does not exceed."""
+    """Return the smallest value that at least this share of all values does not exceed."""
     wanted = ceil(share * counts.total())
     for value in sorted(counts):
         wanted -= counts[value]

@@ -1,4 +1,4 @@
-"""The leaderboards of a run: what its plan says about how results decided what was played, and its records."""
+"""The leaderboards of a run, from its plan and its records."""
 
 from __future__ import annotations
 
@@ -27,9 +27,11 @@ def boards_of(
     chosen: Callable[[GameRecord], bool] | None = None,
     whole: bool | None = None,
 ) -> list[Leaderboard]:
-    """The leaderboards of a run: one for each game, or for what else `by` tells apart; of some of its `records` only,
-    if given, or of those that are `chosen`. `shares` has what counts in each match, by its id, in place of the shares
-    finished ahead of. `whole`: the records given are all of those games."""
+    """Return the leaderboards of a run: one for each game, or for each value of `by`.
+
+    Only `records` count, if given, or those for which `chosen` returns true. `shares` replaces the shares of opponents
+    that seats finished ahead of, by match id. `whole` says that `records` are all records of their games.
+    """
     plain = by is by_game and records is None and shares is None and chosen is None
     if plain and run.played is not None and run.played.is_current(run):
         return run.played.rating_set.boards()
@@ -44,12 +46,12 @@ def boards_of(
 
 
 class RatedRun:
-    """The ratings of a whole run by its games, to be remembered."""
+    """A reducer: the ratings of a whole run, by game."""
 
     name, classes = "ratings", CACHED_FIELDS
 
     def __init__(self, rating_set: RatingSet, rate: bool = True) -> None:
-        """Without `rate` somebody else sees to it that matches are rated."""
+        """Without `rate`, the caller rates the matches."""
         self.add: Callable[[GameRecord], None] = rating_set.add if rate else lambda _record: None
         self.state, self.restore = rating_set.state, rating_set.restore
 
@@ -101,7 +103,7 @@ def _file_state(run: RunFolder) -> tuple[int, ...]:
 
 
 def rating_set_of(plan: Plan, by: Callable[[GameRecord], str] = by_game, *, whole: bool = True) -> RatingSet:
-    """An empty set of ratings for the records of a run with this plan: `whole` if it will get all of them."""
+    """Return an empty set of ratings for records of a run with this plan; `whole` if all of them will be added."""
     design = plan.design
     if design != "anytime":
         return RatingSet(by, seated=design == "seated")
@@ -109,7 +111,7 @@ def rating_set_of(plan: Plan, by: Callable[[GameRecord], str] = by_game, *, whol
 
 
 def _anytime(plan: Plan) -> Mapping[str, RunningClaims]:
-    """What tests the claims of each game while it goes on; of the many bots of a league nothing is claimed."""
+    """Return the running test of each game's claims; a league has too many bots to make claims."""
     if plan.format == LEAGUE.name:
         return {}
     form = FORMATS.get(plan.format)

@@ -1,4 +1,4 @@
-"""A run folder: run.json, games.jsonl with checksums, and the lock that keeps it to one writer."""
+"""The run folder: run.json, games.jsonl with checksums, and the lock for one writer at a time."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ from harness.runs.reader import (
     with_sum,
 )
 
-# The files of a run folder: whole or not at all, lines that carry a checksum, and one writer at a time.
+# Files that survive a crash: replaced atomically, or appended to line by line by one process at a time.
 
 
 PART = ".part"
 LOCK = "lock"
 SYNC_EVERY = 1.0
-"""Seconds after which what was written is forced to the disk: a power cut loses no more."""
+"""Interval between two calls of fsync: a power failure loses at most this much."""
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Writes a file so that a reader finds the old one or the new one, never half of it."""
+    """Replace a file atomically: a reader finds the old one or the new one, never a part."""
     part = path.with_name(path.name + PART)
     try:
         with part.open("wb") as file:
@@ -53,13 +53,13 @@ def write_whole(path: Path, data: bytes) -> None:
             os.fsync(file.fileno())
         part.replace(path)
     except OSError as error:
-        with suppress(OSError):  # half a file helps nobody, and the disk may be full
+        with suppress(OSError):  # a partial file is of no use, and the disk may be full
             part.unlink(missing_ok=True)
         raise cannot_write(path, error) from error
 
 
 def digest_of_file(path: Path) -> str:
-    """What a file holds, as a digest; empty if there is none. Anything but a regular file is refused."""
+    """Return the digest of a file, "" if it does not exist; raises StoreError if it is not a regular file."""
     try:
         if not S_ISREG(path.lstat().st_mode):
             raise StoreError(f"Cannot read {path}: it is no regular file.")
@@ -72,23 +72,23 @@ def digest_of_file(path: Path) -> str:
 
 
 def cannot_write(path: Path, error: OSError, more: str = "") -> StoreError:
-    """What to say when the system lets nobody write there; `more` says what to do then."""
+    """Return the error for a file that cannot be written; `more` says what to do."""
     return StoreError(f"Cannot write to {path}: {error.strerror or error}.{more and ' '}{more}")
 
 
 def going_on(folder: Path) -> str:
-    """What whoever plays a run, or a league, does when it could not be written."""
+    """Return how to continue a run, or a league, after it could not be written."""
     for league in (folder, folder.parent.parent):
         if (league / "journal.jsonl").exists():
-            return f"What was recorded so far is safe; mend that and go on: arena league run --league {league}."
-    return f"What was recorded so far is safe; mend that and continue with --resume {folder}."
+            return f"What was recorded so far is safe; fix the problem, then: arena league run --league {league}."
+    return f"What was recorded so far is safe; fix the problem and continue with --resume {folder}."
 
 
 class RecordFile:
-    """games.jsonl or notes.jsonl, open for appending. A torn last line is cut off when it is opened."""
+    """games.jsonl or notes.jsonl, open for appending. An incomplete last line is removed when it is opened."""
 
     def __init__(self, path: Path, summed: bool = False) -> None:
-        """`summed` gives each line a checksum."""
+        """With `summed`, each line gets a checksum."""
         self.path, self.summed = path, summed
         self.warnings: list[str] = []
         try:
@@ -103,11 +103,11 @@ class RecordFile:
         self._synced = monotonic()
 
     def _whole_lines(self, size: int) -> int:
-        """Where the last complete line ends."""
+        """Return where the last complete line ends."""
         at = size
         while at > 0:
             step = min(65536, at)
-            os.lseek(self._fd, at - step, os.SEEK_SET)  # appending does not look at this
+            os.lseek(self._fd, at - step, os.SEEK_SET)  # O_APPEND writes at the end whatever the offset
             newline = os.read(self._fd, step).rfind(b"\n")
             if newline >= 0:
                 return at - step + newline + 1
@@ -140,7 +140,7 @@ class RecordFile:
             raise StoreError(f"{self.path} was moved or deleted while the run was being played.")
 
     def close(self) -> None:
-        """Forces everything to the disk and lets go of the file."""
+        """Flush everything to the disk and close the file."""
         try:
             os.fsync(self._fd)
         except OSError as error:
@@ -151,7 +151,7 @@ class RecordFile:
 
 @contextmanager
 def lock(folder: Path) -> Iterator[None]:
-    """Keeps other processes from writing to a run. It is gone with this process, however that ends.
+    """Keep other processes from writing to a run. The system releases the lock when this process ends, even by a crash.
 
     A record lock belongs to one process: children do not inherit it, so none of them can hold it longer than we do.
     """
@@ -173,8 +173,8 @@ def lock(folder: Path) -> Iterator[None]:
                 owner = os.pread(descriptor, 32, 0).decode(errors="replace").strip()
                 raise StoreError(f"{folder} is being written by another process ({owner or 'unknown'}).") from None
             if not _is_at(path, descriptor):
-                continue  # its last owner took the file away between our opening and our locking it
-            with suppress(OSError):  # on a full disk we hold the lock all the same; nobody can read who does
+                continue  # its last owner deleted the file after we opened it and before we locked it
+            with suppress(OSError):  # on a full disk the lock is held without the name of its owner
                 os.ftruncate(descriptor, 0)
                 os.pwrite(descriptor, str(os.getpid()).encode(), 0)
             yield
@@ -185,7 +185,7 @@ def lock(folder: Path) -> Iterator[None]:
 
 
 def _is_at(path: Path, descriptor: int) -> bool:
-    """Whether the open file is the one that has this name."""
+    """Return whether the open file is the one at this path."""
     try:
         return path.stat().st_ino == os.fstat(descriptor).st_ino
     except FileNotFoundError:
@@ -193,7 +193,7 @@ def _is_at(path: Path, descriptor: int) -> bool:
 
 
 def write_derived(folder: Path, files: Mapping[str, bytes]) -> None:
-    """Writes what is made from the records beside them; an error says that the records are safe and how to go on."""
+    """Write files that are derived from the records; an error says that the records are safe and how to continue."""
     try:
         for name, data in files.items():
             write_whole(folder / name, data)
@@ -201,39 +201,39 @@ def write_derived(folder: Path, files: Mapping[str, bytes]) -> None:
         raise StoreError(f"{error} {going_on(folder)}") from error
 
 
-# The run folder: run.json says what was asked, games.jsonl holds a line for each match, notes.jsonl what bots noted
-# in it, the rest is derived.
+# The run folder: run.json has the request, games.jsonl a line for each match, notes.jsonl what bots noted in it.
+# Everything else is derived from them.
 
 
 RUN, NOTES = "run.json", "notes.jsonl"
 LOGS = "logs"
-"""The folder for what bots print in processes of their own."""
+"""The folder for what sandboxed bots print."""
 LAYOUT = 3
-"""How run.json and the records are laid out."""
+"""Version of the layout of run.json and games.jsonl."""
 
 
 class RunInfo(msgspec.Struct, frozen=True):
-    """What run.json holds."""
+    """The content of run.json."""
 
     arena: str
     plan: Plan
     entrants: tuple[BotInfo, ...]
     files: dict[str, str]
-    """Digest -> content of files that options of games and bots name."""
+    """Digest -> content of the files that options of games and bots refer to."""
     limits: dict[str, Value]
-    """What bots may use and how they are kept, as the file has it; `limits_of_run` makes it a BotLimits."""
+    """Limits and isolation of bots, as in the file; `limits_of_run` converts them to BotLimits."""
     command: str
     machine: dict[str, str]
     started: str
     finished: str = ""
     records: str = ""
-    """Of a complete run: the digest of all its records, in the order of the schedule."""
+    """The digest of all records in schedule order, if the run is complete."""
     notes: str = ""
-    """The digest of its notes.jsonl then; empty if no bot has noted anything."""
+    """The digest of notes.jsonl, if the run is complete and a bot has noted something."""
     forced: tuple[str, ...] = ()
-    """What had changed when the run was continued all the same."""
+    """What had changed each time the run was continued with --force."""
     extended: tuple[str, ...] = ()
-    """The commands by which it became larger than it was asked for, first to last."""
+    """The commands that extended it, in order."""
     layout: int = LAYOUT
 
 
@@ -251,21 +251,21 @@ _layout_decoder = msgspec.json.Decoder(_Layout)
 _info_decoder = msgspec.json.Decoder(RunInfo)
 _notes_decoder = msgspec.json.Decoder(MatchNotes)
 LISTED = 20
-"""Matches that are named to somebody who asks for one that is not there."""
+"""Matches that are listed when a match does not exist."""
 
 
 class RunFolder:
-    """A run folder. `RunFolder.create` and `RunFolder.open` give one; records are appended as matches end."""
+    """A run folder, from `RunFolder.create` or `RunFolder.open`; records are appended as matches end."""
 
     def __init__(self, folder: Path, info: RunInfo) -> None:
         self.folder, self.info = folder, info
         self.warnings: list[str] = []
         self.title = folder.name
-        """What pages call it."""
+        """Its name on pages."""
         self.merged = self.several = False
         """Whether several folders are read together, and whether these are not parts of one run."""
         self.fresh = False
-        """Whether it was made by whoever holds this, and has not been played in."""
+        """Whether it was created by this object and has no matches yet."""
         self.played: PlayedRatings | None = None
         """Ratings of all records, if this process played them; the leaderboard is then made without reading."""
         self._records: RecordFile | None = None
@@ -273,7 +273,7 @@ class RunFolder:
 
     @classmethod
     def create(cls, folder: Path, info: RunInfo) -> RunFolder:
-        """A new run folder; refuses one that exists with something in it."""
+        """Return a new run folder; raises StoreError if the folder is not empty."""
         try:
             if (folder / RUN).exists():
                 raise StoreError(
@@ -283,7 +283,7 @@ class RunFolder:
             if not all(_is_left_at_start(path) for path in folder.iterdir()):
                 raise StoreError(f"{folder} is not empty and is no run folder; choose another --name.")
             run = cls(folder, info)
-            (folder / GAMES).touch()  # first: where there is a run.json, there is something to append to
+            (folder / GAMES).touch()  # first: a folder with run.json always has games.jsonl
             run._write_info()
         except OSError as error:
             raise cannot_write(folder, error) from error
@@ -291,16 +291,16 @@ class RunFolder:
         return run
 
     def discard(self) -> None:
-        """Takes a run away that could not begin: nothing was played in it."""
+        """Delete the run folder if no match was played in it."""
         if self.fresh and not (self.folder / GAMES).stat().st_size:
             for name in (RUN, GAMES):
                 (self.folder / name).unlink()
-            with suppress(OSError):  # somebody has put something into it
+            with suppress(OSError):  # it contains other files
                 self.folder.rmdir()
 
     @classmethod
     def open(cls, folder: Path) -> RunFolder:
-        """An existing run folder."""
+        """Return an existing run folder; raises StoreError if it cannot be read."""
         path = folder / RUN
         try:
             data = path.read_bytes()
@@ -320,7 +320,7 @@ class RunFolder:
         write_whole(self.folder / RUN, msgspec.json.format(encode(self.info), indent=2) + b"\n")
 
     def _rewrite_info(self, **changes: object) -> None:
-        """Changes what run.json says of a run that has begun."""
+        """Change fields of run.json."""
         info = msgspec.structs.replace(self.info, **changes)
         self.played = self.played if info.plan == self.info.plan else None
         before, self.info = self.info, info
@@ -368,19 +368,19 @@ class RunFolder:
         return (line.result() for _, line in sorted_lines([self], by_deal=True))
 
     def split(self, records: Iterable[GameRecord]) -> list[tuple[RunFolder, list[GameRecord]]]:
-        """These records by the runs that they are of."""
+        """Return these records grouped by run."""
         return [(self, list(records))]
 
     def parts(self) -> Sequence[RunInfo]:
-        """What run.json says of each run that is read here."""
+        """Return the content of run.json of each run that is read here."""
         return [self.info]
 
     def size(self) -> int:
-        """Bytes of all records."""
+        """Return the bytes of all records."""
         return (self.folder / GAMES).stat().st_size
 
     def digest(self) -> str:
-        """The digest of all records as they are now."""
+        """Return the digest of all records, read again."""
         digest = RecordDigest()
         for line in self.lines():
             line.check_sum()
@@ -388,8 +388,8 @@ class RunFolder:
         return digest.text()
 
     def ends_whole(self) -> bool:
-        """Whether games.jsonl ends with the end of a line. Where it does not a match was cut short, or, in a run that
-        is complete, somebody has added what other readers take for a record."""
+        """Return whether games.jsonl ends with a line break. If not, a match was being written, or something was added
+        to a complete run that other programs may read as a record."""
         try:
             with (self.folder / GAMES).open("rb") as file:
                 size = file.seek(0, SEEK_END)
@@ -399,7 +399,7 @@ class RunFolder:
             raise StoreError(f"Cannot read {self.folder / GAMES}: {error.strerror or error}.") from error
 
     def record(self, match: str | int) -> GameRecord:
-        """The record of a match, by its id or its place in the schedule."""
+        """Return the record of a match, by its id or its place in the schedule."""
         wanted = str(match)
         first: list[str] = []
         last: deque[str] = deque(maxlen=LISTED // 2)
@@ -415,9 +415,10 @@ class RunFolder:
         raise UnknownName(f"match of {self.folder}", wanted, shown)
 
     def chosen(self, ids: Collection[str]) -> dict[str, GameRecord]:
-        """The records of these matches, as far as they are there, by their ids."""
+        """Return the records of these matches by id, without those that do not exist."""
         found: dict[str, GameRecord] = {}
-        begins = tuple(b'{"id":' + encode(name) + b"," for name in ids)  # as arena writes it: most lines are not read
+        # How Arena writes an id: most lines need not be decoded.
+        begins = tuple(b'{"id":' + encode(name) + b"," for name in ids)
         for line in self.lines():
             if line.data.startswith(begins):
                 record = line.record()
@@ -427,20 +428,20 @@ class RunFolder:
         return found
 
     def notes(self, match: str) -> tuple[DecisionNotes, ...]:
-        """What bots noted in a match. Where it was played twice, for its record was lost, the last time counts."""
+        """Return what bots noted in a match, the last time if it was played again."""
         found: tuple[DecisionNotes, ...] = ()
         for noted in self.all_notes():
             found = noted.notes if noted.match == match else found
         return found
 
     def all_notes(self) -> Iterator[MatchNotes]:
-        """What bots noted, match by match, in file order."""
+        """Yield what bots noted, match by match, in file order."""
         path = self.folder / NOTES
         try:
             with path.open("rb") as lines:
                 for number, line in enumerate(lines, 1):
                     if not line.endswith(b"\n"):
-                        return  # torn: its match has no record, and is played again
+                        return  # incomplete: its match has no record and is played again
                     try:
                         yield _notes_decoder.decode(line)
                     except UNREADABLE as error:
@@ -453,7 +454,7 @@ class RunFolder:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """While it is entered this process, and no other, appends records."""
+        """Lock the folder and open its files, so that records can be appended."""
         with lock(self.folder):
             self._records = RecordFile(self.folder / GAMES, summed=True)
             self.warnings += self._records.warnings
@@ -481,13 +482,13 @@ class RunFolder:
         return self._records.append([each.line for each in played])
 
     def force(self, changes: Sequence[str]) -> None:
-        """Keeps what had changed when the run was continued: its records are not all of the same bots or rules."""
+        """Record what had changed when the run was continued: not all of its records are of the same bots or rules."""
         new = tuple(change for change in changes if change not in self.info.forced)
         if new:
             self._rewrite_info(forced=(*self.info.forced, *new))
 
     def _open_notes(self) -> RecordFile:
-        """There is no file where no bot notes anything."""
+        """Return notes.jsonl, created with the first note."""
         if self._notes is None:
             try:
                 (self.folder / NOTES).touch()
@@ -504,7 +505,7 @@ class RunFolder:
         self._rewrite_info(finished=when, records=records, notes=digest_of_file(self.folder / NOTES))
 
     def extend(self, plan: Plan, **more: object) -> None:
-        """Lets the run go on by a plan that begins with what it has; `more` is what else run.json says of it then."""
+        """Replace the plan by one that begins with the matches of the run; `more` has other fields of run.json."""
         with lock(self.folder):
             if RunFolder.open(self.folder).info != self.info:
                 raise StoreError(f"{self.folder / RUN} was changed by another process just now; try again.")
@@ -516,17 +517,17 @@ class RunFolder:
             self._rewrite_info(plan=plan, finished="", records="", notes="", **more)
 
     def admit(self, plan: Plan, entrants: tuple[BotInfo, ...], files: dict[str, str]) -> None:
-        """Lets more bots play in the era of a league."""
+        """Set the bots that play in an era of a league."""
         if (plan, entrants, files) != (self.info.plan, self.info.entrants, self.info.files):
             self._rewrite_info(plan=plan, entrants=entrants, files=files)
 
     def go_on(self, plan: Plan) -> None:
-        """The same for whoever is writing to it already."""
+        """Replace the plan while this process is writing to the run."""
         self._rewrite_info(plan=plan, finished="", records="", notes="")
 
 
 def find(results: Path, name: str) -> Path:
-    """The folder of a run given by path or by name."""
+    """Return the folder of a run, given by path or by name."""
     for folder in (Path(name), results / name):
         if (folder / RUN).exists():
             return folder
@@ -538,5 +539,5 @@ def find(results: Path, name: str) -> Path:
 
 
 def _is_left_at_start(path: Path) -> bool:
-    """Whether a run that was killed at its very start may have left this file."""
+    """Return whether a run that was killed at its start may have left this file."""
     return path.name == RUN + PART or (path.name == GAMES and path.stat().st_size == 0)

@@ -1,4 +1,4 @@
-"""Play the records of a run again and compare; check that records belong to the run."""
+"""Replay the records of a run and compare; check that records belong to the run."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from harness.runs.setup import configure_run, formats_of, limits_of_run
 from harness.runs.store import NOTES, RUN, RunFolder, digest_of_file, encode
 from harness.runs.verify_bots import BotFindings
 
-# What stands in a run's files and is none of arena's fields: other readers may take it for something.
+# Fields that Arena does not write: other programs may read them.
 
 
 SUM = "sum"
@@ -35,17 +35,17 @@ _decode = msgspec.json.Decoder(GameRecord).decode
 
 
 def extra_fields(run: RunFolder) -> list[str]:
-    """A sentence on each field of run.json that arena has not written, or not so."""
+    """Return a sentence for each field of run.json that Arena does not write."""
     data = (run.folder / RUN).read_bytes()
     return [f"{run.folder / RUN} {what}." for what in _extras(data, run.info)]
 
 
 def extras_of_line(line: RecordLine, record: GameRecord | None = None) -> list[str]:
-    """The same for a line of games.jsonl; `record` is what was read in it, if it could be."""
+    """Return the same for a line of games.jsonl; `record` is its record, if it could be decoded."""
     try:
         record = record or _decode(line.data)
     except UNREADABLE:
-        return []  # told elsewhere
+        return []  # reported as a damaged line
     if with_sum(encode(record)) == line.data:
         return []
     return [f"{line.path}, line {line.number}, {what}." for what in _extras(line.data, record, SUM)]
@@ -76,7 +76,7 @@ def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _unknown(raw: Any, read: object, where: str) -> Iterator[str]:
-    """The names in what was read that are none of its struct's, with where they stand."""
+    """Yield the names of fields that the struct does not have, with their path."""
     if isinstance(read, Struct) and isinstance(raw, dict):
         fields = dict(zip(read.__struct_encode_fields__, read.__struct_fields__, strict=True))
         for name, value in raw.items():
@@ -89,34 +89,34 @@ def _unknown(raw: Any, read: object, where: str) -> Iterator[str]:
             yield from _unknown(part, whole, where)
 
 
-# All records of a run, looked at once: is each as arena writes it, and one of the schedule's?
+# One pass over all records: is each as Arena writes it, and does the schedule contain it?
 
 
 class RecordCheck:
-    """What one pass over the records finds. Memory is needed for what does not fit, and for nothing else."""
+    """What one pass over the records finds. Only what does not fit is held in memory."""
 
     def __init__(self, run: RunFolder, expected: Callable[[], Iterable[MatchSpec]]) -> None:
-        """`expected` gives the schedule, in the order of its places, as often as it is asked."""
+        """`expected` returns the schedule in order, each time that it is called."""
         self.run, self._expected = run, expected
         self._diff = ScheduleDiff(expected())
         self._digest = RecordDigest()
         self._failures: Counter[str] = Counter()
         self._out: dict[str, str] = {}
-        """Who is disqualified in some match, with the first one."""
+        """Disqualified bots, each with the first match in which it is out."""
         self._unfit: list[GameRecord] = []
         self.strangers: list[GameRecord] = []
         """Records that the schedule has not, or not so."""
         self.damaged: list[str] = []
-        """A sentence on each line that cannot be read."""
+        """A sentence for each damaged line."""
         self.extras: list[str] = []
-        """A sentence on each field that no arena writes."""
+        """A sentence for each field that Arena does not write."""
         self.records = self.taken = 0
-        """Records, and faults in them."""
+        """Numbers of records and of faults."""
         self.hashed, self.size = sha256(), 0
-        """What was read, byte by byte."""
+        """SHA-256 and size of what was read, for the cache."""
 
     def fitting(self, seen: Callable[[GameRecord], None]) -> Iterator[tuple[int, GameRecord]]:
-        """The records that are of the schedule, each with how many were read before it; `seen` is shown all."""
+        """Yield the records that are in the schedule, each with the number of records before it; `seen` gets all."""
         for line in self.run.lines():
             self.hashed.update(line.data + b"\n")
             self.size = line.end
@@ -149,7 +149,7 @@ class RecordCheck:
                 self._failures[name] += 1
 
     def _tell_strangers(self) -> None:
-        """A record that came a second time is none."""
+        """Find records that are not in the schedule; a repeated record is in it."""
         places = {record.index for record in self._unfit}
         due = {spec.index: spec for spec in self._expected() if spec.index in places}
         self.strangers = [
@@ -157,50 +157,50 @@ class RecordCheck:
         ]
 
     def missing(self) -> Iterator[MatchSpec]:
-        """The matches that have no record, not even one that does not fit."""
+        """Return the matches without any record, not even one that does not fit."""
         there = {record.id for record in self._unfit}
         return (spec for spec in self._diff.missing() if spec.id not in there)
 
     def twice(self) -> Iterator[str]:
-        """Matches that have more than one record."""
+        """Return the matches that have more than one record."""
         ids = {record.id for record in self._unfit}
         times = Counter(result.id for result in self.run.results([]) if result.id in ids) if ids else {}
         return (name for name, often in times.items() if often > 1)
 
     def digest(self) -> str:
-        """The digest of all records; empty if there are some that cannot be read."""
+        """Return the digest of all records, "" if a line is damaged."""
         return "" if self.damaged else self._digest.text()
 
     def disqualified_unduly(self) -> Iterator[str]:
-        """A sentence on each bot that is out in some match, and has not failed as often as that takes."""
+        """Yield a sentence for each bot that is disqualified in a match with too few faults for it."""
         most = self.run.info.limits.get("max_faults", 0)
         for name, match in self._out.items():
             failures = self._failures[name]
             if not isinstance(most, int) or not 0 < most <= failures:
-                rule = f"at {most} faults a bot is out" if most else "nobody is disqualified in this run"
+                rule = f"at {most} faults a bot is out" if most else "no bot is disqualified in this run"
                 yield f"{name} is disqualified in {match} with {failures} faults in all: {rule}."
 
 
-# That all records of a run were looked at and fit: remembered, so that a sample can be played again at once.
+# The result of a full check is cached, so that a later check of a sample is quick.
 
 
 NAME = "verified"
 
 
 class Verified:
-    """What a check of a run found where everything fitted, as long as no byte of run.json and games.jsonl changes."""
+    """The result of a check without problems, valid as long as run.json and games.jsonl do not change."""
 
     def __init__(self, run: RunFolder, schedule: Schedule) -> None:
         self.run = run
         self.records = self.taken = 0
         self.tables: dict[str, str] | None = None
-        """The digests of the tables that the records give, by their names; None if they are not known."""
+        """Digests of the tables that follow from the records, by file name; None if unknown."""
         # What a plugin's format says may change with the plugin.
         self._bundled = schedule.format is FORMATS.get(schedule.plan.format)
         self._checked: RecordCheck | None = None
 
     def recall(self) -> bool:
-        """Whether all records are known to fit; then the fields say what was found."""
+        """Return whether a check is cached; then the fields have its result."""
         found = load_cached(self.run, NAME, self._about()) if self._bundled else None
         if found is None:
             return False
@@ -208,49 +208,50 @@ class Verified:
         return True
 
     def take(self, check: RecordCheck) -> None:
-        """All records were looked at, and fit."""
+        """Store a check without problems."""
         self._checked = check
 
     def keep(self, tables: dict[str, str]) -> None:
-        """Remembers the check, if one was made, together with the digests of the tables that the records give."""
+        """Cache the check, if one was made, with the digests of the tables that follow from the records."""
         check = self._checked
         if check is not None and self._bundled:
             state = (check.records, check.taken, tables)
             save_cached(self.run, NAME, state, check.hashed.digest(), check.size, self._about())
 
     def _about(self) -> bytes:
-        """What run.json is now."""
+        """Return the digest of run.json."""
         return sha256((self.run.folder / RUN).read_bytes()).digest()
 
 
-# Checks a run: every record is as it was written, is played again, belongs to the schedule, and none is missing.
+# The check of a run: every record is as it was written, replays to the same result and is in the schedule; none is
+# missing.
 
 
 @dataclass(slots=True)
 class Findings:
-    """What a check of a run found."""
+    """The result of checking a run."""
 
     records: int = 0
     replayed: int = 0
     every: int = 1
-    """One in so many records is looked at closely; all, or a sample that is evenly spread."""
+    """One in this many records is replayed: all, or an evenly spread sample."""
     finished: bool = True
-    """Whether the run says of itself that it is complete."""
+    """Whether run.json says that the run is complete."""
     missing: list[str] = field(default_factory=list)
-    """Matches of the schedule that have no record."""
+    """Matches of the schedule without a record."""
     problems: list[str] = field(default_factory=list)
     broken: set[str] = field(default_factory=set)
-    """Matches whose records do not fit."""
+    """Matches whose records are wrong."""
     taken: int = 0
-    """Faults that are taken as they are recorded: the rules cannot tell whether a bot had them, only the bots can."""
+    """Faults that are accepted as recorded: only the bots, not the rules, can show whether they happened."""
     bots: BotFindings | None = None
-    """What the bots say, if they were asked."""
+    """The result of asking the bots again, if that was done."""
     verified: Verified | None = field(default=None, repr=False, compare=False)
-    """What is remembered of a check of the same files."""
+    """The cached check of the same files."""
 
     @property
     def fine(self) -> bool:
-        """Whether the run is complete and all of it fits."""
+        """Whether the run is complete and has no problems."""
         fits = self.finished and not self.missing and not self.problems
         return fits and (self.bots is None or self.bots.fine)
 
@@ -258,7 +259,7 @@ class Findings:
 def check_run(
     run: RunFolder, registry: Registry, sample: int | None = None, step: Callable[[], None] = lambda: None
 ) -> Findings:
-    """Plays the records of a run again (every so many of them if a sample will do) and compares."""
+    """Replay the records of a run, or a sample of them, and return what was found."""
     games = configure_run(run, registry)
     schedule = Schedule(run.info.plan, formats_of(run, registry))
     found = Findings(finished=bool(run.info.finished), verified=(verified := Verified(run, schedule)))
@@ -285,7 +286,7 @@ def check_run(
 
 
 def _look_at_some(run: RunFolder, every: int, step: Callable[[], None], replay: Callable[[GameRecord], None]) -> None:
-    """Plays a sample of records again that are, all of them, known to be the schedule's."""
+    """Replay a sample of records that are known to be in the schedule."""
     for line in run.lines():
         step()
         if not (line.number - 1) % every:
@@ -301,7 +302,7 @@ def _look_at_all(
     replay: Callable[[GameRecord], None],
     noted: set[str],
 ) -> list[str]:
-    """Looks at every record, and plays those again that are to be; a sentence on each field that no arena writes."""
+    """Check every record and replay the sample; return a sentence for each field that Arena does not write."""
     led = schedule.led_by(_looked_at(run, schedule))[0] if schedule.adaptive else None
     count = schedule.count() or 0 if led is None else len(led)
     found.every = max(1, count // sample) if sample else 1
@@ -334,12 +335,12 @@ def _look_at_all(
 
 
 def _looked_at(run: RunFolder, schedule: Schedule) -> Iterator[GameRecord]:
-    """As much of the records as the format of the run looks at."""
+    """Return the records, with actions if the format of the run needs them."""
     return run.records([]) if schedule.format.reads_actions else run.results([])
 
 
 def _unfit_limits(run: RunFolder) -> Iterator[str]:
-    """What run.json has among the limits that is no limit, or could be none."""
+    """Yield a sentence for each limit of run.json that is unknown or invalid."""
     unknown = sorted(run.info.limits.keys() - set(BotLimits.__struct_fields__))
     yield from (f"{run.folder / RUN} has a limit {name!r} that no arena writes." for name in unknown)
     try:
@@ -349,7 +350,7 @@ def _unfit_limits(run: RunFolder) -> Iterator[str]:
 
 
 def _noted(run: RunFolder) -> set[str]:
-    """The matches in which bots have noted something, as far as that can be read."""
+    """Return the matches with notes, as far as they can be read."""
     found: set[str] = set()
     with suppress(StoreError):
         found.update(noted.match for noted in run.all_notes())
@@ -357,7 +358,7 @@ def _noted(run: RunFolder) -> set[str]:
 
 
 def _unfit_notes(run: RunFolder, without_record: Collection[str]) -> list[str]:
-    """What is wrong with the notes of bots."""
+    """Return what is wrong with the notes of bots."""
     path = run.folder / NOTES
     try:
         found = [
@@ -373,12 +374,13 @@ def _unfit_notes(run: RunFolder, without_record: Collection[str]) -> list[str]:
 
 
 def _unfit(run: RunFolder, check: RecordCheck, astray: bool) -> list[str]:
-    """What is wrong with the records together. `astray`: earlier ones are missing that the format goes by."""
+    """Return what is wrong with the records together; `astray`: earlier ones are missing, on which the schedule
+    depends."""
     found = [f"{name} is there twice." for name in check.twice()]
     if check.strangers and astray:
         found.append(
             f"{len(check.strangers)} records come after those that are missing: whether they belong to the schedule "
-            f"cannot be told."
+            f"cannot be determined."
         )
     else:
         found += [f"{record.id} is not what the schedule of this run has under that id." for record in check.strangers]
@@ -391,7 +393,7 @@ def _unfit(run: RunFolder, check: RecordCheck, astray: bool) -> list[str]:
 
 
 def differences(one: RunFolder, other: RunFolder) -> list[str]:
-    """Where the records of two runs differ, timing and file order aside."""
+    """Return where the records of two runs differ, except for timing and file order."""
     first = {record.id: _plain_digest(record) for record in one.records([])}
     found = []
     for record in other.records([]):
@@ -404,5 +406,5 @@ def differences(one: RunFolder, other: RunFolder) -> list[str]:
 
 
 def _plain_digest(record: GameRecord) -> bytes:
-    """What must be the same in every play of the match, in few bytes."""
+    """Return a digest of what must be the same each time the match is played."""
     return sha256(encode(record.without_timing())).digest()

@@ -243,7 +243,7 @@ def test_a_disqualification_that_nobody_earned_is_found():
     faults = (Fault(0, "disqualified", 0, "disqualified after 1 fault"),)
     write_records(FOLDER, [replace(first, faults=faults, ranks=ranks_with_faults(first.scores, faults)), *others])
     said = arena("verify", "a", code=1).stdout
-    assert f"{first.seats[0]} is disqualified in {first.id} with 0 faults in all: nobody is disqualified" in said
+    assert f"{first.seats[0]} is disqualified in {first.id} with 0 faults in all: no bot is disqualified" in said
 
 
 def test_bots_that_are_not_repeatable_or_not_there_are_named():

@@ -274,7 +274,7 @@ def test_a_system_without_fork_plays_in_one_process(monkeypatch):
     assert isinstance(base.choose_executor(roster, limits, None), SerialExecutor)
     with pytest.raises(UsageError, match="--workers 0"):
         base.choose_executor(roster, limits, 2)
-    with pytest.raises(UsageError, match="processes of their own"):
+    with pytest.raises(UsageError, match="sandboxed bots need"):
         base.choose_executor(roster, replace(limits, isolate="on"), 0)
 
 
