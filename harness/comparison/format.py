@@ -112,10 +112,11 @@ def check(game: GamePlan, plan: Plan) -> None:
     if question.luck and question.way == "gauntlet":
         raise UsageError(
             "Luck can be taken out where the two bots meet on deals of their own or exchange seats, not in the way "
-            "gauntlet: leave out --luck-adjusted, or choose auto, pairs or own-deals."
+            "gauntlet: choose auto, pairs or own-deals.",
+            fix="compare-luck",
         )
     if not SequentialTest(question).units_allowed:
-        raise UsageError("A deal that is played twice takes 2 matches: --most (of a tournament --deals) must be 2.")
+        raise UsageError("A deal that is played twice takes 2 matches: at least 2 must be allowed.", fix="compare-most")
 
 
 def verdicts(

@@ -466,7 +466,7 @@ def check(game: GamePlan, plan: Plan) -> None:
     """Refuse a gauntlet without a candidate, or with too small a field."""
     field, candidates = sides(game, plan)
     if not plan.candidates:
-        raise UsageError("A gauntlet is about one or more candidates; name them with --candidate.")
+        raise UsageError("A gauntlet needs one or more candidates.", fix="candidates")
     if not candidates:
         raise UsageError(f"None of the candidates ({', '.join(plan.candidates)}) plays {game.name}.")
     if len(field) < game.players - 1:

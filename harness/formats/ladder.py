@@ -352,7 +352,7 @@ def check(game: GamePlan, plan: Plan) -> None:
     sure, most = plan.number("until-separated"), plan.whole("max-matches")
     newcomer = plan.settings["goal"] == "newcomer"
     if newcomer and not plan.candidates:
-        raise UsageError("A ladder with the goal newcomer places one or more candidates; name them with --candidate.")
+        raise UsageError("A ladder with the goal newcomer needs one or more candidates.", fix="candidates")
     if newcomer and not sides(game, plan)[1]:
         raise UsageError(f"None of the candidates ({', '.join(plan.candidates)}) plays {game.name}.")
     if plan.candidates and not newcomer:

@@ -108,7 +108,7 @@ def test_a_limit_below_one_duplicate_set_is_refused() -> None:
 
 
 def test_candidates_and_the_goal_newcomer_go_together() -> None:
-    with pytest.raises(UsageError, match="name them with --candidate"):
+    with pytest.raises(UsageError, match="goal newcomer needs one or more candidates"):
         scheduled(plan(4, 2, "ladder", goal="newcomer"))
     with pytest.raises(UsageError, match="for the goal newcomer only, not for order"):
         scheduled(of_games((game(4, 2),), 1, 1, "ladder", ("bot00",)))
