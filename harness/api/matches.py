@@ -27,7 +27,7 @@ from harness.match.replay import Position, narrate_match, positions, stream
 from harness.match.stdio import printing_to_stderr
 from harness.output.progress import Debugger
 from harness.output.tables import grid_text
-from harness.output.text import tell_confinement
+from harness.output.text import warn_about_isolation
 from harness.plugins.registry import Registry
 from harness.runs.request import SAFE_BITS, BotLike, RunRequest, draw_seed
 from harness.runs.setup import installed
@@ -49,7 +49,7 @@ def ask_bot(
 ) -> Asked:
     """Asks a bot, wherever it runs, and ends what it has started."""
     asked = registry.entrant(bot)
-    tell_confinement({asked.name: asked}, isolate)
+    warn_about_isolation({asked.name: asked}, isolate)
     roster = isolated(Roster({game.name: game}, {asked.name: asked}), BotLimits(move_time, isolate=isolate))
     [entrant] = roster.entrants.values()
     if debugger is not None and entrant.isolated:
@@ -215,7 +215,7 @@ def play_match(
             raise UsageError(f"{entrant.name} does not play {rules.title}.")
         if by_name[entrant.name].bot is not entrant.bot:
             raise UsageError(f"Two different bots are called {entrant.name}: give one of them another name.")
-    tell_confinement(by_name, isolate)
+    warn_about_isolation(by_name, isolate)
     roster = isolated(Roster({game: rules}, by_name), BotLimits(move_time, memory=0, isolate=isolate))
     names = [entrant.name for entrant in entrants]
     spec = MatchSpec.single(

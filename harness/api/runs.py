@@ -28,7 +28,7 @@ from harness.output.leaderboard import (
     write_leaderboard,
 )
 from harness.output.matches import MatchTable
-from harness.output.outcome import FormatResults, results_of, unfit_tables, write_outcome
+from harness.output.outcome import FormatResults, results_of, stale_tables, write_outcome
 from harness.output.progress import Progress, at_terminal, play_watched
 from harness.output.tables import Tables, text_of
 from harness.output.text import calls, fault_lines
@@ -281,7 +281,7 @@ class Run:
         classes or functions are given again, as a list; they can be asked with `isolate="off"` alone.
         """
         found = check_run(self._one(), self._registry, sample)
-        found.problems += unfit_tables(self._folder, self._registry.formats, found.verified)
+        found.problems += stale_tables(self._folder, self._registry.formats, found.verified)
         if bots:
             registry = installed_here(isolate)
             for bot in () if isinstance(bots, bool) else bots:

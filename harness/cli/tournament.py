@@ -284,12 +284,12 @@ def _dry_run(request: RunRequest, registry: Registry) -> None:
     from harness.match.stdio import no_breakpoints
     from harness.output.columns import about, duration
     from harness.output.tables import grid_text
-    from harness.output.text import tell_confinement
+    from harness.output.text import warn_about_isolation
     from harness.runs.setup import balance_tables, prepare, report, seconds_per_match
 
     setup = prepare(request, registry)
     workers = max(1, default_workers() if request.workers is None else request.workers)
-    tell_confinement(setup.entrants, request.isolate)
+    warn_about_isolation(setup.entrants, request.isolate)
     total = setup.schedule.count()
     tables = balance_tables(report(setup.schedule))
     click.echo("\n\n".join(f"{table.title}\n\n{grid_text(table)}" for table in tables))

@@ -107,13 +107,13 @@ def command(
 def _check(
     run: RunFolder, registry: Registry, sample: int | None, bots: bool, isolate: str, workers: int | None
 ) -> Findings:
-    from harness.output.outcome import unfit_tables
+    from harness.output.outcome import stale_tables
     from harness.output.progress import Progress, at_terminal
     from harness.runs.verify import check_run
 
     with Progress("verify") as progress:
         found = check_run(run, registry, sample, progress.step)
-    found.problems += unfit_tables(run, registry.formats, found.verified)
+    found.problems += stale_tables(run, registry.formats, found.verified)
     if not bots:
         return found
     from harness.runs.verify_bots import check_bots

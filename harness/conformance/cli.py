@@ -54,7 +54,7 @@ def command(bot: str, games: tuple[str, ...], as_json: bool, **asked: Any) -> No
     """
     from harness.executors.base import CAN_FORK, Roster
     from harness.match.stdio import no_breakpoints
-    from harness.output.text import tell_confinement
+    from harness.output.text import warn_about_isolation
 
     make_ready(None, None)
     alone = None if asked["isolate"] == "auto" else asked["isolate"]
@@ -69,7 +69,7 @@ def command(bot: str, games: tuple[str, ...], as_json: bool, **asked: Any) -> No
     reports: dict[str, BotReport] = {}
     with redirect_stdout(sys.stderr), no_breakpoints():  # bots must not print to stdout or read from stdin
         for place in places:
-            tell_confinement(roster.entrants, place)
+            warn_about_isolation(roster.entrants, place)
             note(f"Checking {entrant.name} {PLACES[place]} ...")
             reports[place] = _check(roster, {**asked, "isolate": place}, games)
     _show(reports, as_json)

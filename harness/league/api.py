@@ -25,7 +25,7 @@ from harness.league.standings import (
 from harness.league.verify import LeagueFindings, check_league
 from harness.output.progress import at_terminal
 from harness.output.tables import Tables
-from harness.output.text import tell_confinement
+from harness.output.text import warn_about_isolation
 from harness.plugins.entrants import BotEntry
 from harness.plugins.registry import Registry
 from harness.runs.monitor import Workload
@@ -163,7 +163,7 @@ def play_league(
             new = {name: one for name, one in entrants.items() if name not in reported}
             reported.update(new)
             progress.clear()
-            tell_confinement(new, request.isolate, quiet, here=not request.cluster)
+            warn_about_isolation(new, request.isolate, quiet, here=not request.cluster)
 
         def report_change(entry: BotEvent) -> None:
             progress.print_line(f"{entry.name} {entry.notice or entry.what}.")

@@ -1,4 +1,4 @@
-"""Leaderboards as tables, in every format, with sentences that summarise them."""
+"""Tables made from leaderboards, the sentences that summarise them, and the files beside the records."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ from harness.ratings.overall import Overall, overall
 from harness.runs.standings import boards_of
 from harness.runs.store import RunFolder, write_derived
 
-# More tables: who finishes ahead of whom, where that is a surprise, and what a seat is worth.
+# Tables about pairs of bots, and about seats.
 
 
 MAX_BOTS = 40
-"""A table of more bots by as many is read by nobody."""
+"""A larger table of all pairs would be unreadable."""
 MAX_SURPRISES = 15
 PAIRS_LEGEND = (
     "How often, in percent, the bot of the line finishes ahead of the bot whose number stands at the top; a tie is one "
@@ -50,7 +50,7 @@ SURPRISES_LEGEND = (
 
 
 def pairwise_table(board: Leaderboard) -> Table:
-    """How often each bot finishes ahead of each other; a tie is half of one. Of a large field only the surprises."""
+    """Return how often each bot finishes ahead of each other; a tie is one half. Of a large field, the surprises."""
     evidence = board.ratings.evidence
     lines = [standing.line for standing in board.standings]
     rows: list[Fields] = []
@@ -73,7 +73,7 @@ def pairwise_table(board: Leaderboard) -> Table:
 
 @dataclass(frozen=True, slots=True)
 class Surprise:
-    """Two bots and how they fare against each other, the one that does better than expected first."""
+    """The results of two bots against each other; the one that does better than expected is first."""
 
     bot: str
     against: str
@@ -81,20 +81,20 @@ class Surprise:
     ahead: float
     expected: float
     exponent: float
-    """How hard that is to come by through luck: Hoeffding's exponent for all deals together."""
+    """How unlikely that is by luck: Hoeffding's exponent for all deals together."""
     luck: float
-    """An upper bound for the chance that luck alone makes any pair of the table differ so much."""
+    """Upper bound for the probability that luck alone makes any pair of the table differ by as much."""
 
 
 def surprises(board: Leaderboard) -> list[Surprise]:
-    """All pairs that met, the most surprising first."""
+    """Return all pairs that met, the most surprising first."""
     return sorted(_surprises(board), key=lambda one: (-round(one.exponent, 9), one.bot, one.against))
 
 
 def _surprises(board: Leaderboard) -> Iterator[Surprise]:
     evidence = board.ratings.evidence
     pairs = list(combinations(board.standings, 2))
-    # Matches of one deal have their luck in common, and two bots meet once in each of its rotations.
+    # Matches of one deal share their luck, and two bots meet once in each of its rotations: count deals, not matches.
     seats = sum(one.line.matches for one in board.standings)
     rotations = max(1, round(seats / max(1, board.ratings.matches)))
     for one, other in pairs:
@@ -111,13 +111,13 @@ def _surprises(board: Leaderboard) -> Iterator[Surprise]:
 
 
 def divergence(seen: float, expected: float) -> float:
-    """How hard it is for means of `expected` to look like `seen`: Hoeffding's exponent, for values from 0 to 1."""
+    """Return Hoeffding's exponent for a mean of `seen` where `expected` is true, for values from 0 to 1."""
     parts = ((seen, expected), (1 - seen, 1 - expected))
     return sum(part * log(part / max(whole, 1e-12)) for part, whole in parts if part > 0)
 
 
 def surprises_table(board: Leaderboard) -> Table:
-    """The pairs whose results differ most from what the strengths of the two let expect."""
+    """Return the pairs whose results differ most from what their strengths predict."""
     found = surprises(board)
     rows: list[Fields] = [
         {
@@ -152,9 +152,9 @@ def _chance(chance: float) -> str:
 
 
 def alpha_rank_table(board: Leaderboard) -> Table:
-    """How much of the time each bot would be played if bots that finish ahead took over: for fields without an order.
+    """Return the alpha-rank: how often each bot would be played if bots that finish ahead took over.
 
-    It has no lines where some bots never met.
+    It is for fields without an order. It has no lines if some bots never met.
     """
     shares = board.alpha_rank()
     notes = [] if shares is not None else ["Not everybody has met everybody: there is no table of all pairs to go by."]
@@ -171,7 +171,7 @@ def alpha_rank_table(board: Leaderboard) -> Table:
 
 
 def seats_table(board: Leaderboard) -> Table:
-    """What each seat is worth: the seat advantage of the game."""
+    """Return the seat advantage of the game."""
     rows: list[Fields] = []
     cells = []
     for (players, seat), sums in board.ratings.evidence.seat_sums().items():
@@ -192,27 +192,28 @@ def seats_table(board: Leaderboard) -> Table:
     return Table(board.title, head, cells, rows, legend=legend)
 
 
-# What a table says in plain sentences: who won, by how much, how sure that is, and who failed.
+# Sentences that summarise a table.
 
 
 POWER = 0.8
-"""How likely it is that so many deals will do as are said to."""
+"""Probability that the number of deals in the advice is enough."""
 MAX_TIMES = 20
-"""A run of so many times the deals is nothing to be promised."""
+"""Advice to play more than this many times the deals would be useless."""
 WRONG = f"such claims are wrong in at most {round(100 * (1 - LEVEL))} of 100 runs"
 MAX_NAMED = 3
 """Bots that a sentence names; the others are counted."""
 
 
 def summary(board: Leaderboard) -> list[str]:
-    """Who won, by how much and how sure that is, and who failed: never more than is claimed."""
+    """Return sentences about who won, by how much and how sure that is, and who failed. They claim no more than the
+    table."""
     sentences = [_winner(board)] if len(board.standings) > 1 else []
     failed = [(one.line.bot, one.line.faults, one.line.matches) for one in board.standings if one.line.faults]
     return [*sentences, *faults_sentence(failed)]
 
 
 def overall_summary(overall: Overall) -> list[str]:
-    """The same over several games, about those who play them all."""
+    """Return sentences about the bots that play all games."""
     ranked = [line for line in overall.lines if line.place is not None]
     sentences = []
     if len(ranked) > 1:
@@ -225,7 +226,7 @@ def overall_summary(overall: Overall) -> list[str]:
 
 
 def faults_sentence(failed: Sequence[tuple[str, int, int]]) -> list[str]:
-    """Who failed how often, most often first; nothing if nobody did."""
+    """Return who failed how often, most often first; nothing without faults."""
     if not failed:
         return []
     worst = sorted(failed, key=lambda one: (-one[1], one[0]))
@@ -260,7 +261,7 @@ def _winner(board: Leaderboard) -> str:
 
 
 def _more_deals(board: Leaderboard) -> str:
-    """How many more deals would tell the first two apart: only where what was seen is enough to say so."""
+    """Return advice on how many deals would separate the first two bots, if the results allow an estimate."""
     found = board.fit
     first, second = board.standings[:2]
     met = board.ratings.evidence.have_met(first.line.number, second.line.number)
@@ -279,7 +280,7 @@ def _more_deals(board: Leaderboard) -> str:
 
 
 def share(interval: Interval | None) -> str:
-    """`"71% (64% to 78%)"`, `"100% (at least 94%)"`."""
+    """Return a share with its interval: `"71% (64% to 78%)"`, `"100% (at least 94%)"`."""
     if interval is None:
         return "an unknown share"
     value, low, high = interval
@@ -294,7 +295,7 @@ def share(interval: Interval | None) -> str:
 
 
 def sureness(chance: float) -> str:
-    """Never 100%: nothing that was measured is certain."""
+    """Return a probability, but never 100%: nothing that was measured is certain."""
     return "more than 99.9%" if chance > 0.999 else f"{chance:.1%}" if chance > 0.99 else f"{chance:.0%}"
 
 
@@ -319,7 +320,7 @@ def _short(bot: str) -> str:
     return short(bot, 30)
 
 
-# Several games in one table: the places of each bot, game by game, and the order of those who play them all.
+# One table over several games.
 
 
 OVERALL = "overall"
@@ -329,20 +330,20 @@ OVERALL_LEGEND = "ahead, overall: the mean of the games, each with the same weig
 
 
 def overall_tables(boards: Sequence[Leaderboard]) -> list[Table]:
-    """The table over several games; none if there is but one."""
+    """Return the table over several games; none if there is only one."""
     found = overall(boards)
     return [] if found is None else [overall_table(found)]
 
 
-def worth_showing(boards: Sequence[Leaderboard]) -> list[Table]:
-    """The same, unless fewer than two bots play every game: then it only says again what the games' tables say."""
+def overall_if_several(boards: Sequence[Leaderboard]) -> list[Table]:
+    """Return the table over several games if at least two bots play them all; else it would repeat the others."""
     found = overall(boards)
     ranked = [] if found is None else [line for line in found.lines if line.place is not None]
     return overall_tables(boards) if len(ranked) > 1 else []
 
 
 def overall_table(found: Overall) -> Table:
-    """A line for each bot: its place among those who play every game, and its place in each game."""
+    """Return a line for each bot: its place among those that play every game, and its place in each game."""
     rows: list[Fields] = []
     cells: list[list[object]] = []
     votes = {one.bot: one.place for one in found.voted()}
@@ -387,7 +388,7 @@ def overall_table(found: Overall) -> Table:
     )  # fmt: skip
 
 
-# Leaderboards as tables, for people and for the files beside the records.
+# Leaderboards.
 
 
 FILES = {"md": "github", "json": "json", "csv": "csv"}
@@ -417,27 +418,27 @@ def leaderboard_table(
 
 
 def write_leaderboard(run: RunFolder) -> list[Leaderboard]:
-    """Rates all records and writes the leaderboard beside them; the leaderboards, one for each game."""
+    """Rate all records and write the leaderboard beside them; return the leaderboard of each game."""
     boards = boards_of(run)
     write_derived(run.folder, leaderboard_files(boards, run.info.entrants))
     return boards
 
 
 def leaderboard_files(boards: Sequence[Leaderboard], entrants: Sequence[BotInfo] = ()) -> dict[str, bytes]:
-    """What is written beside the records: names of files, and what is in each.
+    """Return the files that are written beside the records, by name.
 
-    They have all columns and plain numbers: what they hold depends on the records, and on teams and authors of
-    entrants, not on a screen, nor on the games that are installed.
+    They have all columns and plain numbers: they depend on the records and on the teams and authors of entrants, not
+    on a screen nor on the installed games, so that `arena verify` can compare them byte by byte.
     """
     tables = [leaderboard_table(board, entrants=entrants) for board in boards]
-    over = worth_showing(boards)
+    over = overall_if_several(boards)
     return {
         f"leaderboard.{ending}": text_of(tables if ending == "csv" else [*tables, *over], table_format).encode() + b"\n"
         for ending, table_format in FILES.items()
     }
 
 
-# What people and programs read: tables in every format, files beside the records, pages and sites.
+# Tables by the names that users type.
 
 
 KINDS: dict[str, Callable[[Sequence[Leaderboard]], list[Table]]] = {
@@ -458,17 +459,17 @@ def leaderboard_tables(
     over_all: bool = True,
     entrants: Sequence[BotInfo] = (),
 ) -> list[Table]:
-    """A table for each game with these columns (all by default), scores in words, and a table over all games.
+    """Return a table for each game with these columns (by default all), scores in words, and a table over all games.
 
-    That one has other columns: it is left out where columns are chosen, and of a CSV file.
+    The last one has other columns: it is left out where columns are chosen, and in a CSV file.
     """
     words = scores or {}
     tables = [
         leaderboard_table(board, chosen_columns(columns), words.get(game_of(board)), entrants) for board in boards
     ]
-    return [*tables, *worth_showing(boards)] if over_all and not columns else tables
+    return [*tables, *overall_if_several(boards)] if over_all and not columns else tables
 
 
 def game_of(board: Leaderboard) -> str:
-    """The game that a leaderboard is about: what comes first in its title."""
+    """Return the game of a leaderboard: the first part of its title."""
     return board.title.partition(", ")[0]

@@ -1,4 +1,4 @@
-"""Tables of matches, and a summary of one bot."""
+"""Tables of matches, and the summary of one bot."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ from harness.ratings.trueskill import by_game, by_option, by_players
 from harness.runs.queries import FoundMatches, MatchLine
 from harness.runs.standings import rating_set_of
 
-# A list of matches for people: who played, how it ended, what happened.
+# A list of matches: who played, how it ended, what happened.
 
 
 HEADERS = ("match", "seats and scores", "what happened", "decisions")
 TIE = "\N{NO-BREAK SPACE}"
-"""Keeps a score beside its bot."""
+"""Keeps a score in the same line as its bot."""
 NUMBER_AND_UNIT = 2
-NARROWEST = 16
+MIN_WRAPPED_CHARS = 16
 """Characters of a column that is wrapped, at least."""
 
 
 class MatchTable(tuple[MatchLine, ...]):
-    """Matches that were asked for: shown as a table. `total` is how many fit, also those past the limit."""
+    """Matches that fit a query, shown as a table. `total` also counts those beyond the limit."""
 
     total: int
     scores: Mapping[str, ScoreText]
 
     def __new__(cls, found: FoundMatches, scores: Mapping[str, ScoreText] | None = None) -> MatchTable:
-        """The table of what was found, with scores in the words of those games that are given."""
+        """Make the table of what was found, with scores in the words of the given games."""
         table = super().__new__(cls, found)
         table.total, table.scores = found.total, scores or {}
         return table
@@ -50,7 +50,7 @@ class MatchTable(tuple[MatchLine, ...]):
         return grid_text(Table("matches", columns("text", *HEADERS), cells), "html")
 
     def text(self) -> str:
-        """The table, as wide as the terminal, or 80 columns where there is none."""
+        """Return the table, as wide as the terminal, or 80 columns wide without one."""
         cells = [_cells(line, self.scores.get(line.game, str)) for line in self]
         seats, happened = _widths(cells, screen_width())
         rows = [(match, _wrap(sat, seats), _wrap(said, happened), count) for match, sat, said, count in cells]
@@ -58,62 +58,62 @@ class MatchTable(tuple[MatchLine, ...]):
 
 
 def remark(shown: int, total: int) -> str:
-    """What a list of so many matches does not show."""
+    """Return a sentence about matches that are not shown."""
     if not total:
         return "No match fits."
     return f"{total - shown:,} more of {total:,} are beyond the limit." if shown < total else ""
 
 
 def _cells(line: MatchLine, score_text: ScoreText) -> tuple[str, str, str, str]:
-    told = (score_text(score).replace(" ", TIE) for score in line.scores)
-    seats = ", ".join(f"{bot}{TIE}{score}" for bot, score in zip(line.seats, told, strict=True))
+    scores = (score_text(score).replace(" ", TIE) for score in line.scores)
+    seats = ", ".join(f"{bot}{TIE}{score}" for bot, score in zip(line.seats, scores, strict=True))
     return line.match, seats, what_happened(line, score_text), str(line.decisions)
 
 
 def what_happened(line: MatchLine, score_text: ScoreText = str) -> str:
-    """Who won by how much, and who failed. Where a score has several parts there is no single margin."""
+    """Return who won by how much, and who failed. There is no margin where a score has several parts."""
     winners = line.winners
     if len(winners) == len(line.seats):
-        told = "shared by all" if len(winners) > 1 else "played alone"
+        text = "shared by all" if len(winners) > 1 else "played alone"
     elif len(winners) > 1:
-        told = f"shared by {' and '.join(winners)}"
+        text = f"shared by {' and '.join(winners)}"
     else:
-        told = f"{winners[0]} won"
+        text = f"{winners[0]} won"
         failed = {fault.seat for fault in line.faults}
         fair = sorted((score for seat, score in enumerate(line.scores) if seat not in failed), reverse=True)
         if len(fair) > 1 and len((margin := score_text(fair[0] - fair[1])).split()) <= NUMBER_AND_UNIT:
-            told += f" by {margin}"
+            text += f" by {margin}"
     for fault in line.faults:
-        told += f"; {fault.bot} "
-        told += "disqualified" if fault.kind == "disqualified" else f"failed at {fault.decision}: {fault.cause}"
-    return told
+        text += f"; {fault.bot} "
+        text += "disqualified" if fault.kind == "disqualified" else f"failed at {fault.decision}: {fault.cause}"
+    return text
 
 
 def _widths(cells: list[tuple[str, str, str, str]], width: int) -> tuple[int, int]:
-    """Characters for the two columns of words: what they need, or what is left over."""
+    """Return the widths of the two columns of text: what they need, or a share of the space."""
     match, seats, happened, _ = (max(map(len, column)) for column in zip(HEADERS, *cells, strict=True))
     room = width - match - len(HEADERS[3]) - 2 * len(HEADERS)  # the last column is two wider than its heading
     if seats + happened <= room:
         return seats, happened
     half = room // 2
     seats, happened = min(seats, max(half, room - happened)), min(happened, max(half, room - seats))
-    return max(seats, NARROWEST), max(happened, NARROWEST)
+    return max(seats, MIN_WRAPPED_CHARS), max(happened, MIN_WRAPPED_CHARS)
 
 
 def _wrap(text: str, width: int) -> str:
     return textwrap.fill(text, width, break_on_hyphens=False).replace(TIE, " ")
 
 
-# One bot in a run: everything that the records say about it, as plain data.
+# One bot in a run, as plain data.
 
 
-MOST_FAULTS = 100
-"""A bot that fails in every match need not have them all listed."""
+MAX_FAULTS = 100
+"""Faults that a summary lists."""
 
 
 def bot_summary(records: Iterable[GameRecord], bot: str, plan: Plan | None = None) -> dict[str, object]:
-    """The bot's lines (by game, by number of players, by option), its opponents, its seats and its faults; records come
-    in the order of the schedule."""
+    """Return the lines of a bot (by game, by number of players, by option), its opponents, seats and faults. Records
+    must come in schedule order."""
     rating_sets = {
         name: rating_set_of(plan, by, whole=False) if plan else RatingSet(by)
         for name, by in (("games", by_game), ("players", by_players), ("options", by_option))
@@ -153,7 +153,7 @@ def bot_summary(records: Iterable[GameRecord], bot: str, plan: Plan | None = Non
             }
             for (game, players, seat), (matches, ahead, score) in sorted(seats.items())
         ],
-        "faults": faults[:MOST_FAULTS],
+        "faults": faults[:MAX_FAULTS],
     }
 
 

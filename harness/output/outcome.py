@@ -1,4 +1,4 @@
-"""The results that a format has of its own: as text, as brackets, as files."""
+"""The results of a format itself, beside the leaderboard: as text, as brackets, as files."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Node = tuple[int, int]
 
 
 def bracket_text(rounds: Sequence[BracketRound], width: int) -> str:
-    """The bracket in lines of at most `width` characters; names that are wider than that stay whole."""
+    """Return the bracket in lines of at most `width` characters; longer names are not cut."""
     if not rounds:
         return ""
     for drawing in (_Tree(rounds).lines() if is_tree(rounds) else [], _columns(rounds)):
@@ -50,13 +50,13 @@ def bracket_text(rounds: Sequence[BracketRound], width: int) -> str:
 
 
 def is_tree(rounds: Sequence[BracketRound]) -> bool:
-    """Whether of every table but the last one goes on, so that lines can lead from each to the next."""
+    """Return whether one bot advances from every table but the last, so that lines can connect the tables."""
     played = rounds[:-1]
     return all(sum(entry.through is True for entry in table) == 1 for each in played for table in each.tables)
 
 
 class BracketPlaces:
-    """Where everything of a bracket that is a tree stands: a row for each bot of each round."""
+    """The layout of a bracket that is a tree: a row for each bot of each round."""
 
     def __init__(self, rounds: Sequence[BracketRound]) -> None:
         self.rounds = rounds
@@ -75,7 +75,7 @@ class BracketPlaces:
             self._place_bot(number, entry.bot)
 
     def _place_bot(self, number: int, bot: str) -> None:
-        """Gives a row to a bot of a round: that of the table it comes from, or of itself the round before."""
+        """Assign a row to a bot of a round: the row of the table it comes from, or its row in the round before."""
         if number == 0:
             self.rows[0][bot], self.next_row = self.next_row, self.next_row + 1
             return
@@ -88,12 +88,12 @@ class BracketPlaces:
         self.rows[number][bot] = self.row_of((number - 1, table))
 
     def row_of(self, node: Node) -> int:
-        """The row in which the winner of a table stands in the next round."""
+        """Return the row of the winner of a table in the next round."""
         rows = self.rows_of(node)
         return (rows[0] + rows[-1] + 1) // 2
 
     def rows_of(self, node: Node) -> list[int]:
-        """The rows of those who sit at a table."""
+        """Return the rows of the bots at a table."""
         number, table = node
         return sorted(self.rows[number][entry.bot] for entry in self.rounds[number].tables[table])
 
@@ -103,7 +103,7 @@ class _Tree:
         self.rounds, self.places = rounds, BracketPlaces(rounds)
 
     def lines(self) -> list[str]:
-        """A header, then a line for each row."""
+        """Return a header and a line for each row."""
         columns: list[list[str]] = []
         for number, each in enumerate(self.rounds):
             columns += [self._names(number, each), self._joints(number, each)]
@@ -162,7 +162,7 @@ def _points(entry: BracketEntry, each: BracketRound) -> str:
 
 
 def _columns(rounds: Sequence[BracketRound]) -> list[str]:
-    """A column for each round, with its tables below each other; arrows mark who goes on."""
+    """Return a column for each round, with its tables below each other; arrows mark bots that advance."""
     columns = []
     for each in rounds:
         entries = [entry for table in each.tables for entry in table]
@@ -186,7 +186,7 @@ def _marked(entry: BracketEntry, each: BracketRound, name: int, figure: int) -> 
 
 
 def _lists(rounds: Sequence[BracketRound], width: int) -> list[str]:
-    """Round by round, a line or more for each table; who stands before the bar goes on."""
+    """Return lines for each table, round by round; bots before the bar advance."""
     lines: list[str] = []
     for each in rounds:
         count = f"{len(each.tables)} table{'s' * (len(each.tables) > 1)}"
@@ -213,7 +213,7 @@ def _wrapped(text: str, width: int, indent: str) -> list[str]:
     )  # fmt: skip
 
 
-# A format's own result for people and programs: its tables, its bracket, its sentences, in every table format.
+# Tables, bracket and sentences of a format, in every table format.
 
 
 WIDE = 160
@@ -223,12 +223,12 @@ MARKUP = ("html", "unsafehtml")
 DATA = ("csv", "json", "tsv")
 """Formats for programs: one table to a stream."""
 NOT_DRAWN = ("csv", "tsv", "jira", "textile", "mediawiki", "moinmoin", "youtrack", "asciidoc", "rst")
-"""Formats in which a drawing would be torn; those of LaTeX, too. A bracket is a table there."""
+"""Formats that break drawings, like those of LaTeX: there a bracket is a table."""
 BRACKET = "bracket"
 
 
 class FormatResults(Mapping[str, Outcome]):
-    """What the format of a run says of each game: shown as tables, and found by the game's name."""
+    """The outcome of each game by its name, shown as tables."""
 
     def __init__(self, outcomes: Mapping[str, Outcome], format_name: str) -> None:
         self._outcomes, self.format = dict(outcomes), format_name
@@ -245,21 +245,21 @@ class FormatResults(Mapping[str, Outcome]):
         return len(self._outcomes)
 
     def only(self, game: str | None) -> FormatResults:
-        """Those of one game, or all."""
+        """Return the outcome of one game, or of all."""
         kept = {name: one for name, one in self.items() if game in (None, name)}
         return FormatResults(kept, self.format)
 
     @property
     def has_results(self) -> bool:
-        """Whether the format has more to show than sentences."""
+        """Whether there is more to show than sentences."""
         return any(outcome.has_results for outcome in self.values())
 
     def fields(self) -> dict[str, Fields]:
-        """The same for programs: game -> standing, note, what is open, tables and bracket."""
+        """Return the outcomes as plain data: game -> standing, note, what is open, tables and bracket."""
         return {game: outcome_fields(outcome) for game, outcome in self.items()}
 
     def text(self, table_format: str = "simple", width: int | None = None, notes: bool = True) -> str:
-        """Everything in one of the table formats; `width` is that of the terminal unless it is given."""
+        """Return everything in one of the table formats; `width` is by default that of the terminal."""
         return outcome_text(self, table_format, width, notes)
 
     def __repr__(self) -> str:
@@ -270,7 +270,7 @@ class FormatResults(Mapping[str, Outcome]):
 
 
 def outcome_fields(outcome: Outcome) -> Fields:
-    """An outcome as plain data."""
+    """Return an outcome as plain data."""
     return {
         "standing": list(outcome.standing),
         "note": outcome.note,
@@ -281,7 +281,7 @@ def outcome_fields(outcome: Outcome) -> Fields:
 
 
 def outcome_text(results: FormatResults, table_format: str, width: int | None = None, notes: bool = True) -> str:
-    """The results of all games in one of FORMATS; `notes` leaves out the closing sentences if False."""
+    """Return the results of all games in one of FORMATS, with closing sentences unless `notes` is False."""
     if table_format not in FORMATS:
         raise UnknownName("table format", table_format, FORMATS)
     if table_format == "json":
@@ -291,22 +291,22 @@ def outcome_text(results: FormatResults, table_format: str, width: int | None = 
         return text_of([table for game, one in results.items() for table in data_tables(game, one)], table_format)
     if width is None:
         width = screen_width() if table_format == "simple" else WIDE
-    told = _Text(table_format, width)
+    text = _Text(table_format, width)
     for game, outcome in results.items():
         for table in outcome.tables:
-            told.table(titled(game, table))
+            text.table(titled(game, table))
         if outcome.bracket and drawn:
-            told.drawing(f"{game}: {BRACKET}", bracket_text(outcome.bracket, width))
+            text.drawing(f"{game}: {BRACKET}", bracket_text(outcome.bracket, width))
         elif outcome.bracket:
-            told.table(bracket_table(game, outcome.bracket))
+            text.table(bracket_table(game, outcome.bracket))
         if outcome.open:
-            told.sentence(f"{game}: still open. {outcome.open}")
+            text.sentence(f"{game}: still open. {outcome.open}")
         if outcome.note and notes:
-            told.sentence(f"{game}: {outcome.note}")
+            text.sentence(f"{game}: {outcome.note}")
     for legend in dict.fromkeys(table.legend for one in results.values() for table in one.tables if table.legend):
-        told.sentence(legend)
+        text.sentence(legend)
     nothing = f"A {results.format} has no result of its own: its leaderboard says it all."
-    return "\n\n".join(told.parts) or (nothing if notes else "")
+    return "\n\n".join(text.parts) or (nothing if notes else "")
 
 
 @dataclass
@@ -354,7 +354,7 @@ def bracket_table(game: str, rounds: Iterable[BracketRound]) -> Table:
     return Table(f"{game}: {BRACKET}", head, cells, keys=2)
 
 
-# A format's own result beside the records: outcome.md and outcome.json, derived like the leaderboard.
+# The files outcome.md and outcome.json beside the records, derived like the leaderboard.
 
 
 FILES = {"outcome.md": "github", "outcome.json": "json"}
@@ -362,7 +362,7 @@ FILES = {"outcome.md": "github", "outcome.json": "json"}
 
 
 def results_of(run: RunFolder, formats: Mapping[str, Format]) -> FormatResults:
-    """What the format of a run says of its records, as far as they go."""
+    """Return the outcome of the records of a run, which may be incomplete."""
     if run.several:
         raise UsageError("A format's own result is that of one run: name one, or look at the leaderboard.")
     return _results(run, Schedule(run.info.plan, formats))
@@ -375,7 +375,7 @@ def _results(run: RunFolder, schedule: Schedule) -> FormatResults:
 
 
 def format_results(run: RunFolder, registry: Registry) -> tuple[FormatResults, list[str]]:
-    """What the run's format says itself, and a sentence if it cannot be asked: it may not be installed here."""
+    """Return the outcome of a run, and a sentence if there is none, for example if the format is not installed."""
     if run.several:
         return FormatResults({}, run.info.plan.format), []
     try:
@@ -386,30 +386,30 @@ def format_results(run: RunFolder, registry: Registry) -> tuple[FormatResults, l
 
 
 def write_outcome(run: RunFolder, schedule: Schedule) -> FormatResults:
-    """The format's own result, written beside the records if it has one."""
+    """Write the outcome beside the records, if there is one, and return it."""
     results = _results(run, schedule)
     write_derived(run.folder, outcome_files(results))
     return results
 
 
 def outcome_files(results: FormatResults) -> dict[str, bytes]:
-    """What is written: names of files, and what is in each; nothing for a format that has but a sentence to say."""
+    """Return the files to write, by name; none for a format that has only a sentence."""
     if not results.has_results:
         return {}
     return {name: results.text(table_format).encode() + b"\n" for name, table_format in FILES.items()}
 
 
-# Checks what people read of a run: tables are a function of the records, so they are made again and compared.
+# Checks the tables of a run: they are a function of the records, so they are made again and compared.
 
 
-def unfit_tables(run: RunFolder, formats: Mapping[str, Format], verified: Verified | None = None) -> list[str]:
-    """A sentence for each table beside the records that is not theirs, to the byte: numbers are rounded when they
-    are written, and added up in the order of the schedule. One that is not there is no harm. What is `verified` of the
-    records need not be made again, and is remembered."""
+def stale_tables(run: RunFolder, formats: Mapping[str, Format], verified: Verified | None = None) -> list[str]:
+    """Return a sentence for each table beside the records that differs from what they give. Tables are compared byte by
+    byte: numbers are added up in schedule order and rounded when they are written. A missing table is no problem.
+    Digests in `verified` are not computed again, and new ones are stored there."""
     try:
         tables = _digests(run, formats, verified)
     except StoreError:
-        return []  # what is wrong with the records is told elsewhere
+        return []  # arena verify reports problems of records elsewhere
     other = run.info.arena != VERSION
     why = f" (or arena {shown(run.info.arena)} wrote it otherwise than {VERSION} does)" if other else ""
     found = []
@@ -427,7 +427,7 @@ def unfit_tables(run: RunFolder, formats: Mapping[str, Format], verified: Verifi
 
 
 def _digests(run: RunFolder, formats: Mapping[str, Format], verified: Verified | None) -> dict[str, str]:
-    """The digests of the tables that the records give, by their names."""
+    """Return the digests of the tables that the records give, by file name."""
     known = verified.tables if verified else None
     if known is not None and not any((run.folder / name).exists() for name in FILES if name not in known):
         return known
@@ -442,11 +442,11 @@ def _digests(run: RunFolder, formats: Mapping[str, Format], verified: Verified |
 
 
 def _outcome(run: RunFolder, formats: Mapping[str, Format]) -> dict[str, bytes]:
-    """What the files of the format's own result should hold, if there are any: to follow a format again takes time."""
+    """Return what the outcome files should hold, if there are any: to compute an outcome takes time."""
     if not any((run.folder / name).exists() for name in FILES):
         return {}
     try:
         files = outcome_files(results_of(run, formats))
-    except ArenaError:  # the records lead a format nowhere: they are told elsewhere
+    except ArenaError:  # the format rejects the records; arena verify reports that elsewhere
         return {}
     return dict.fromkeys(FILES, b"") | files

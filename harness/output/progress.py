@@ -1,4 +1,4 @@
-"""What a person sees while a run is played: progress, time left, who leads, Ctrl-C."""
+"""Progress of a run on stderr, Ctrl-C, and debugging of bots at the terminal."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from harness.match.faults import FaultGroups
 from harness.match.stdio import replaced_streams
 from harness.output.columns import about, rate
 from harness.output.tables import progress_width
-from harness.output.text import tell_confinement
+from harness.output.text import warn_about_isolation
 from harness.runs.monitor import RunMonitor, Workload
 from harness.runs.runner import play_run
 from harness.runs.scheduler import Schedule
@@ -154,21 +154,23 @@ class Progress(RunMonitor):
         return self._leaders
 
 
-# The person at the terminal: Ctrl-C, and breakpoint() in bots that play in this process, with progress on stderr.
+# Ctrl-C, and breakpoint() in bots that play in this process.
 
 
 class StopSignal:
-    """Ctrl-C and SIGTERM: the first one ends a run in good order, the second one at once.
+    """Handles Ctrl-C and SIGTERM: the first one ends a run after the current matches, the second one at once.
 
-    While it is entered, `stopped` says whether somebody asked to stop. Outside the main thread nobody can.
+    While it is entered, `stopped` is set by the first signal. Python delivers signals to the main thread only.
     """
 
     def __init__(self, softly: bool = False) -> None:
-        """`softly`: the second one raises KeyboardInterrupt, for a notebook, whose process must go on."""
+        """With `softly` the second signal raises KeyboardInterrupt: the process of a notebook must continue."""
         self.stopped = self.interrupted = self.abandoned = False
         self.softly = softly
         self.audit = self._raise_if_interrupted if softly else None
-        self._err = sys.stderr  # ours: while a bot plays in this process, sys.stderr takes what the bot prints
+        self._err = (
+            sys.stderr
+        )  # kept: while a bot plays in this process, sys.stderr is replaced to capture what it prints
         self._before: dict[int, Any] = {}
 
     def __enter__(self) -> Self:
@@ -182,15 +184,15 @@ class StopSignal:
             signal.signal(number, handler)
 
     def __call__(self) -> bool:
-        """Whether somebody asked to stop."""
+        """Return whether the run should stop."""
         return self.stopped
 
     def abandon(self) -> None:
-        """Stops the run, and the match being played does not count."""
+        """Stop the run without counting the match that is being played."""
         self.stopped = self.abandoned = True
 
     def _raise_if_interrupted(self) -> None:
-        """Ends a match from outside the bot in whose code the interrupt was raised, and which must not be blamed."""
+        """End the match outside the bot in whose code the interrupt was raised: it must not be blamed."""
         if self.interrupted:
             raise KeyboardInterrupt
 
@@ -207,9 +209,9 @@ class StopSignal:
 
 
 class Debugger:
-    """While it is entered, breakpoint() finds stdin, stdout and stderr as they are now, whatever bots get to see.
+    """While it is entered, breakpoint() uses stdin, stdout and stderr as they are now, although bots get others.
 
-    Leaving the debugger is no fault of the bot's: `left` is called, and no further breakpoint() stops.
+    Leaving the debugger is not a fault of the bot: `left` is called, and no further breakpoint() stops.
     """
 
     def __init__(self, entering: Callable[[], None] = lambda: None, left: Callable[[], None] = lambda: None) -> None:
@@ -231,7 +233,7 @@ class Debugger:
             return None
         self._entering()
         sys.stdin, stdout, sys.stderr = self._streams
-        # A table that goes to a file must not get the conversation.
+        # If stdout is a file, it gets tables, not the dialogue with the debugger.
         to_file = stdout is sys.__stdout__ and not os.isatty(1)
         sys.stdout = sys.stderr if to_file else stdout
         if self._before is not sys.__breakpointhook__ or os.environ.get("PYTHONBREAKPOINT"):
@@ -242,7 +244,7 @@ class Debugger:
         return None
 
     def _new(self) -> Any:
-        import pdb
+        import pdb  # takes 20 ms, and is used only at a breakpoint()
 
         debugger = self
 
@@ -252,15 +254,15 @@ class Debugger:
                 debugger.quit = True
                 debugger._left()
 
-        return BotPdb(nosigint=True)  # Ctrl-C stays the run's
+        return BotPdb(nosigint=True)  # Ctrl-C stops the run, not the debugger
 
 
 @contextmanager
 def at_terminal(
     what: str, ahead: Schedule | Workload | int | None, quiet: bool, workers: int | None, softly: bool = False
 ) -> Iterator[tuple[StopSignal, Progress]]:
-    """Progress, Ctrl-C and breakpoint() while bots play what is `ahead`. What they print in this process,
-    if they play there, goes to stderr: stdout is for results."""
+    """Handle progress, Ctrl-C and breakpoint() while bots play what is `ahead`. If they play in this process, what
+    they print goes to stderr: stdout is for results."""
     workload = Workload.of(ahead) if isinstance(ahead, Schedule) else ahead
     here = workers == 0 or not hasattr(os, "fork")
     with (
@@ -272,7 +274,7 @@ def at_terminal(
         yield stop, progress
 
 
-# Plays a run for a person who waits: says who is confined, shows progress, and listens to Ctrl-C.
+# Plays a run for a user at a terminal.
 
 
 def play_watched(
@@ -284,9 +286,9 @@ def play_watched(
     cluster: ClusterChoice = HERE,
     softly: bool = False,
 ) -> tuple[bool, FaultGroups]:
-    """Plays what is missing of a run; whether it is complete now, and the faults of its bots. `softly` is for a
-    notebook, whose process goes on after Ctrl-C."""
-    tell_confinement(setup.entrants, limits.isolate, quiet, run, here=not cluster.address)
+    """Play the missing matches of a run; return whether it is complete, and the faults of its bots. `softly` is for
+    notebooks, whose process continues after Ctrl-C."""
+    warn_about_isolation(setup.entrants, limits.isolate, quiet, run, here=not cluster.address)
     with at_terminal("matches", setup.schedule, quiet, workers, softly) as (stop, progress):
         complete = play_run(run, setup, limits, workers, stop, progress, cluster)
     return complete, progress.faults

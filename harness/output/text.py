@@ -20,43 +20,44 @@ from harness.match.stdio import log_path
 from harness.output.columns import Fields
 from harness.plugins.entrants import Entrant
 from harness.plugins.trust import is_confined
+from harness.runs.setup import kept_otherwise
 from harness.runs.store import LOGS
 
 if TYPE_CHECKING:
     from harness.runs.store import RunFolder
 
 
-# Lines out, lines in: all that a dumb terminal, a pipe or a script must be able to do.
+# Lines out, lines in: no more than a dumb terminal, a pipe or a script can do.
 
 
 NARROW, WIDE = 40, 100
-"""Texts are wrapped to the terminal, within these widths."""
+"""Texts are wrapped to the terminal, within these widths in characters."""
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 class Console:
-    """Where a person reads and types."""
+    """The terminal of a user: prints and reads lines."""
 
     def __init__(self, reads: TextIO, writes: TextIO) -> None:
         self.reads, self.writes = reads, writes
 
     @property
     def width(self) -> int:
-        """Columns that a line may have."""
+        """The maximum length of a line."""
         return max(NARROW, min(WIDE, shutil.get_terminal_size().columns))
 
     def say(self, text: str = "") -> None:
-        """Prints lines as they are."""
+        """Print lines as they are."""
         self._write(text + "\n")
 
     def paragraph(self, text: str, indent: str = "", first: str | None = None) -> None:
-        """Prints one text, wrapped; `first` stands before its first line instead of the indent."""
+        """Print one text, wrapped; `first` precedes its first line instead of the indent."""
         new_match = indent if first is None else first
         self.say(fill(text, self.width - 1, initial_indent=new_match, subsequent_indent=indent))
 
     def listed(self, items: Iterable[str], most_lines: int = 10) -> None:
-        """Prints items one a line; in columns, read downwards, when that would be too many lines."""
+        """Print items one per line, or in columns, to be read downwards, if there are too many."""
         cells = list(items)
         widest = max(map(len, cells), default=0) + 3
         columns = max(1, self.width // widest) if len(cells) > most_lines else 1
@@ -65,50 +66,54 @@ class Console:
             self.say("  " + "".join(cell.ljust(widest) for cell in cells[row::rows]).rstrip())
 
     def ask(self, prompt: str) -> str:
-        """What the person types, stripped; raises EOFError when there is nothing more to come."""
+        """Return what the user types, stripped; raises EOFError at the end of the input."""
         self._write(prompt)
         try:
             line = self.reads.readline()
         except UnicodeDecodeError:
-            return "\ufffd"  # something that matches nothing: the person is asked again
+            return "\ufffd"  # matches no command, so the user is asked again
         if not line:
             raise EOFError
         if not self.reads.isatty():
-            self._write(line if line.endswith("\n") else line + "\n")  # a terminal shows what is typed, a pipe does not
+            self._write(
+                line if line.endswith("\n") else line + "\n"
+            )  # a terminal echoes what is typed, a pipe does not
         return line.strip()
 
     def _write(self, text: str) -> None:
         encoding = self.writes.encoding or "utf-8"
-        shown = _CONTROL.sub("?", text)  # a bot's name must not steer the terminal
+        shown = _CONTROL.sub("?", text)  # names of bots must not control the terminal
         self.writes.write(shown.encode(encoding, "replace").decode(encoding))
         self.writes.flush()
 
 
-# What bots did wrong in a run, in words for the person at the terminal.
+# Faults of a run, for people.
 
 
 IN_FULL = 8
-"""Causes that are told with what the bot said, and with how to see it."""
+"""Causes that are printed with the error message, and with how to see the fault."""
 IN_SHORT = 12
-"""Causes that are named after those."""
+"""Further causes that are printed in one line each."""
 SAID_LINES = 4
-"""How much of a traceback is shown: its last lines."""
+"""Last lines of a traceback that are shown."""
 WIDTH = 79
 
 Hints = Callable[[FaultGroup], list[str]]
-"""What to type to see a fault, line by line."""
+"""Returns what to type to see a fault, line by line."""
 
 
 def fault_lines(faults: FaultGroups, hints: Hints) -> Iterator[str]:
-    """Each bot that failed: how often, by cause, where first, what it said, and how to see it."""
-    told = [f"{bot} {count:,}" for bot, count in faults.by_bot.most_common()]
-    if told:
-        yield from wrapped(f"{counted(faults.total, 'fault')} in {counted(faults.matches, 'match')}: {', '.join(told)}")
+    """Yield lines about each bot that failed: how often, why, where first, its message, and how to see it."""
+    counts = [f"{bot} {count:,}" for bot, count in faults.by_bot.most_common()]
+    if counts:
+        yield from wrapped(
+            f"{counted(faults.total, 'fault')} in {counted(faults.matches, 'match')}: {', '.join(counts)}"
+        )
     for bot, why in faults.disqualified.items():
         lost = f"; it lost {counted(faults.lost[bot], 'match')} without playing" if faults.lost[bot] else ""
         yield from wrapped(f"{bot} was {why}{lost}.")
     groups = faults.groups()
-    # Everybody's most frequent cause in full, before the second one of anybody.
+    # The most frequent cause of each bot comes before the second cause of any bot.
     first = {id(group) for group in {group.bot: group for group in reversed(groups)}.values()}
     groups.sort(key=lambda group: id(group) not in first)
     for group in groups[:IN_FULL]:
@@ -143,20 +148,20 @@ def _place(example: FaultExample) -> str:
 
 
 def counted(number: int, thing: str) -> str:
-    """`"1 fault"`, `"2 faults"`, `"1,000 matches"`."""
+    """Return a number with its noun: `"1 fault"`, `"2 faults"`, `"1,000 matches"`."""
     plural = "" if number == 1 else "es" if thing.endswith("ch") else "s"
     return f"{number:,} {thing}{plural}"
 
 
 def wrapped(text: str, indent: str = "") -> list[str]:
-    """The text in lines that fit a terminal of 80 columns."""
+    """Return the text in lines that fit a terminal of 80 columns."""
     return textwrap.wrap(
         text, WIDTH, initial_indent=indent, subsequent_indent=indent + "  ", break_on_hyphens=False,
     )  # fmt: skip
 
 
 def fault_fields(faults: FaultGroups) -> Fields:
-    """The same for programs."""
+    """Return the faults as plain data."""
     groups = [
         {
             "bot": group.bot,
@@ -174,9 +179,9 @@ def fault_fields(faults: FaultGroups) -> Fields:
 
 
 def commands(run: Path, specs: Mapping[str, str], move_time: float = 0.0) -> Hints:
-    """The commands that show a fault of this run, and put it to a mended bot; `specs` says how to enter each bot.
+    """Return the commands that show a fault of this run and ask a fixed bot again; `specs` says how to enter each bot.
 
-    One that may hang, or end its process, is asked in a process of its own, within the time that the run had.
+    A bot that may hang or end its process is asked in a separate process, within the time limit of the run.
     """
 
     def hints(group: FaultGroup) -> list[str]:
@@ -189,7 +194,7 @@ def commands(run: Path, specs: Mapping[str, str], move_time: float = 0.0) -> Hin
         log = log_path(run / LOGS, group.bot)
         return [
             "the position: " + join(["arena", "replay", str(run), first.match, "--seat", str(first.seat)]),
-            "once mended:  " + join(again),
+            "once fixed:   " + join(again),
             *([f"what it printed: {log}"] if log.exists() else []),
         ]
 
@@ -197,20 +202,20 @@ def commands(run: Path, specs: Mapping[str, str], move_time: float = 0.0) -> Hin
 
 
 def calls(group: FaultGroup) -> list[str]:
-    """The calls that show a fault in a notebook."""
+    """Return the calls that show a fault in a notebook."""
     first = group.first
     return [f"the position: run.replay({first.match!r}).view({first.decision})"]
 
 
-# What whoever runs other people's bots should know before they play: who is confined, and by what.
+# What a user who runs untrusted bots should know before they play.
 
 
 NAMED = 5
-"""Bots that a sentence names; of more it says how many."""
+"""Bots that a sentence names; further ones are counted."""
 
 
 def not_enforced(entrants: Iterable[Entrant], isolate: Isolation) -> list[str]:
-    """A sentence for everything that this machine does not keep confined bots from; none if no bot is confined."""
+    """Return a sentence for each guarantee that this machine cannot enforce; none if no bot is sandboxed."""
     if not any(is_confined(entrant.untrusted, isolate) for entrant in entrants):
         return []
     return list(_lacking())
@@ -218,9 +223,9 @@ def not_enforced(entrants: Iterable[Entrant], isolate: Isolation) -> list[str]:
 
 @cache
 def _lacking() -> tuple[str, ...]:
-    """Found out once a process: a notebook plays one match after the other."""
+    """Probe the machine once per process: a notebook plays one match after the other."""
     try:
-        from harness.isolation.doctor import probe  # the sandbox is loaded only where bots are sandboxed
+        from harness.isolation.doctor import probe  # loads the sandbox, which most runs do not need
 
         found = probe()
     except UsageError as error:
@@ -233,20 +238,20 @@ def _lacking() -> tuple[str, ...]:
 
 
 def mixed_table(entrants: Iterable[Entrant], isolate: Isolation) -> str:
-    """A sentence where confined bots meet bots of arena's own process, which nothing is hidden from; else nothing."""
+    """Return a sentence if sandboxed bots meet bots that play in this process, from which nothing is hidden."""
     known = list(entrants)
     apart = [_with_reason(one) for one in known if is_confined(one.untrusted, isolate)]
     here = [one.name for one in known if not is_confined(one.untrusted, isolate)]
     if not apart or not here:
         return ""
     return (
-        f"Without rights, in processes of their own: {_listed(apart)}. In arena's own process, as your own code: "
-        f"{_listed(here)}; --isolate=on confines all."
+        f"Sandboxed: {_listed(apart)}. Trusted like your own code, in Arena's process: {_listed(here)}; "
+        "--isolate=on sandboxes all."
     )
 
 
 def _with_reason(entrant: Entrant) -> str:
-    """Of a file, why it is a stranger's: its user may think that it is his own."""
+    """Return the name of a bot, and for a file why it is untrusted: the user may think that it is trusted."""
     why = f" ({entrant.untrusted})" if entrant.untrusted and entrant.sources else ""
     return entrant.name + why
 
@@ -256,23 +261,23 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(names[:NAMED]) + more
 
 
-# Says on stderr, before anybody plays, who is confined and what this machine does not enforce.
+# Warnings on stderr before a run: which bots are sandboxed, and what this machine does not enforce.
 
 
-def tell_confinement(
+def warn_about_isolation(
     entrants: Mapping[str, Entrant],
     isolate: Isolation,
     quiet: bool = False,
     run: RunFolder | None = None,
     here: bool = True,
 ) -> None:
-    """Everything that is not enforced, and that bots of a `run` are confined otherwise than it says, every time; and,
-    unless quiet, that strangers' and trusted bots meet. If they do not play `here`, nodes say what they enforce."""
+    """Warn about guarantees that are not enforced, and if bots of a `run` are isolated differently than it says; unless
+    quiet, say which bots are sandboxed if not all are. If bots do not play `here`, nodes report their own."""
     if isolate == "off" or (isolate == "auto" and not any(entrant.untrusted for entrant in entrants.values())):
         return
-    from harness.runs.setup import kept_otherwise
-
-    for sentence in not_enforced(entrants.values(), isolate) if here and isolate != "strict" else ():  # which refuses
+    for sentence in (
+        not_enforced(entrants.values(), isolate) if here and isolate != "strict" else ()
+    ):  # strict refuses to run
         _say(f"Warning: {sentence}")
     otherwise = kept_otherwise(run, isolate, entrants.values()) if run else ""
     if otherwise:

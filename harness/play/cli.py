@@ -63,10 +63,10 @@ def command(**asked: Any) -> None:
     arena play --resume evening
     """
     from harness.match.stdio import no_breakpoints
-    from harness.output.text import Console, tell_confinement
+    from harness.output.text import Console, warn_about_isolation
 
     saved, adviser = _resumed(asked) if asked["resume"] else _new(asked)
-    tell_confinement(saved.opponents, saved.isolate, run=saved.run)
+    warn_about_isolation(saved.opponents, saved.isolate, run=saved.run)
     for warning in saved.run.warnings:
         note(f"Warning: {warning}")
     console = Console(sys.stdin, sys.stdout)

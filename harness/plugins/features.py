@@ -1,8 +1,8 @@
 """What Arena can do, by name: commands, executors and formats, each with the object that does it.
 
-A feature is a package of its own that the rest of harness does not import: this table brings it in. Objects are named
-as text and loaded when they are used, so that a command loads only what it needs; this file itself imports nothing
-that takes time, because `arena --help` reads it.
+A feature is a package that the core does not import: this table brings it in. Objects are named as text and loaded when
+they are used, so that a command loads only what it needs. This file imports nothing that takes time, because
+`arena --help` reads it.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ COMMANDS = {
     "play": Command("harness.play.cli:command", "Play against bots at this terminal."),
     "replay": Command("harness.cli.replay:command", "Step through a match, or print it."),
     "report": Command("harness.report.cli:report_command", "Make one HTML page of a run: tables, charts, replays."),
-    "serve": Command("harness.serve.cli:command", "Show a run, or all of them, in a browser while it goes on."),
+    "serve": Command("harness.serve.cli:command", "Show a run, or all of them, in a browser while it is played."),
     "sign": Command("harness.cli.sign:command", "Vouch for a run with a key, so that others can check it."),
     "tournament": Command("harness.cli.tournament:command", "Let bots play against each other and rate them."),
     "verify": Command("harness.cli.verify:command", "Play the records of a run again and compare."),

@@ -1,6 +1,6 @@
-"""A listener that posts events as JSON to a web address of one's own. It sends no seed, no deal and no moves.
+"""A listener that posts events as JSON to a web address. It sends no seed, no deal and no moves.
 
-It is called in the thread of a listener, so all waiting happens there: the run knows nothing of it.
+It is called in the thread of a listener, so waiting for the server does not delay the run.
 """
 
 from __future__ import annotations
@@ -26,32 +26,31 @@ from harness.plugins.hooks import LeagueChange, LeagueStatus, RunStatus, hookimp
 
 ADDRESS, SECRET, EVENTS = "ARENA_WEBHOOK", "ARENA_WEBHOOK_SECRET", "ARENA_WEBHOOK_EVENTS"
 """The environment variables."""
-KNOWN = ("run-started", "match-finished", "fault", "run-finished", "league-changed")
-BY_DEFAULT = ("run-started", "fault", "run-finished", "league-changed")
-TIMEOUT = 3.0
-"""Seconds for an answer."""
-WAITS = (0.5, 1.5)
-"""Seconds before each further try."""
-TRY_AGAIN = (408, 425, 429)
-"""Refusals that may pass, beside what goes wrong at the other end (500 and more)."""
-LONGEST = 500
-"""Characters of what a bot said."""
-
-LONGEST_REASON = 100
-"""Characters of what a server says that are told."""
+EVENT_NAMES = ("run-started", "match-finished", "fault", "run-finished", "league-changed")
+DEFAULT_EVENTS = ("run-started", "fault", "run-finished", "league-changed")
+TIMEOUT_S = 3.0
+"""Time for an answer."""
+RETRY_WAITS_S = (0.5, 1.5)
+"""Time before each retry."""
+RETRIED_STATUSES = (408, 425, 429)
+"""Refusals that may be temporary, besides errors of the server (500 and above)."""
+MAX_DETAIL_CHARS = 500
+"""Characters of a bot's error message that are sent."""
+MAX_REASON_CHARS = 100
+"""Characters of a server's answer that are printed."""
 
 
 class Webhook:
-    """Posts what happens. A message that fails for now is tried again a little later; one that is refused is not. After
-    one was given up the next ones have one try each, until one gets through."""
+    """Posts events. A message that fails temporarily is tried again a little later; one that is refused is not. After
+    one was given up, the next ones have one try each until one is delivered."""
 
     def __init__(
         self,
         address: str,
         secret: str = "",
-        events: Sequence[str] = BY_DEFAULT,
-        timeout: float = TIMEOUT,
-        waits: Sequence[float] = WAITS,
+        events: Sequence[str] = DEFAULT_EVENTS,
+        timeout: float = TIMEOUT_S,
+        waits: Sequence[float] = RETRY_WAITS_S,
     ) -> None:
         self._address, self._secret, self._events = address, secret.encode(), tuple(events)
         self._timeout, self._waits, self._opener = timeout, waits, _opener(address)
@@ -61,58 +60,57 @@ class Webhook:
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> Webhook:
-        """The one that environment variables ask for; raises UsageError for what cannot be."""
+        """Return the webhook that environment variables describe; raises UsageError if they are invalid."""
         address = environment[ADDRESS].strip()
         _check_address(address)
         asked = [word for word in environment.get(EVENTS, "").replace(",", " ").split() if word]
         for word in asked:
-            if word not in KNOWN:
-                raise UnknownName(f"event in {EVENTS}:", word, KNOWN)
-        return cls(address, environment.get(SECRET, ""), asked or BY_DEFAULT)
+            if word not in EVENT_NAMES:
+                raise UnknownName(f"event in {EVENTS}:", word, EVENT_NAMES)
+        return cls(address, environment.get(SECRET, ""), asked or DEFAULT_EVENTS)
 
     def __dir__(self) -> list[str]:
-        """The hooks of the events that are wanted: a plugin is asked for its hooks in this way, and of what it has no
-        hook for it is not told."""
+        """Return the hooks of the chosen events: pluggy finds hooks by `dir`, so the others are not called."""
         return [f"arena_{event.replace('-', '_')}" for event in self._events] + ["arena_events_ended"]
 
     @hookimpl
     def arena_run_started(self, run: RunStatus) -> None:
-        """Posts that a run begins."""
+        """Post that a run starts."""
         self._post("run-started", run=_run(run))
 
     @hookimpl
     def arena_match_finished(self, run: RunStatus, record: GameRecord) -> None:
-        """Posts how a match ended."""
+        """Post how a match ended."""
         self._post("match-finished", run=_run(run), match=_match(record))
 
     @hookimpl
     def arena_fault(self, run: RunStatus, record: GameRecord, fault: Fault) -> None:
-        """Posts that a bot failed."""
+        """Post a fault."""
         self._post("fault", run=_run(run), match=_match(record), fault=_fault(record, fault))
 
     @hookimpl
     def arena_run_finished(self, run: RunStatus) -> None:
-        """Posts that a run is over."""
+        """Post that a run is over."""
         self._post("run-finished", run=_run(run))
 
     @hookimpl
     def arena_league_changed(self, league: LeagueStatus, change: LeagueChange) -> None:
-        """Posts that something changed in a league."""
-        told = {name: value for name, value in msgspec.structs.asdict(league).items() if name != "folder"}
-        self._post("league-changed", league=told, change=msgspec.structs.asdict(change))
+        """Post a change of a league."""
+        status = {name: value for name, value in msgspec.structs.asdict(league).items() if name != "folder"}
+        self._post("league-changed", league=status, change=msgspec.structs.asdict(change))
 
     @hookimpl
     def arena_events_ended(self) -> str | None:
-        """What could not be delivered, in a sentence."""
+        """Return a sentence about messages that could not be delivered."""
         if not self._failed:
             return None
         total = self._sent + self._failed
         what = f"{self._failed:,} of {total:,} message{'' if total == 1 else 's'}"
-        return f"{what} could not be delivered to {_place(self._address)} ({ADDRESS}): {self._reason}."
+        return f"{what} could not be delivered to {_origin(self._address)} ({ADDRESS}): {self._reason}."
 
-    def _post(self, event: str, **told: Any) -> None:
+    def _post(self, event: str, **content: Any) -> None:
         at = datetime.now(UTC).isoformat(timespec="seconds")
-        message = {"event": event, "id": uuid4().hex, "at": at, **told}
+        message = {"event": event, "id": uuid4().hex, "at": at, **content}
         request = self._request(event, msgspec.json.encode(message))
         waits = () if self._down else self._waits
         for wait in (*waits, None):
@@ -134,13 +132,16 @@ class Webhook:
         return Request(self._address, body, headers)  # noqa: S310 - only http and https get here
 
     def _try(self, request: Request) -> tuple[str, bool]:
-        """Why the message was not delivered, empty if it was; and whether it may be another time."""
+        """Return why the message was not delivered, empty if it was, and whether a retry may help."""
         try:
             with self._opener.open(request, timeout=self._timeout):
                 return "", False
         except HTTPError as error:
             error.close()
-            return f"it answered {error.code} {_plain(error.reason)}", error.code >= 500 or error.code in TRY_AGAIN
+            return (
+                f"it answered {error.code} {_plain(error.reason)}",
+                error.code >= 500 or error.code in RETRIED_STATUSES,
+            )
         except URLError as error:
             return _cause(error.reason), True
         except (OSError, HTTPException, ValueError) as error:
@@ -148,14 +149,14 @@ class Webhook:
 
 
 class _NoRedirects(HTTPRedirectHandler):
-    """A message that is sent on would lose what is in it."""
+    """Follows no redirects: urllib would repeat the request without its body."""
 
     def redirect_request(self, *_redirect: Any) -> None:
-        """Takes the answer for what it is: not delivered."""
+        """Return nothing, so that a redirect counts as an error."""
 
 
 def _opener(address: str) -> OpenerDirector:
-    """What sends messages: by way of a proxy if the environment has one, but not to this machine."""
+    """Return what sends messages: through the proxy of the environment, except to this machine."""
     return build_opener(_NoRedirects, *([ProxyHandler({})] if _is_here(address) else []))
 
 
@@ -179,15 +180,15 @@ def _check_address(address: str) -> None:
         raise UsageError(f"{ADDRESS} has a name or a password in it, which is not sent: sign with {SECRET} instead.")
 
 
-def _place(address: str) -> str:
-    """An address without what may be a secret: who knows the path of a webhook can post to it."""
+def _origin(address: str) -> str:
+    """Return the address without its path, which is often the secret of a webhook."""
     parts = urlsplit(address)
     return f"{parts.scheme}://{parts.netloc}"
 
 
 def _plain(text: object) -> str:
-    """What a server says, for a terminal: short, and nothing that it would act upon."""
-    return "".join(letter if letter.isprintable() else "?" for letter in str(text)[:LONGEST_REASON])
+    """Return the answer of a server for a terminal: short, without control characters."""
+    return "".join(letter if letter.isprintable() else "?" for letter in str(text)[:MAX_REASON_CHARS])
 
 
 def _cause(error: object) -> str:
@@ -202,7 +203,7 @@ def _run(run: RunStatus) -> dict[str, object]:
 
 
 def _match(record: GameRecord) -> dict[str, object]:
-    """A record without what its deal could be known by."""
+    """Return a record without anything that identifies its deal."""
     return {
         "id": record.id,
         "game": record.game,
@@ -221,5 +222,5 @@ def _fault(record: GameRecord, fault: Fault) -> dict[str, object]:
         "kind": fault.kind,
         "decision": fault.decision,
         "phase": fault.phase,
-        "said": fault.detail.strip().rpartition("\n")[2][:LONGEST],
+        "said": fault.detail.strip().rpartition("\n")[2][:MAX_DETAIL_CHARS],
     }

@@ -202,7 +202,7 @@ def test_asking_about_a_bot_that_hangs_or_dies_has_an_end():
         "    def choose(self, view, actions):\n        if view.town == 1: os._exit(3)\n        return actions[0]\n"
     )
     said = arena("tournament", "--game", "el-paso", "--bot", "bad.py", "--bot", "random", "--deals", 1, "--name", "a")
-    [command] = [line for line in said.stderr.splitlines() if "once mended:" in line]
-    words = command.split("once mended:")[1].split()
+    [command] = [line for line in said.stderr.splitlines() if "once fixed:" in line]
+    words = command.split("once fixed:")[1].split()
     assert words[-2:] == ["--isolate", "on"]
     assert "its process ended: exit code 3" in arena(*words[1:], code=1).stdout

@@ -66,10 +66,10 @@ def test_its_messages_have_the_fields_that_are_sent(shown):
 def test_it_names_every_hook_event_and_variable_and_says_the_limits():
     page = " ".join(PAGE.read_text(encoding="utf-8").split())  # sentences go over several lines
     assert [name for name in hooks.LISTENING if f"`{name}(" not in page] == []
-    assert [name for name in webhook.KNOWN if f"`{name}`" not in page] == []
+    assert [name for name in webhook.EVENT_NAMES if f"`{name}`" not in page] == []
     assert [name for name in (webhook.ADDRESS, webhook.SECRET, webhook.EVENTS) if f"| `{name}` |" not in page] == []
-    assert f"At most {hooks.MOST_WAITING:,} matches" in page
-    assert f"{hooks.GRACE:.0f} seconds to catch up" in page
-    assert f"within {webhook.TIMEOUT:.0f} seconds" in page
-    assert webhook.WAITS == (0.5, 1.5) and "half a second and a second and a half later" in page
-    assert set(map(int, re.findall(r"\b4\d\d\b", page))) == set(webhook.TRY_AGAIN)
+    assert f"At most {hooks.MAX_QUEUED:,} matches" in page
+    assert f"{hooks.GRACE_S:.0f} seconds to catch up" in page
+    assert f"within {webhook.TIMEOUT_S:.0f} seconds" in page
+    assert webhook.RETRY_WAITS_S == (0.5, 1.5) and "half a second and a second and a half later" in page
+    assert set(map(int, re.findall(r"\b4\d\d\b", page))) == set(webhook.RETRIED_STATUSES)

@@ -92,15 +92,12 @@ def test_one_line_says_that_strangers_and_trusted_bots_meet_and_the_run_keeps_wh
     said = arena(*GAME, "--bot", "theirs.py", "--bot", "random", "--name", "a", "--strict").stderr
     assert not hasattr(harness, "marked_by")
     told = " ".join(said.split())
-    assert (
-        "Without rights, in processes of their own: mine (everybody may write to theirs.py). In arena's own process"
-        in told
-    )
+    assert "Sandboxed: mine (everybody may write to theirs.py). Trusted like your own code, in Arena's process" in told
     assert limits("a")["isolate"] == "auto"
-    assert "Without rights" not in arena(*GAME, "--bot", "theirs.py", "--bot", "random", "--name", "b", "-q").stderr
-    assert "Without rights" not in arena(*GAME, "--bot", "skittish", "--bot", "random", "--name", "c").stderr
+    assert "Sandboxed: " not in arena(*GAME, "--bot", "theirs.py", "--bot", "random", "--name", "b", "-q").stderr
+    assert "Sandboxed: " not in arena(*GAME, "--bot", "skittish", "--bot", "random", "--name", "c").stderr
     assert "leave that as it is" in arena("tournament", "--resume", "a", "--isolate=off", code=2).stderr
-    assert "Without rights" in arena("tournament", "--resume", "a", "--workers", 0).stderr
+    assert "Sandboxed: " in arena("tournament", "--resume", "a", "--workers", 0).stderr
     assert not hasattr(harness, "marked_by")
 
 
@@ -119,7 +116,7 @@ def test_a_file_of_a_run_and_a_call_from_python_say_it_alike(here, capsys):
     match.ask("theirs.py", seat=0)
     harness.compare("theirs.py", "random", games="el-paso", most=1, workers=0)
     assert not hasattr(harness, "marked_by")
-    assert "Without rights" in capsys.readouterr().err
+    assert "Sandboxed: " in capsys.readouterr().err
     with pytest.raises(UsageError, match="Choose from: auto, off, on, strict"):
         harness.play_match("el-paso", ["own/mine.py", "random"], isolate="maybe")
 

@@ -151,19 +151,19 @@ def test_a_hook_that_hangs_holds_nobody_up(stuck):
         listeners.match_finished(RUN, record("ab", (1, 2), index=n))
     wait_for(lambda: len(notebook.heard) == 5, "the other one to hear everything")
     [problem] = listeners.close()
-    assert problem == "The plugin pack-1 was still busy in the end: 5 events were not heard."
+    assert problem == "The plugin pack-1 was still busy at the end: 5 events were not delivered."
     assert notebook.words() == ["match"] * 5
 
 
 def test_a_slow_listener_hears_of_no_more_than_may_wait(stuck, monkeypatch):
-    monkeypatch.setattr(listeners_module, "MOST_WAITING", 10)
+    monkeypatch.setattr(listeners_module, "MAX_QUEUED", 10)
     listeners = listening(stuck)
     for n in range(30):
         listeners.match_finished(RUN, record("ab", (1, 2), index=n))
     listeners.run_finished(RUN)
     stuck.release.set()
     [problem] = listeners.close()
-    assert "pack-1 was too slow: " in problem and "more than 10 were waiting" in problem
+    assert "pack-1 was too slow: " in problem and "more than 10 were queued" in problem
     assert stuck.words() == ["finished"]  # what is rare is always told
 
 
@@ -274,7 +274,7 @@ def test_who_wants_to_leave_at_once_waits_for_no_listener(heard, stuck, monkeypa
     def interrupted(*_args):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(listeners_module, "GRACE", 600.0)
+    monkeypatch.setattr(listeners_module, "GRACE_S", 600.0)
     monkeypatch.setattr(runner.RunEvents, "run_finished", interrupted)
     heard(stuck)
     with within(60), pytest.raises(KeyboardInterrupt):

@@ -14,7 +14,7 @@ from harness import Fault, LeagueChange, LeagueStatus, RunStatus, UsageError
 from harness.plugins import hooks as listeners_module
 from harness.plugins import registry as plugins
 from harness.plugins.hooks import ListenerPlugin, Listeners
-from harness.plugins.webhook import BY_DEFAULT, KNOWN, Webhook
+from harness.plugins.webhook import DEFAULT_EVENTS, EVENT_NAMES, Webhook
 from tests.ratings.simulate import record
 from tests.support.cli import arena
 from tests.support.hook_server import CLOSE, HANG, hook_server
@@ -27,7 +27,7 @@ RUN = RunStatus(
 FAILED = record("ab", (1, 2), seed=SEED, faults=(Fault(1, "exception", 4, "Traceback\n  x.py\nValueError: oops"),))
 
 
-def post(address, *, events=KNOWN, matches=1, **how):
+def post(address, *, events=EVENT_NAMES, matches=1, **how):
     """Has a webhook hear of a short run; what it says in the end."""
     listeners = Listeners([ListenerPlugin("webhook", Webhook(address, events=events, **how))])
     listeners.run_started(RUN)
@@ -69,7 +69,7 @@ def test_every_event_is_a_message_of_its_own():
 
 def test_matches_are_posted_only_if_they_are_asked_for():
     with hook_server() as server:
-        post(server.address, events=BY_DEFAULT)
+        post(server.address, events=DEFAULT_EVENTS)
     assert "match-finished" not in [one["event"] for one in told(server)]
 
 
@@ -136,7 +136,7 @@ def test_a_server_that_does_not_answer_in_time_is_given_up():
 
 @pytest.mark.parametrize("answer", [HANG, 500, 403, CLOSE])
 def test_no_run_waits_for_its_webhook(monkeypatch, answer):
-    monkeypatch.setattr(listeners_module, "GRACE", 0.3)
+    monkeypatch.setattr(listeners_module, "GRACE_S", 0.3)
     with hook_server(answer) as server:
         monkeypatch.setenv("ARENA_WEBHOOK", server.address)
         monkeypatch.setenv("ARENA_WEBHOOK_EVENTS", "run-started match-finished,run-finished")

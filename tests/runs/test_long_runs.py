@@ -18,7 +18,7 @@ from harness.core.errors import StoreError
 from harness.core.records import Fault
 from harness.executors.serial import SerialExecutor
 from harness.output.leaderboard import leaderboard_files, write_leaderboard
-from harness.output.outcome import unfit_tables
+from harness.output.outcome import stale_tables
 from harness.plugins.registry import load
 from harness.report.facts import STATE, facts_of, gather
 from harness.runs import cache, reader
@@ -139,7 +139,7 @@ def test_every_byte_that_is_changed_is_found_although_the_run_is_remembered(run)
     write_leaderboard(run)
     registry, rng, path = load(), random.Random(3), run.folder / GAMES
     fine = check_run(run, registry, 10)
-    assert not [*fine.problems, *unfit_tables(run, registry.formats, fine.verified)]
+    assert not [*fine.problems, *stale_tables(run, registry.formats, fine.verified)]
     assert sorted(path.suffix for path in memories()) == [".ratings", ".verified"]
     setup, whole = restore(run, registry), path.read_bytes()
     for _ in range(25):
@@ -162,7 +162,7 @@ def test_a_remembered_check_plays_its_sample_again_and_looks_at_what_is_not_reme
 
     def checked(sample):
         found = check_run(RunFolder.open(run.folder), registry, sample)
-        return found, unfit_tables(run, registry.formats, found.verified)
+        return found, stale_tables(run, registry.formats, found.verified)
 
     first, _ = checked(10)
     with monkeypatch.context() as patch:
@@ -190,7 +190,7 @@ def test_a_memory_that_is_torn_changed_or_anothers_is_as_if_it_were_not_there(ru
 
     write_leaderboard(run)
     expected = read()
-    unfit_tables(run, registry.formats, check_run(run, registry, 10).verified)
+    stale_tables(run, registry.formats, check_run(run, registry, 10).verified)
     [memory] = [path for path in memories() if path.suffix == f".{name}"]
     whole, rng = memory.read_bytes(), random.Random(5)
     flipped = [bytearray(whole) for _ in range(8)]
