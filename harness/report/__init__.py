@@ -1,4 +1,4 @@
-"""Pages to look at: one page for a run, and a site of many runs."""
+"""HTML pages: the report of one run, and a site of many runs."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from harness.plugins.registry import Registry
 from harness.runs.setup import installed_games
 from harness.runs.store import RunFolder, write_whole
 
-# Bots whose matches a page leaves out: they cheated, or should not have been there.
+# Bots whose matches a page leaves out, for example because they cheated.
 
 
 def check_left_out(runs: Sequence[RunFolder], names: Iterable[str]) -> None:
-    """Raises UnknownName for a bot that is in none of these runs."""
+    """Raise UnknownName for a bot that is in none of these runs."""
     entered = {entrant.name for run in runs for entrant in run.info.entrants}
     for name in names:
         if name not in entered:
@@ -29,19 +29,19 @@ def check_left_out(runs: Sequence[RunFolder], names: Iterable[str]) -> None:
 
 
 def left_out_of(run: RunFolder, names: Iterable[str]) -> tuple[str, ...]:
-    """Those of these bots that are in the run."""
+    """Return those of these bots that are in the run."""
     entered = {entrant.name for entrant in run.info.entrants}
     return tuple(name for name in dict.fromkeys(names) if name in entered)
 
 
 def without_bots(names: Sequence[str]) -> Callable[[GameRecord], bool]:
-    """Whether a match is one in which none of these bots played."""
+    """Return a test for matches in which none of these bots played."""
     gone = frozenset(names)
     return lambda record: gone.isdisjoint(record.seats)
 
 
 def left_out_sentence(names: Sequence[str], matches: int, left_out: int) -> str:
-    """What a reader must know of a page that leaves matches out."""
+    """Return the sentence about left-out matches for a page."""
     named = ", ".join(short(name, 30) for name in names)
     return f"All matches of {named} are left out: {left_out:,} of {matches + left_out:,}."
 
@@ -50,21 +50,21 @@ NEEDED = ("jinja2", "markupsafe", "matplotlib")
 
 
 class PageParts(NamedTuple):
-    """A run to be published, and what its page is made of."""
+    """A run to be published, and the parts of its page."""
 
     run: RunFolder
     games: dict[str, Game[Any]]
     results: FormatResults
-    """The format's own; of a run of which matches are left out there is none."""
+    """The outcome of the format; empty if matches are left out."""
     problems: list[str]
-    """What is wrong with these."""
+    """Problems with these, in sentences."""
     without: tuple[str, ...]
     formats: Mapping[str, Format]
 
 
 @contextmanager
 def _making_pages() -> Iterator[None]:
-    """Says what to install where the libraries of the pages are missing, and where a page cannot be written."""
+    """Convert errors: a missing library says what to install, a failed write names the file."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -87,10 +87,10 @@ def write_report(
     without: Sequence[str] = (),
     formats: Mapping[str, Format] | None = None,
 ) -> Path:
-    """Writes the page of a run, with the matches asked for and at most `most` chosen ones in its viewer, `without` the
-    matches of these bots. `formats` know which deals are still being played; else what is recorded must tell."""
+    """Write the page of a run, with the `asked` matches and at most `most` others in its viewer, `without` the matches
+    of these bots. `formats` know which deals are still being played; without them the records decide."""
     with _making_pages():
-        from harness.report.page import report
+        from harness.report.page import report  # needs libraries of the extra [report]
 
         write_whole(to, report(run, games, asked, most, outcomes, without, formats).encode())
     return to
@@ -104,11 +104,11 @@ def publish(
     url: str = "",
     beside: Callable[[], Mapping[str, bytes]] = dict,
 ) -> list[str]:
-    """Adds runs to the site in a folder, `without` the matches of these bots, and draws up its other pages anew; `url`
-    is where it will be, for its feed, `beside` makes further files for it. Sentences on what went wrong."""
+    """Add runs to the site in a folder, `without` the matches of these bots, update its other pages, and return
+    problems. `url` is the address of the site, for its feed; `beside` makes further files."""
     check_left_out(runs, without)
     with _making_pages():
-        from harness.report.site import publish_runs
+        from harness.report.site import publish_runs  # likewise
 
         return publish_runs([_prepared(run, registry, without) for run in runs], to, url, beside())
 

@@ -17,7 +17,8 @@ from harness.cli.options import RUN, load_plugins, note, open_folder, open_toget
 @click.option(
     "--replays",
     type=click.IntRange(min=0),
-    help="Choose at most so many matches for the viewer: close ones, upsets, faults.  [default: two of each and game]",
+    metavar="N",
+    help="Choose at most N matches for the viewer: close ones, upsets, faults.  [default: two of each and game]",
 )
 @click.option(
     "--to",

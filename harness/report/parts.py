@@ -68,7 +68,7 @@ def board_part(
     score_text: ScoreText | None = None,
     entrants: Sequence[BotInfo] = (),
 ) -> BoardPart:
-    """A leaderboard for a page."""
+    """Return a leaderboard for a page."""
     return table_part(leaderboard_table(board, score_text=score_text, entrants=entrants), drawn)
 
 
@@ -120,7 +120,7 @@ class Placed:
 
 @dataclass(frozen=True, slots=True)
 class BracketPart:
-    """A bracket of a page: a tree in a grid, or where more than one of a table goes on, a column for each round."""
+    """A bracket of a page: a tree in a grid, or a column for each round if several bots of a table advance."""
 
     rounds: Sequence[BracketRound]
     columns: int
@@ -140,11 +140,11 @@ class OutcomePart:
     sentences: Sequence[str]
     legends: Sequence[str]
     notes: Sequence[str]
-    """What decided where points did not."""
+    """What decided ties."""
 
 
 def outcome_parts(outcomes: Mapping[str, Outcome]) -> dict[str, OutcomePart]:
-    """The parts of all games of which there is anything to show."""
+    """Return the parts of all games that have something to show."""
     return {game: _part(game, one) for game, one in outcomes.items() if one.has_results or one.open or one.note}
 
 
@@ -202,7 +202,7 @@ def _points(entry: BracketEntry, each: BracketRound) -> str:
     return f"{entry.points:g}" if each.most or entry.points else ""
 
 
-# Fills in page templates: everything is escaped, and only our own scripts may run.
+# Page templates: everything is escaped, and only Arena's scripts may run.
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,13 +214,13 @@ class Script:
 
 
 def asset(name: str) -> str:
-    """The text of one of our own files."""
+    """Return the text of a file in assets/."""
     return (resources.files("harness.report") / "assets" / name).read_text(encoding="utf-8")
 
 
 def script(*sources: str) -> Script:
-    """One script of these sources. The policy names it by its digest, so no other script runs in the page."""
-    # Each source is a block of its own, but for the names that are meant for all of them.
+    """Return one script of these sources. The policy names its digest, so no other script runs in the page."""
+    # Each source is a block; names meant for all of them are global.
     text = "\n".join(sources).replace("</", "<\\/")
     if not text:
         return Script(Markup(), Markup("'none'"))
@@ -229,13 +229,13 @@ def script(*sources: str) -> Script:
 
 
 def _trusted(text: str) -> Markup:
-    """Text that we wrote or drew ourselves: charts, styles, scripts."""
+    """Mark text as safe HTML: only charts, styles and scripts that Arena made."""
     return Markup(text)  # noqa: S704 - this is the one place that says so
 
 
 @cache
 def page_environment(*packages: str) -> Environment:
-    """What fills in our templates; also those that other `packages` have among their assets."""
+    """Return the environment for the templates of this package and of other `packages`."""
     environment = Environment(
         loader=ChoiceLoader([PackageLoader(name, "assets") for name in (*packages, "harness.report")]),
         autoescape=True,
@@ -249,7 +249,7 @@ def page_environment(*packages: str) -> Environment:
 
 
 def fill(template: str, page_script: Script, **values: object) -> str:
-    """The page that a template makes of these values."""
+    """Return the page that a template makes of these values."""
     page = page_environment().get_template(template)
     style = asset("style.css") + asset("outcome.css")
     return page.render(style=_trusted(style), script=page_script, version=VERSION, **values)

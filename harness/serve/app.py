@@ -37,12 +37,12 @@ from harness.serve.live_run import MOST_MATCHES, LiveRun, RunPlace
 # The server of the live page: an address, and what happens at Ctrl-C.
 
 
-GRACE = 2
-"""Seconds that answers may take when the server ends."""
+SHUTDOWN_S = 2
+"""Time for open requests when the server stops."""
 
 
-def listening(host: str, port: int) -> socket.socket:
-    """A socket at this address; port 0 is any that is free."""
+def open_socket(host: str, port: int) -> socket.socket:
+    """Return a socket at this address; port 0 is any free port."""
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         return socket.create_server((host, port), family=family)
@@ -55,26 +55,26 @@ def listening(host: str, port: int) -> socket.socket:
 
 
 def address_of(at: socket.socket) -> str:
-    """What to type into a browser."""
+    """Return the URL of a socket."""
     host, port = at.getsockname()[:2]
     return f"http://{f'[{host}]' if ':' in host else host}:{port}"
 
 
 class _Server(uvicorn.Server):
-    """Ends what would go on for ever when it is told to end."""
+    """Closes event streams, which never end by themselves, when the server is stopped."""
 
     def __init__(self, config: uvicorn.Config, at_end: Callable[[], None]) -> None:
         super().__init__(config)
         self._at_end = at_end
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Somebody wants it to end."""
+        """Handle Ctrl-C or SIGTERM."""
         self._at_end()
         super().handle_exit(sig, frame)
 
 
 def run_server(app: ASGIApp, at: socket.socket, at_end: Callable[[], None]) -> None:
-    """Serves until Ctrl-C; `at_end` is called then, in a signal handler."""
+    """Serve until Ctrl-C; `at_end` is called then, in a signal handler."""
     config = uvicorn.Config(
         app,
         http="h11",
@@ -85,13 +85,13 @@ def run_server(app: ASGIApp, at: socket.socket, at_end: Callable[[], None]) -> N
         log_level="error",
         access_log=False,
         server_header=False,
-        timeout_graceful_shutdown=GRACE,
+        timeout_graceful_shutdown=SHUTDOWN_S,
     )
     with suppress(KeyboardInterrupt):
         _Server(config, at_end).run(sockets=[at])
 
 
-# Whom the live page answers: readers only, and in a browser nobody but its own page.
+# Which requests are answered: only reading, and in a browser only from the live page itself.
 
 
 READING = ("GET", "HEAD")
@@ -100,7 +100,7 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; style-src-attr 'unsafe-inline'; connect-src 'self'; "
     "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-"""Our own files and nothing else. A bracket is laid out by attributes, which can do no harm."""
+"""Only files of this server. Brackets are laid out by style attributes, which are harmless."""
 HEADERS = {
     "content-security-policy": POLICY,
     "x-content-type-options": "nosniff",
@@ -113,7 +113,7 @@ HEADERS = {
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach it."""
+    """Return whether only this machine can reach the host."""
     try:
         return ip_address(host).is_loopback
     except ValueError:
@@ -121,15 +121,15 @@ def is_loopback(host: str) -> bool:
 
 
 class Guard:
-    """Refuses whatever does not read, and, on an address of this machine alone, whoever calls it by another name: that
-    would be a page from elsewhere whose name has been made to lead here."""
+    """Refuses requests that do not read, and on a loopback address requests for another host name: they come from a
+    foreign page whose name was pointed at this machine (DNS rebinding)."""
 
     def __init__(self, app: ASGIApp, host: str) -> None:
         self._app = app
         self._names = LOOPBACK | {host} if is_loopback(host) else None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answers a request, with what keeps a browser from doing more with the answer than to show it."""
+        """Answer a request, with headers that restrict what a browser may do with the answer."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -139,9 +139,9 @@ class Guard:
                 MutableHeaders(scope=message).update(HEADERS)
             await send(message)
 
-        await self._chosen(scope)(scope, receive, guarded)
+        await self._choose_app(scope)(scope, receive, guarded)
 
-    def _chosen(self, scope: Scope) -> ASGIApp:
+    def _choose_app(self, scope: Scope) -> ASGIApp:
         if scope["method"] not in READING:
             return PlainTextResponse("This page can only be read.\n", 405, {"allow": ", ".join(READING)})
         host = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"host"), "")
@@ -155,34 +155,34 @@ def _without_port(host: str) -> str:
     return name.lower()
 
 
-# News of a run for any number of readers: the newest of each kind, ready to be sent.
+# Server-sent events for any number of readers: the newest of each kind.
 
 
-HEARTBEAT = 15.0
-"""Seconds after which a reader to whom there is nothing to tell is told that we are still here."""
+HEARTBEAT_S = 15.0
+"""A reader gets a comment after this time without events, so that the connection stays open."""
 RETRY = b"retry: 1000\n\n"
-"""Milliseconds after which a browser that has lost us looks for us again."""
+"""Milliseconds after which a browser reconnects."""
 STILL_HERE = b": still here\n\n"
 
 
-class Bulletins:
-    """The newest news of each kind. What a slow reader has missed is not kept for it: each tells the whole state.
+class Broadcaster:
+    """Sends the newest event of each kind to readers. Each event has the whole state, so a slow reader may miss some.
 
-    News is written once, whoever reads it. All of this happens in one event loop.
+    An event is serialised once for all readers. Use it in one event loop only.
     """
 
     def __init__(self) -> None:
         self._name = token_hex(4)
-        """Tells apart the numbers of this process and of the one before, for readers who come back."""
+        """Distinguishes the event ids of this process from those of an earlier one, for readers that reconnect."""
         self._number = 0
         self._newest: dict[str, tuple[int, bytes]] = {}
         self._more = asyncio.Event()
         self.closed = False
         self.readers = 0
-        """How many are being sent news now."""
+        """Connected readers."""
 
     def post(self, news: Mapping[str, bytes]) -> None:
-        """Tells everybody; each of the texts is JSON in one line."""
+        """Send events to all readers; each text is JSON in one line."""
         for kind, text in news.items():
             self._number += 1
             event = b"id: %s-%d\nevent: %s\ndata: %s\n\n" % (self._name.encode(), self._number, kind.encode(), text)
@@ -191,7 +191,7 @@ class Bulletins:
             self._wake()
 
     def close(self) -> None:
-        """Lets all readers go."""
+        """Disconnect all readers."""
         self.closed = True
         self._wake()
 
@@ -200,7 +200,7 @@ class Bulletins:
         self._more = asyncio.Event()
 
     async def stream(self, last_seen: str = "") -> AsyncIterator[bytes]:
-        """Server-sent events: what is newer than `last_seen`, the id that a reader had last, and then what comes."""
+        """Yield events that are newer than `last_seen`, the last id that the reader had, and then new ones."""
         name, _, number = last_seen.partition("-")
         seen = int(number) if name == self._name and number.isdecimal() and len(number) < 16 else 0
         self.readers += 1
@@ -215,81 +215,81 @@ class Bulletins:
                 if more is not self._more:
                     continue
                 try:
-                    await asyncio.wait_for(more.wait(), HEARTBEAT)
+                    await asyncio.wait_for(more.wait(), HEARTBEAT_S)
                 except TimeoutError:
                     yield STILL_HERE
         finally:
             self.readers -= 1
 
 
-# The live page as a web application: pages, data and server-sent events, all of them to be read only.
+# The web application: pages, data and server-sent events, all read-only.
 
 
-POLL = 0.5
-"""Seconds between two looks at the files."""
-FORGOTTEN = 300.0
-"""Seconds after which a run that nobody reads about is not followed any longer; of several, that is."""
-MOST_FOLLOWED = 12
-"""Runs that are followed at once."""
-MOST_LISTED = 200
+POLL_INTERVAL_S = 0.5
+"""Time between two reads of the files."""
+FORGET_AFTER_S = 300.0
+"""A run without readers is no longer followed after this time, if several are served."""
+MAX_FOLLOWED = 12
+"""Runs that are followed at the same time."""
+MAX_LISTED = 200
 JSON, SCRIPT, STYLE, EVENTS = "application/json", "text/javascript", "text/css", "text/event-stream"
 
 Places = Callable[[], Mapping[str, RunPlace]]
-"""What is served now, by names."""
+"""Returns what is served now, by name."""
 T = TypeVar("T")
 
 
-class Followed:
-    """A run that is followed, and what readers are told of it."""
+class FollowedRun:
+    """A run that is followed, and the events for its readers."""
 
     def __init__(self, live: LiveRun) -> None:
-        self.live, self.bulletins = live, Bulletins()
+        self.live, self.broadcaster = live, Broadcaster()
         self.begun = asyncio.Event()
-        """Set when its files have been looked at."""
+        """Set when its files have been read for the first time."""
         self.ready = asyncio.Event()
         """Set when there are standings, or a reason why there are none."""
         self.used = monotonic()
         self.failed = False
-        """Whether the last look failed in a way that nobody thought of."""
+        """Whether the last read failed with an unexpected error."""
 
 
 class LivePages:
-    """Follows runs for whoever reads about them. Files are read by one task and one thread, however many readers there
-    are: nothing else touches a `LiveRun`."""
+    """Follows the runs that have readers. One task and one thread read files, whatever the number of readers: nothing
+    else may use a `LiveRun`."""
 
     def __init__(self, places: Places, registry: Registry, only: str | None = None) -> None:
-        """`only`: the name of the one run that is served, and is followed from the beginning."""
+        """`only` is the name of the run, if only one is served; it is followed from the start."""
         self._places, self._registry, self.only = places, registry, only
-        self._followed: dict[str, Followed] = {}
+        self._followed: dict[str, FollowedRun] = {}
         self._thread = ThreadPoolExecutor(1, "arena-serve")
         self._wake = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
 
     async def in_thread(self, work: Callable[[], T]) -> T:
-        """Lets the one thread do it."""
+        """Run a function in the one thread, and return its result."""
         return await asyncio.get_running_loop().run_in_executor(self._thread, work)
 
     async def places(self) -> Mapping[str, RunPlace]:
-        """What is served now."""
+        """Return what is served now."""
         return await self.in_thread(self._places)
 
-    async def followed(self, name: str) -> Followed:
-        """A run that is served under this name, followed from now on; 404 if there is none."""
+    async def followed(self, name: str) -> FollowedRun:
+        """Return the run with this name, which is followed from now on; 404 if there is none."""
         found = self._followed.get(name)
         if found is None:
             places = await self.places()
             if name not in places:
                 raise HTTPException(404, "There is no such run.")
-            found = self._followed.get(name)  # somebody else may have been quicker
+            found = self._followed.get(name)  # another request may have added it during the await
             if found is None:
-                found = self._followed[name] = Followed(LiveRun(places[name], self._registry))
+                found = self._followed[name] = FollowedRun(LiveRun(places[name], self._registry))
             self._wake.set()
         found.used = monotonic()
         return found
 
     @asynccontextmanager
     async def following(self, _app: Starlette) -> AsyncIterator[None]:
-        """While the application runs."""
+        """Follow runs while the application runs."""
         self._loop = asyncio.get_running_loop()
         task = asyncio.create_task(self._follow())
         if self.only is not None:
@@ -302,99 +302,99 @@ class LivePages:
             self._thread.shutdown(cancel_futures=True)
 
     def end(self) -> None:
-        """Lets all readers go; may be called from anywhere."""
+        """Disconnect all readers; may be called from any thread."""
         if self._loop is not None:
             self._loop.call_soon_threadsafe(self._close)
 
     def _close(self) -> None:
         for each in self._followed.values():
-            each.bulletins.close()
+            each.broadcaster.close()
 
     async def _follow(self) -> None:
         while True:
             self._wake.clear()
             behind = False
             for name, each in list(self._followed.items()):
-                behind |= await self._look(name, each)
+                behind |= await self._send_news(name, each)
             self._forget()
             if not behind:
                 try:
-                    await asyncio.wait_for(self._wake.wait(), POLL)
+                    await asyncio.wait_for(self._wake.wait(), POLL_INTERVAL_S)
                 except TimeoutError:
                     continue
 
-    async def _look(self, name: str, each: Followed) -> bool:
-        """Tells readers what is new; whether there is more to be read at once."""
+    async def _send_news(self, name: str, each: FollowedRun) -> bool:
+        """Send what is new to readers; return whether there is more to read at once."""
         try:
             news = await self.in_thread(each.live.look)
         except Exception:
-            if not each.failed:  # said once, not twice a second
-                logging.getLogger(__name__).exception("The run %s could not be looked at.", name)
+            if not each.failed:  # logged once, not at every poll
+                logging.getLogger(__name__).exception("The run %s could not be read.", name)
             each.failed = True
             each.begun.set()
             each.ready.set()
             return False
         each.failed = False
         each.begun.set()
-        each.bulletins.post({kind: line for kind, line in news.items() if kind != "data"})
+        each.broadcaster.post({kind: line for kind, line in news.items() if kind != "data"})
         if each.live.caught_up:
             each.ready.set()
         return not each.live.caught_up
 
     def _forget(self) -> None:
-        """Lets go of runs that nobody reads about."""
-        unread = [name for name, each in self._followed.items() if not each.bulletins.readers and name != self.only]
+        """Stop following runs without readers."""
+        unread = [name for name, each in self._followed.items() if not each.broadcaster.readers and name != self.only]
         unread.sort(key=lambda name: self._followed[name].used)
-        many = len(self._followed) - MOST_FOLLOWED
+        many = len(self._followed) - MAX_FOLLOWED
         for place, name in enumerate(unread):
-            if place < many or monotonic() - self._followed[name].used > FORGOTTEN:
+            if place < many or monotonic() - self._followed[name].used > FORGET_AFTER_S:
                 del self._followed[name]
 
-    # What is asked for. A name in a request is looked up among those that are there: it never becomes a path.
+    # Requests. A name in a request is looked up among the existing ones: it never becomes a path.
 
-    async def _asked(self, request: Request) -> Followed:
+    async def _asked(self, request: Request) -> FollowedRun:
         return await self.followed(self.only if self.only is not None else request.path_params["name"])
 
-    async def _ready(self, request: Request) -> Followed:
+    async def _ready(self, request: Request) -> FollowedRun:
         found = await self._asked(request)
         await found.ready.wait()
         return found
 
     async def page(self, request: Request) -> Response:
-        """The page of a run: what is on it comes as news."""
+        """Return the page of a run; its contents come as events."""
         found = await self._asked(request)
         return _page("live.html", name=found.live.place.name, home=self.only is None)
 
     async def index(self, _request: Request) -> Response:
-        """The list of runs."""
+        """Return the list of runs."""
         places = await self.places()
-        runs = await self.in_thread(lambda: [_listed(name, places[name]) for name in list(places)[:MOST_LISTED]])
+        runs = await self.in_thread(lambda: [_listed(name, places[name]) for name in list(places)[:MAX_LISTED]])
         return _page("runs.html", runs=runs, more=len(places) - len(runs))
 
     async def events(self, request: Request) -> Response:
-        """News of a run, as long as the reader stays."""
+        """Stream the events of a run."""
         found = await self._asked(request)
         if request.method == "HEAD":
             return Response(media_type=EVENTS)
         last = request.headers.get("last-event-id", "")
-        return StreamingResponse(found.bulletins.stream(last), media_type=EVENTS)
+        return StreamingResponse(found.broadcaster.stream(last), media_type=EVENTS)
 
     async def standings(self, request: Request) -> Response:
-        """The standings as data."""
-        return _told(await self._ready(request), "data")
+        """Return the standings as JSON."""
+        return _newest_json(await self._ready(request), "data")
 
     async def progress(self, request: Request) -> Response:
-        """How far the run is, as data."""
-        return _told(await self._ready(request), "progress")
+        """Return the progress as JSON."""
+        return _newest_json(await self._ready(request), "progress")
 
     async def matches(self, request: Request) -> Response:
-        """Results as data, from a line of the records on."""
+        """Return results as JSON, from a line of the records on."""
         found = await self._ready(request)
         after, limit = (_number(request, key, most) for key, most in (("after", 0), ("limit", MOST_MATCHES)))
         return Response(await self.in_thread(lambda: found.live.matches(after, limit)), media_type=JSON)
 
     async def match(self, request: Request) -> Response:
-        """One match, with what the viewer shows."""
+        """Return one match as JSON, with what the viewer shows."""
         found = await self._ready(request)
         data = await self.in_thread(lambda: found.live.match(request.path_params["match"]))
         if data is None:
@@ -402,7 +402,7 @@ class LivePages:
         return Response(data, media_type=JSON)
 
     async def script(self, request: Request) -> Response:
-        """What makes the page live, with the drawings of the run's games."""
+        """Return the script of the page, with the drawings of the run's games."""
         found = await self._asked(request)
         await found.begun.wait()
         return Response(found.live.script, media_type=SCRIPT)
@@ -415,7 +415,7 @@ def _number(request: Request, key: str, default: int) -> int:
     return int(text)
 
 
-def _told(found: Followed, kind: str) -> Response:
+def _newest_json(found: FollowedRun, kind: str) -> Response:
     line = found.live.told.get(kind)
     if line is None:
         raise HTTPException(503, "There is nothing to tell yet.")
@@ -427,7 +427,7 @@ def _page(template: str, **values: object) -> Response:
 
 
 def _listed(name: str, place: RunPlace) -> dict[str, object]:
-    """A run in the list of runs."""
+    """Return the line of a run in the list of runs."""
     try:
         current = place.current()
         info = RunFolder.open(current).info
@@ -450,7 +450,7 @@ async def _style(_request: Request) -> Response:
 
 
 def live_app(pages: LivePages, host: str) -> Guard:
-    """The application, for whoever reaches it at this host."""
+    """Return the application for requests to this host."""
     start = "" if pages.only is not None else "/run/{name}"
     routes = [
         Route(f"{start}/", pages.page),

@@ -15,7 +15,7 @@ from harness.serve.live_run import OwnTables, RunPlace, named_place, no_tables, 
 PORT = 8420
 
 
-@click.command("serve", short_help="Show a run, or all of them, in a browser while it goes on.")
+@click.command("serve", short_help="Show a run, or all of them, in a browser while it is played.")
 @click.argument("run", type=RUN, required=False, metavar="[RUN|LEAGUE]")
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to serve at; 0.0.0.0 is all of them.")
 @click.option(
@@ -23,8 +23,8 @@ PORT = 8420
 )
 @results_option
 def command(run: str | None, host: str, port: int, results: Path) -> None:
-    """Show a RUN or a league in a browser while it goes on: standings, progress, newest results, faults, and any match
-    again. Without a RUN, all runs of the folder of results.
+    """Show a RUN or a league in a browser while it is played: standings, progress, newest results, faults, and any
+    match again. Without a RUN, all runs of the folder of results.
 
     It reads the run's files and never writes; the run itself is played by another process, or was played before.
     What is still secret is not sent: see docs/live-page.md.
@@ -35,7 +35,7 @@ def command(run: str | None, host: str, port: int, results: Path) -> None:
     arena serve my-run --port 0                at any port that is free
     arena serve my-run --host 0.0.0.0          for everybody who can reach this machine
     """
-    from harness.league.standings import LeagueTables
+    from harness.league.standings import LeagueTables  # loads the league, which `arena serve --help` does not need
 
     serve_runs(results, run, load_plugins(), (host, port), _began, LeagueTables())
 
@@ -44,7 +44,7 @@ def _began(what: str, where: str) -> None:
     note(f"Serving {what} at {where} (Ctrl-C ends it)")
 
 
-# A page that shows a run while it goes on: `arena serve`.
+# The server.
 
 
 NEEDED = ("jinja2", "markupsafe", "starlette", "uvicorn")
@@ -58,10 +58,11 @@ def serve_runs(
     began: Callable[[str, str], None],
     league_tables: OwnTables = no_tables,
 ) -> None:
-    """Serves a run or a league, or all that a folder holds, at a host and a port until Ctrl-C. `began` is told what is
-    served, and where; `league_tables` gives what a league has to show of its own."""
+    """Serve a run or a league, or all that a folder holds, at a host and a port until Ctrl-C. `began` is called with
+    what is served, and where; `league_tables` returns the tables of a league."""
     try:
-        from harness.serve.app import LivePages, address_of, listening, live_app, run_server
+        # Needs libraries of the extra [serve].
+        from harness.serve.app import LivePages, address_of, live_app, open_socket, run_server
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] not in NEEDED:
             raise
@@ -70,12 +71,12 @@ def serve_runs(
         ) from error
     host, port = at
     if name is None:
-        places_in(results)  # says at once if there is no such folder
+        places_in(results)  # fails at once if there is no such folder
         pages = LivePages(lambda: places_in(results, league_tables), registry)
     else:
         place = named_place(results, name, league_tables)
         only: dict[str, RunPlace] = {place.name: place}
         pages = LivePages(lambda: only, registry, place.name)
-    with listening(host, port) as socket:
+    with open_socket(host, port) as socket:
         began(f"the runs of {results}" if name is None else pages.only or "", address_of(socket))
         run_server(live_app(pages, host), socket, pages.end)

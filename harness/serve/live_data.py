@@ -1,4 +1,4 @@
-"""What is sent to the live page."""
+"""What is sent to the live page, as JSON fields and HTML."""
 
 from __future__ import annotations
 
@@ -25,9 +25,8 @@ from harness.runs.monitor import RunMonitor, Workload
 from harness.runs.scheduler import Schedule
 from harness.runs.store import LOCK, RunFolder
 
-# What is sent of a run: chosen piece by piece, so that nothing goes out that nobody meant to send.
-#
-# No seed, no source line of a bot, no path, no command: what is not named here stays here.
+# Every field that is sent is chosen here, so that nothing is sent by accident: no seed, no source line of a bot, no
+# path, no command.
 
 
 TEMPLATES = "harness.serve.cli"
@@ -39,17 +38,17 @@ Games = Mapping[str, Game[Any]]
 
 
 def json_line(value: object) -> bytes:
-    """JSON in one line."""
+    """Return JSON in one line."""
     return json.dumps(value, separators=(",", ":"), allow_nan=False).encode()
 
 
 def without_folders(text: str) -> str:
-    """A text in which files are named without the folders that they are in."""
+    """Return the text with file names instead of paths."""
     return _FOLDERS.sub("", text)
 
 
 def match_fields(number: int, record: GameRecord, games: Games, secret: bool) -> Fields:
-    """One match: who played, how it ended, and whether it can be watched. `number` is its line in the records."""
+    """Return one match: who played, how it ended, and whether it can be watched. `number` is its line number."""
     game = games.get(record.game)
     told = game.score_text if game else str
     return {
@@ -79,7 +78,7 @@ def match_fields(number: int, record: GameRecord, games: Games, secret: bool) ->
 
 
 def faults_fields(faults: FaultGroups) -> Fields:
-    """Who failed how often and why, without what bots said: a traceback has lines of their source in it."""
+    """Return who failed how often and why, without messages: a traceback contains lines of a bot's source."""
     return {
         "faults": faults.total,
         "matches": faults.matches,
@@ -109,7 +108,7 @@ def standings_fields(
     entrants: Sequence[BotInfo],
     own: Iterable[Table],
 ) -> Fields:
-    """The standings for programs: the rows of `arena leaderboard -f json`, game by game."""
+    """Return the standings as data: the rows of `arena leaderboard -f json`, game by game."""
     tables = [leaderboard_table(board, entrants=entrants) for board in boards]
     return {
         "games": {table.title: table.rows for table in tables},
@@ -128,7 +127,7 @@ def standings_page(
     games: Games,
     own: Iterable[Table],
 ) -> str:
-    """The same for people: the tables of the report, as a piece of a page."""
+    """Return the standings as HTML: the tables of the report."""
     parts = [
         board_part(board, score_text=game.score_text if (game := games.get(board.title)) else None, entrants=entrants)
         for board in boards
@@ -140,7 +139,7 @@ def standings_page(
     )
 
 
-# How far a run is that another process plays, and how long it will go on, from how its results come in.
+# The progress of a run that another process plays, from its records as they come.
 
 
 ESTIMATE_INTERVAL_S = 5.0
@@ -212,15 +211,15 @@ class LiveProgress(RunMonitor):
 
 
 def is_played(folder: Path) -> bool:
-    """Whether somebody seems to be writing to a run. A process that was killed leaves its lock behind; one on another
-    machine is known by the records that come."""
+    """Return whether a process on this machine seems to write to a run. A killed process leaves its lock behind; one on
+    another machine is detected by new records."""
     try:
         owner = (folder / LOCK).read_text(encoding="ascii")
     except (OSError, UnicodeDecodeError):
         return False
     try:
         os.kill(int(owner), 0)
-    except (ValueError, PermissionError):  # nobody knows who, or it is somebody else's
+    except (ValueError, PermissionError):  # unreadable, or the process of another user
         return True
     except OSError:
         return False

@@ -9,7 +9,7 @@ import re
 import pytest
 
 from harness.serve import app
-from harness.serve.app import MOST_FOLLOWED, Bulletins
+from harness.serve.app import MAX_FOLLOWED, Broadcaster
 from harness.serve.live_run import LiveRun, place_of, places_in
 from tests.output.support import HOSTILE, NASTY, recorded
 from tests.ratings.simulate import record
@@ -159,20 +159,20 @@ def test_the_folder_of_results_is_a_list_of_runs(played, tmp_path):
 
 
 def test_of_many_runs_few_are_followed_at_once(played, tmp_path):
-    names = [f"run{number}" for number in range(MOST_FOLLOWED + 3)]
+    names = [f"run{number}" for number in range(MAX_FOLLOWED + 3)]
     for name in names:
         GrowingRun(played.folder, tmp_path / name).add(0)
     with reading(places_in(tmp_path)) as page:
         for name in names:
             assert page.get(f"/run/{name}/api/progress").data["matches"] == 1
-        assert len(page.pages._followed) <= MOST_FOLLOWED + 1
+        assert len(page.pages._followed) <= MAX_FOLLOWED + 1
         assert page.get(f"/run/{names[0]}/api/progress").data["matches"] == 1  # and it comes back when it is asked for
 
 
 def test_what_nobody_thought_of_is_said_once_and_passes(page, caplog, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(LiveRun, "look", lambda _self: 1 / 0)
-        patch.setattr(app, "POLL", 0.001)
+        patch.setattr(app, "POLL_INTERVAL_S", 0.001)
         assert page.get("/api/progress").status == 503
         while len([record for record in caplog.records if "could not be looked at" in record.message]) < 1:
             page.get("/")
@@ -209,7 +209,7 @@ def test_news_have_numbers_and_whoever_comes_back_gets_what_it_has_missed(page, 
 
 def test_a_slow_reader_gets_the_newest_and_nothing_is_kept_for_it():
     async def story():
-        told = Bulletins()
+        told = Broadcaster()
         reader = told.stream()
         assert (await anext(reader)).startswith(b"retry:")
         for number in range(1000):
@@ -229,10 +229,10 @@ def test_a_slow_reader_gets_the_newest_and_nothing_is_kept_for_it():
 
 
 def test_a_silent_reader_is_told_that_we_are_still_here(monkeypatch):
-    monkeypatch.setattr(app, "HEARTBEAT", 0.001)
+    monkeypatch.setattr(app, "HEARTBEAT_S", 0.001)
 
     async def story():
-        reader = Bulletins().stream()
+        reader = Broadcaster().stream()
         await anext(reader)
         assert (await anext(reader)).startswith(b":")
 
