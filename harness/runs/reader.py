@@ -84,9 +84,10 @@ class RecordLine(NamedTuple):
 
     def result(self) -> MatchResult:
         """Return the record without its actions, which must be there; raises StoreError if the line is damaged."""
+        result = self._decode(_decode_result)
         if ACTIONS not in self.data:
             raise self._no_record(ValueError("it has no actions"))
-        return self._decode(_decode_result)
+        return result
 
     def place(self) -> LinePlace:
         """Return the place of the match without checking the rest of the line."""

@@ -76,7 +76,7 @@ def test_without_dask_it_says_what_to_install(tmp_path):
 def test_no_workers_and_ship_without_cluster_make_no_sense():
     with pytest.raises(ArenaError, match="the nodes play"):
         play("local:2", workers=0)
-    with pytest.raises(ArenaError, match="name one"):
+    with pytest.raises(ArenaError, match="none is named"):
         play(None, ship=True)
 
 

@@ -169,7 +169,7 @@ def test_what_it_cannot_do_is_refused_in_a_sentence(monkeypatch):
     assert "leave out --luck-adjusted" in arena("compare", "--resume", "a", "--luck-adjusted", code=2).stderr
     registry = installed()
     monkeypatch.setattr(type(registry.game("el-paso").configure()), "value_data", lambda _self: "")
-    with pytest.raises(UsageError, match="El Paso brings no value function"):
+    with pytest.raises(UsageError, match="El Paso has no value function"):
         prepared("el-paso", ("outlaw", "random"))
     both = [word for bot in ("outlaw", "random") for word in ("--bot", bot, "--candidate", bot)]
     said = arena("tournament", "--game", "el-paso", *both, "--format", "compare:luck=el-paso:x", code=2)
