@@ -118,10 +118,10 @@ def _call_factory(named: str, module: str, name: str) -> ClusterHandle:
     try:
         made = _import_factory(module, name)()
     except Exception as error:
-        raise UsageError(f"--cluster {named} failed to create a cluster: {type(error).__name__}: {error}.") from error
+        raise UsageError(f"{named} failed to create a cluster: {type(error).__name__}: {error}.") from error
     address = getattr(made, "scheduler_address", None)
     if not isinstance(address, str) or not address:
-        raise UsageError(f"--cluster {named} returned {made!r}, not a Dask cluster: it has no scheduler_address.")
+        raise UsageError(f"{named} returned {made!r}, not a Dask cluster: it has no scheduler_address.")
     return ClusterHandle(address, getattr(made, "security", None) or None, getattr(made, "close", lambda: None))
 
 

@@ -204,7 +204,8 @@ class ClusterExecutor:
             assert self._scheduler is not None
             raise ClusterLost(
                 f"The Dask scheduler at {self._scheduler.address} is gone, and the run ends here. Finished matches are "
-                f"saved: continue with --resume, on any machine or cluster."
+                f"saved, and the run can be continued on any machine or cluster.",
+                fix="resume",
             )
 
     # Nodes join, leave and fall silent.
@@ -303,8 +304,8 @@ class ClusterExecutor:
         refused = [node for node in self._nodes if node.state == "refused"]
         if self._in_flight and refused and len(refused) == len(self._nodes):
             raise ClusterLost(
-                f"No node can play any more. {self._nodes.refusal_text(refused)} Finished matches are saved: "
-                f"continue with --resume."
+                f"No node can play any more. {self._nodes.refusal_text(refused)} Finished matches are saved.",
+                fix="resume",
             )
         if self._waiting_since is None:
             self._waiting_since = monotonic()

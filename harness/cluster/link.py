@@ -321,7 +321,8 @@ def connection_error(address: str, error: Exception) -> UsageError:
     reason = str(error).strip()[:200].partition("\n")[0] or type(error).__name__
     return UsageError(
         f"No Dask scheduler answers at {address} ({reason}). Start one there with 'dask scheduler', and "
-        f"'dask worker ADDRESS' on each machine; or start workers on this machine with --cluster local:4."
+        f"'dask worker ADDRESS' on each machine.",
+        fix="cluster-local",
     )
 
 

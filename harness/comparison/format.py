@@ -38,7 +38,7 @@ def rounds(
     """As many units at once as are needed at least; the answer may come with the last of them, and not before."""
     test = sequential_test(game, plan, judges)
     if test is None:
-        raise UsageError(f"To take the luck out of {game.name} is for 'arena compare --luck-adjusted'.")
+        raise UsageError(f"Only a comparison can take the luck out of {game.name}.", fix="compare-command")
     yield _Units(game, plan, test)
     return Outcome(note=test.verdict().sentence)
 
@@ -176,7 +176,7 @@ def judges_of(plan: Plan, games: Mapping[str, Game[Any]]) -> dict[str, LuckAdjus
         if function.digest != digest:
             raise StoreError(
                 f"This comparison takes the luck out of {name} by the value function {digest}, and the one that is "
-                f"installed is {function.digest}: a comparison keeps to the one that it began with, also with --force. "
+                f"installed is {function.digest}: a comparison keeps the one that it began with, whatever is forced. "
                 f"Begin another."
             )
         judges[name] = LuckAdjuster(games[name], function)
@@ -216,7 +216,7 @@ COMPARE = Format(
         ),
         Option("way", "auto", "how the matches are laid out", choices=WAYS),
         Option("thorough", False, "play on to the last match when the answer is known", kind="bool"),
-        Option("luck", "", "what 'arena compare --luck-adjusted' takes luck out by: value functions as GAME:DIGEST"),
+        Option("luck", "", "set by 'arena compare': value functions that luck is taken out with, as GAME:DIGEST"),
     ),
     candidates=True,
     anytime=True,

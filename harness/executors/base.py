@@ -174,7 +174,7 @@ def choose_executor(
     """
     kind = "cluster" if cluster.address else "serial" if workers == 0 else "local"
     if workers and not CAN_FORK:
-        raise UsageError("Worker processes need Linux, macOS or another Unix; play in this process with --workers 0.")
+        raise UsageError("Worker processes need Linux, macOS or another Unix.", fix="no-workers")
     settings = ExecutorSettings(
         limits=_times(limits),
         workers=(0 if cluster.address else default_workers()) if workers is None else workers,

@@ -249,7 +249,8 @@ def longer_swiss(plan: Plan, asked: Plan, sizes: SizesOf) -> Plan:
     if asked.deals != plan.deals:
         raise UsageError(
             f"The deals of a swiss are those of every round, and each round was seated by all deals of those before: "
-            f"they stay {plan.deals}. It can have more rounds: --format swiss:rounds=N."
+            f"they stay {plan.deals}. It can have more rounds.",
+            fix="more-rounds",
         )
     _same_settings(plan, asked, "rounds")
     return _same_places(plan, asked, sizes, "rounds")
@@ -258,7 +259,7 @@ def longer_swiss(plan: Plan, asked: Plan, sizes: SizesOf) -> Plan:
 def longer_ladder(plan: Plan, asked: Plan, sizes: SizesOf) -> Plan:
     """More rounds, of which it has one for each of its deals."""
     why = "what it claims, it tests from the first match on, for all pairs of its bots"
-    _same_field(plan, asked, why, " A ladder with --goal newcomer places new bots among old ones.")
+    _same_field(plan, asked, why, " A ladder with the goal newcomer places new bots among old ones.")
     _same_settings(plan, asked)
     if plan.number("until-separated"):
         raise UsageError("This ladder ends when its goal is reached, or at max-matches: no number of deals ends it.")
@@ -283,8 +284,8 @@ def no_longer_knockout(_plan: Plan, _asked: Plan) -> Plan:
 def _same_field(plan: Plan, asked: Plan, why: str, instead: str = "") -> None:
     if asked.games != plan.games or asked.candidates != plan.candidates:
         raise UsageError(
-            f"No bot can join a {plan.format} late: {why}. Play a gauntlet with it as the --candidate, or another run "
-            f"with everybody; 'arena leaderboard' rates several runs together.{instead}"
+            f"No bot can join a {plan.format} late: {why}. Play a gauntlet with it as the candidate, or another run "
+            f"with all bots; several runs can be rated together.{instead}"
         )
 
 

@@ -122,7 +122,7 @@ class _Asked:
         if query.won and query.lost:
             raise UsageError("No match is both won and lost by a bot; ask for one of them.")
         if (query.won or query.lost) and not self.bot:
-            raise UsageError(f"Who {'won' if query.won else 'lost'}? Name the bot too (--bot NAME).")
+            raise UsageError(f"Matches {'won' if query.won else 'lost'} by which bot?", fix="which-bot")
 
     def concerns(self, result: MatchResult) -> bool:
         """Return whether it is a match of the game and the bot."""

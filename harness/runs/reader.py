@@ -53,7 +53,7 @@ R = TypeVar("R", bound=GameRecord)
 _decode_record = msgspec.json.Decoder(GameRecord).decode
 _decode_result = msgspec.json.Decoder(MatchResult).decode
 _decode_place = msgspec.json.Decoder(LinePlace).decode
-ACTIONS = b'"actions":['
+ACTIONS = b'"actions":'
 
 
 def with_sum(line: bytes) -> bytes:

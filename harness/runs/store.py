@@ -276,12 +276,10 @@ class RunFolder:
         """Return a new run folder; raises StoreError if the folder is not empty."""
         try:
             if (folder / RUN).exists():
-                raise StoreError(
-                    f"{folder} holds a run already: continue it with --resume {folder}, or choose another --name."
-                )
+                raise StoreError(f"{folder} already holds a run.", fix="run-exists", folder=str(folder))
             folder.mkdir(parents=True, exist_ok=True)
             if not all(_is_left_at_start(path) for path in folder.iterdir()):
-                raise StoreError(f"{folder} is not empty and is no run folder; choose another --name.")
+                raise StoreError(f"{folder} is not empty and is not a run folder.", fix="other-name")
             run = cls(folder, info)
             (folder / GAMES).touch()  # first: a folder with run.json always has games.jsonl
             run._write_info()

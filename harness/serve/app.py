@@ -49,9 +49,7 @@ def open_socket(host: str, port: int) -> socket.socket:
     except (OSError, OverflowError) as error:
         number = getattr(error, "errno", None) or 0
         why = os.strerror(number) if number > 0 else getattr(error, "strerror", None) or error
-        raise UsageError(
-            f"Cannot serve at {host}, port {port}: {why}. Choose another --port (0 is any that is free) or --host."
-        ) from error
+        raise UsageError(f"Cannot serve at {host}, port {port}: {why}.", fix="other-port") from error
 
 
 def address_of(at: socket.socket) -> str:

@@ -98,8 +98,8 @@ def test_the_margin_of_a_bot_is_to_the_best_of_the_others():
     [
         (("--bot", "diehart"), "Did you mean 'diehard'?"),
         (("--game", "el-pasta"), "Did you mean 'el-paso'?"),
-        (("--lost",), "Name the bot too (--bot NAME)"),
-        (("--won",), "Name the bot too (--bot NAME)"),
+        (("--lost",), "Name it with --bot"),
+        (("--won",), "Name it with --bot"),
         (("--won", "--lost", "--bot", "random"), "both won and lost"),
         (("--sort", "size"), "'schedule', 'margin'"),
         (("--limit", -1), "--limit"),

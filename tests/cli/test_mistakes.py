@@ -54,10 +54,10 @@ def test_wrong_words_get_one_sentence(args, said):
 
 def test_folders_that_do_not_fit_are_refused():
     arena(*BASE, "--name", "a")
-    assert "holds a run already" in arena(*BASE, "--name", "a", code=2).stderr
+    assert "already holds a run" in arena(*BASE, "--name", "a", code=2).stderr
     Path("results/thesis").mkdir()
     Path("results/thesis/draft.txt").write_text("precious")
-    assert "is no run folder" in arena(*BASE, "--name", "thesis", code=2).stderr
+    assert "is not a run folder" in arena(*BASE, "--name", "thesis", code=2).stderr
     assert "has no run.json" in arena("leaderboard", "results/thesis", code=2).stderr
     Path("file").write_text("")
     assert "Cannot write to" in arena(*BASE, "--results", "file/below", code=2).stderr

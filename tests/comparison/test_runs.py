@@ -148,7 +148,7 @@ def test_ctrl_c_loses_nothing_and_says_how_to_go_on():
         (("--resume", "a", "--margin", 0, "--way", "pairs", "--game", "el-paso"), "--game, --margin, --way"),
         (("--resume", "a", "--move-time", 3), "begun with move_time=0.0"),
         (("--resume", "t"), "is no comparison. Continue it with: arena tournament --resume"),
-        (("diehard", "random", "--game", "el-paso", "--name", "a"), "holds a run already"),
+        (("diehard", "random", "--game", "el-paso", "--name", "a"), "already holds a run"),
     ],
 )
 def test_what_cannot_be_is_a_sentence(args, said):

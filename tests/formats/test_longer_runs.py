@@ -60,7 +60,7 @@ def test_one_that_goes_on_is_the_one_that_was_asked_for_at_once(plan, longer):
         (both("ladder", 3, until_separated=0.9), {"deals": 9}, "no number of deals ends it"),
         (both("ladder", 3, max_matches=12), {"deals": 9}, "not one match more"),
         (both("ladder", 3), {"deals": 9, "goal": "best"}, "keeps its goal"),
-        (both("ladder", 3), {"late": ("new",)}, "--goal newcomer"),
+        (both("ladder", 3), {"late": ("new",)}, "the goal newcomer"),
         (both("knockout", 3), {"deals": 4}, "A knockout cannot be extended"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",

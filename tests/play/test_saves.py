@@ -185,6 +185,6 @@ def test_a_run_of_bots_is_not_for_people_and_a_damaged_match_is_named():
           "--name", "bots")  # fmt: skip
     assert "is a run of bots" in arena("play", "--resume", "bots", code=2).stderr
     sit_down(*EL_PASO, lines=ALL[:2])
-    assert "holds a run already" in arena(*EL_PASO, code=2).stderr
+    assert "already holds a run" in arena(*EL_PASO, code=2).stderr
     Path("results/a/unfinished.json").write_text("{")
     assert "unfinished.json cannot be read" in arena("play", "--resume", "a", code=2).stderr

@@ -109,12 +109,12 @@ def test_a_run_whose_bots_or_rules_changed_is_refused(run):
 
 
 def test_folders_that_are_no_runs_are_refused(run, tmp_path):
-    with pytest.raises(StoreError, match="holds a run already"):
+    with pytest.raises(StoreError, match="already holds a run"):
         RunFolder.create(run.folder, run.info)
     foreign = tmp_path / "results" / "foreign"
     foreign.mkdir()
     (foreign / "thesis.txt").write_text("precious")
-    with pytest.raises(StoreError, match="is not empty and is no run folder"):
+    with pytest.raises(StoreError, match="is not empty and is not a run folder"):
         RunFolder.create(foreign, run.info)
     with pytest.raises(StoreError, match=r"it has no run\.json"):
         find(tmp_path / "results", str(foreign))
