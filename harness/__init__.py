@@ -1,7 +1,7 @@
 """Arena: tournaments for bots at hidden-information board games.
 
-What plugin authors import (Bot, Game, hookimpl ...) and what notebooks call (play_match, tournament ...); everything
-else in `harness` is internal. Names load on first use, so importing `harness` costs next to nothing.
+This module exports what plugin authors need (Bot, Game, hookimpl ...) and what notebooks call (play_match, tournament
+...). Everything else in `harness` is internal. Names are imported on first use, so `import harness` is fast.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from harness._version import VERSION as __version__  # noqa: N811 - the name that Python looks for
+    from harness._version import VERSION as __version__  # noqa: N811 - the conventional name
     from harness.api.matches import Match, play_match
     from harness.api.runs import RecordedFault, Run, open_run, tournament
     from harness.comparison.run import Comparison, compare
@@ -97,7 +97,7 @@ def __getattr__(name: str) -> object:
     if name not in _MODULE:
         raise AttributeError(f"module 'harness' has no attribute {name!r}")
     value: object = getattr(import_module(f"harness.{_MODULE[name]}"), name)
-    globals()[name] = value
+    globals()[name] = value  # the next access does not call __getattr__
     return value
 
 

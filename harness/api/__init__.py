@@ -1,1 +1,1 @@
-"""The Python door: what the command line does, from a script or a notebook. `import harness` has all of it."""
+"""The Python API: everything that the command line does, for scripts and notebooks. `import harness` exports it."""

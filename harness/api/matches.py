@@ -1,4 +1,4 @@
-"""Play single matches from Python, and ask bots about decisions of recorded ones."""
+"""Play single matches from Python, and ask bots about decisions of recorded matches."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from harness.plugins.registry import Registry
 from harness.runs.request import SAFE_BITS, BotLike, RunRequest, draw_seed
 from harness.runs.setup import installed
 
-# Asking a bot about a match that was played: the door that scripts and the command line share.
+# Ask a bot about a recorded match: shared by the Python API and the command line.
 
 
 def ask_bot(
@@ -47,7 +47,10 @@ def ask_bot(
     move_time: float = 0.0,
     debugger: BotDebugger | None = None,
 ) -> Asked:
-    """Asks a bot, wherever it runs, and ends what it has started."""
+    """Return a bot's answers at decisions of a recorded match, and end the processes that were started for it.
+
+    Raise UsageError if there is a `debugger` and the bot runs in a separate process.
+    """
     asked = registry.entrant(bot)
     warn_about_isolation({asked.name: asked}, isolate)
     roster = isolated(Roster({game.name: game}, {asked.name: asked}), BotLimits(move_time, isolate=isolate))
@@ -59,31 +62,31 @@ def ask_bot(
         )
     entrant.warm_up()
     try:
-        with nullcontext() if debugger else redirect_stdout(sys.stderr):  # what bots print is not our output
+        with nullcontext() if debugger else redirect_stdout(sys.stderr):  # stdout is for results
             return ask_about(game, record, notes, entrant, wanted, debugger)
     finally:
         roster.close()
 
 
-# One match: play it, read it, step through it.
+# Play, read and step through one match.
 
 
 class Match:
-    """A match that was played: its result, and everything that happened in it."""
+    """A match that was played, with its result and everything that happened in it."""
 
     def __init__(self, game: Game[Any], record: GameRecord, notes: Sequence[DecisionNotes] = ()) -> None:
         self.game, self.record = game, record
         self.notes = tuple(notes)
-        """What bots noted: `decision`, `seat` and what was `said`."""
+        """Notes of the bots: `decision`, `seat` and what was `said`."""
 
     @property
     def id(self) -> str:
-        """Its name in its run."""
+        """The id of the match in its run."""
         return self.record.id
 
     @property
     def bots(self) -> tuple[str, ...]:
-        """Who sat where."""
+        """The name of the bot in each seat."""
         return self.record.seats
 
     @property
@@ -93,27 +96,29 @@ class Match:
 
     @property
     def ranks(self) -> tuple[int, ...]:
-        """The rank of each seat: 1 is best, equals share one, who failed is last."""
+        """The rank of each seat: 1 is best, ties share a rank, a bot that failed is last."""
         return self.record.ranks
 
     @property
     def faults(self) -> tuple[Fault, ...]:
-        """What bots did wrong: seat, kind, decision and what they said."""
+        """The faults of bots: seat, kind, decision and error message."""
         return self.record.faults
 
     def story(self, seat: int | None = None) -> str:
-        """The match in words; with a seat also its table at each of its decisions."""
+        """Return the match in words; with a `seat`, also the table that it saw at each of its decisions."""
         self._check_seat(seat)
         return "\n".join(narrate_match(self.game, self.record, seat, self.notes))
 
     def replay(self, seat: int | None = None) -> Iterator[dict[str, object]]:
-        """Everything that happened, as data: docs/replay.md has the schema; with a seat also its view at each of its
-        decisions."""
+        """Return everything that happened as JSON-ready data, with a `seat` also its view at each of its decisions.
+
+        docs/replay.md has the schema.
+        """
         self._check_seat(seat)
         return stream(self.game, self.record, self.notes, seat)
 
     def positions(self, seat: int | None = None) -> list[Position]:
-        """The decisions of the match, or of one seat: view, legal actions, and what was chosen."""
+        """Return the decisions of the match, or of one seat: view, legal actions and the chosen action."""
         self._check_seat(seat)
         return [one for one in positions(self.game, self.record, self.notes) if seat in (None, one.seat)]
 
@@ -127,8 +132,10 @@ class Match:
         seat: int | str | None = None,
         isolate: Isolation = "auto",
     ) -> Asked:
-        """What a bot, this one or another, does now: at one decision, at the one where the bot of the seat failed, at
-        the one that seems to have cost most, or at every decision of the seat.
+        """Ask a bot, the one that played or another, what it chooses now, and return its answers.
+
+        By default it is asked at every decision of the `seat`. Choose a single one with `decision` (its number),
+        `fault` (where the bot of the seat failed) or `worst` (the decision with the highest estimated cost).
 
         Examples:
             >>> asked = play_match("el-paso", ["skittish", "diehard"], seed=7).ask("skittish:stars=4")
@@ -145,7 +152,7 @@ class Match:
             raise UsageError(f"{self.id} has seats 0 to {len(self.bots) - 1}, not {seat}.")
 
     def view(self, decision: int) -> View:
-        """What the seat knew that made this decision."""
+        """Return the view of the seat that made this decision."""
         for one in positions(self.game, self.record):
             if one.decision == decision:
                 return one.view
@@ -168,10 +175,10 @@ class Match:
 
 
 def installed_here(isolate: Isolation = "auto", strict: bool = False) -> Registry:
-    """What is installed, with a warning for each broken plugin."""
+    """Return all installed plugins, and warn about each broken one; raise PluginError instead if `strict`."""
     registry = installed(isolate, strict)
     for problem in registry.problems:
-        warnings.warn(problem, stacklevel=3)
+        warnings.warn(problem, stacklevel=3)  # points at the user's call of an API function
     return registry
 
 
@@ -184,10 +191,10 @@ def play_match(
     move_time: float = 0.0,
     isolate: Isolation = "auto",
 ) -> Match:
-    """Plays one match in this process and gives back all of it.
+    """Play one match in this process and return it.
 
-    `bots` sit down in this order: names, classes, or functions `(view, actions) -> action`. The same seed and bots give
-    the same match; without a seed one is drawn.
+    `bots` are given in the order of the seats: names, classes, or functions `(view, actions) -> action`. The same seed
+    and bots give the same match; without a `seed`, a random one is used.
 
     Examples:
         >>> match = play_match("el-paso", ["outlaw", "diehard"], seed=7)
@@ -234,18 +241,22 @@ def play_match(
 
 @contextmanager
 def _interruptible() -> Iterator[Callable[[], None]]:
-    """Lets Ctrl-C end the match: without it the referee would take it for a fault of the bot that was thinking."""
+    """Let Ctrl-C end the match, and yield the audit to pass to the referee.
+
+    Without it, the KeyboardInterrupt would be counted as a fault of the bot whose code it interrupts.
+    """
     pressed: list[int] = []
 
     def press(number: int, _frame: object) -> None:
         pressed.append(number)
         raise KeyboardInterrupt
 
+    # The referee calls this after each answer, outside the code of bots, which may have caught the first exception.
     def audit() -> None:
         if pressed:
             raise KeyboardInterrupt
 
-    if threading.current_thread() is not threading.main_thread():
+    if threading.current_thread() is not threading.main_thread():  # only the main thread can set signal handlers
         yield audit
         return
     before = signal.signal(signal.SIGINT, press)

@@ -1,4 +1,4 @@
-"""Runs: play a tournament, open one that was played, read what came of it."""
+"""Play tournaments from Python, open recorded runs, and read their results."""
 
 from __future__ import annotations
 
@@ -60,14 +60,14 @@ if TYPE_CHECKING:
 
 
 MAY_CHANGE = {"bots", "cluster", "results", "ship", "strict", "workers"}
-"""What may be given when a run is continued, besides limits: how it is played, and classes for its bots' names."""
+"""Fields that may be given with `resume`, besides limits: how to play the run, and classes for names of its bots."""
 MAY_GROW = {"candidates", "deals", "format"}
-"""What a continued run can have more of, besides bots."""
+"""Fields that extend a resumed run, besides bots."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedFault:
-    """A bot failed: in which match, at which decision, how, and what it said."""
+    """A fault of a bot: the match, the decision, the kind of fault and the error message."""
 
     match: str
     bot: str
@@ -75,16 +75,19 @@ class RecordedFault:
     decision: int
     detail: str
     phase: str = ""
-    """What was to be chosen, in the game's word for it."""
+    """The phase of the game at that decision, as the game names it."""
 
     @property
     def cause(self) -> str:
-        """What went wrong in a few words: exception and line, phase of an illegal action, how its process ended."""
+        """The cause in a few words: exception and line, phase of an illegal action, or how the process ended."""
         return cause_of(Fault(0, self.kind, self.decision, self.detail, self.phase))
 
 
 class Run:
-    """A run: its records, in the order in which they were written, and what they say. Show it, and see its tables."""
+    """A recorded run. Iterating over it yields its records in the order in which they were written.
+
+    Its repr, and its display in a notebook, is the leaderboard.
+    """
 
     def __init__(self, folder: RunFolder, registry: Registry) -> None:
         self._folder, self._registry = folder, registry
@@ -92,22 +95,22 @@ class Run:
 
     @property
     def folder(self) -> Path:
-        """Where it is kept."""
+        """The folder of the run."""
         return self._folder.folder
 
     @property
     def info(self) -> RunInfo:
-        """What was asked for, by which versions, on which machine."""
+        """The contents of run.json: what was requested, the versions that played, and the machine."""
         return self._folder.info
 
     @property
     def complete(self) -> bool:
-        """Whether all matches of the schedule were played; if not, `tournament(resume=run.folder)` goes on."""
+        """Whether all scheduled matches were played; if not, `tournament(resume=run.folder)` plays the others."""
         return bool(self.info.finished)
 
     @property
     def warnings(self) -> list[str]:
-        """What a reader should know: workers that were lost, lines that were torn."""
+        """Warnings about the records: lost workers, truncated lines."""
         return list(dict.fromkeys(self._folder.warnings))
 
     def __iter__(self) -> Iterator[GameRecord]:
@@ -123,11 +126,13 @@ class Run:
         luck_adjusted: bool = False,
         values: Sequence[str | Path] = (),
     ) -> Tables:
-        """The leaderboards: a table for each game, and one over all if there are several. Shown as wide as the screen,
-        or with these `columns`, or `wide`, with all of them; the rows have everything.
+        """Return the leaderboards: a table for each game, and one over all games if there are several.
 
-        If they are to be `luck_adjusted`, `ahead` is without what luck gave, with narrower intervals; `values` are
-        files that `arena learn-values` made, for games that bring no value function.
+        They are shown with the columns that fit the screen, with the given `columns`, or with all of them if `wide`.
+        Rows also have the columns that do not fit.
+
+        With `luck_adjusted`, the effect of luck is removed from `ahead`, which makes its intervals narrower. `values`
+        are files written by `arena learn-values`, for games without a value function.
         """
         boards = self._boards()
         if luck_adjusted:
@@ -139,7 +144,7 @@ class Run:
         return Tables(tables, wide=wide or bool(columns))
 
     def table(self, table_format: str = "simple", columns: Sequence[str] = (), wide: bool = False) -> str:
-        """The leaderboards as text: "github", "csv", "json", "html", "latex" and more; "simple" is as shown."""
+        """Return the leaderboards as text: "github", "csv", "json", "html", "latex" ...; "simple" is as displayed."""
         if table_format == "simple":
             return repr(self.leaderboard(columns, wide))
         over_all, entrants = table_format != "csv", self.info.entrants
@@ -147,12 +152,13 @@ class Run:
         return text_of(tables, table_format)
 
     def games(self) -> Tables:
-        """The places of each bot in each game, and the order of those who play them all."""
+        """Return the places of each bot in each game, and the overall order of the bots that play every game."""
         return Tables(overall_tables(self._boards()))
 
     def request(self) -> RunRequest:
-        """What plays this run again, its seed included; its `save` makes a file of it. Refused where a bot was a class
-        or a function that no file holds.
+        """Return the request that plays this run again, with the same seed; its `save` method writes it to a file.
+
+        Raise UsageError if a bot was a class or a function that is not in a file.
 
         Examples:
             >>> run = tournament("el-paso", ["outlaw", "random"], deals=1, seed=7, workers=0)
@@ -163,20 +169,21 @@ class Run:
         return request_of_run(self._one(), self._registry)[0]
 
     def pairs(self) -> Tables:
-        """How often each bot finishes ahead of each other."""
+        """Return how often each bot finishes ahead of each other bot."""
         return Tables(pairwise_table(board) for board in self._boards())
 
     def surprises(self) -> Tables:
-        """The pairs of bots whose results differ most from what is expected."""
+        """Return the pairs of bots whose results differ most from what their strengths predict."""
         return Tables(surprises_table(board) for board in self._boards())
 
     def seats(self) -> Tables:
-        """What a seat is worth."""
+        """Return the advantage of each seat."""
         return Tables(seats_table(board) for board in self._boards())
 
     def outcome(self) -> FormatResults:
-        """What the run's format says itself: a swiss its standing, a knockout its bracket, a gauntlet the differences
-        between its candidates. Of a run that is not complete, what is known so far.
+        """Return the result of the format itself, or of what was played so far if the run is not complete.
+
+        A swiss has a standing, a knockout a bracket, and a gauntlet the differences between its candidates.
 
         Examples:
             >>> bots = ["outlaw", "diehard", "random"]
@@ -191,20 +198,20 @@ class Run:
         return {name: game.score_text for name, game in games.items()}
 
     def _one(self) -> RunFolder:
-        """The folder, if this is one run."""
+        """Return the folder of the run; raise UsageError for several runs that are read as one."""
         if self._folder.merged:
             raise UsageError("That can be done with one run at a time: open it alone.")
         return self._folder
 
     def _boards(self) -> list[Leaderboard]:
-        """Fitted once, and again when there are more records."""
+        """Return the leaderboards, computed again only if there are new records: fitting ratings takes time."""
         size = self._folder.size()
         if self._fitted[0] != size:
             self._fitted = size, boards_of(self._folder)
         return self._fitted[1]
 
     def to_pandas(self) -> pd.DataFrame:
-        """The results as a DataFrame with a line for each seat of each match (needs pandas)."""
+        """Return the results as a DataFrame with a row for each seat of each match (needs pandas)."""
         try:
             import pandas as pd
         except ModuleNotFoundError as error:
@@ -230,7 +237,7 @@ class Run:
                 }
 
     def faults(self) -> list[RecordedFault]:
-        """Every failure of a bot. That it was disqualified is none: `fault_groups().disqualified` says who was."""
+        """Return all faults of bots. Disqualified bots are in `fault_groups().disqualified` instead."""
         return [
             RecordedFault(record.id, record.seats[fault.seat], fault.kind, fault.decision, fault.detail, fault.phase)
             for record in self._folder.results()
@@ -238,15 +245,17 @@ class Run:
         ]
 
     def fault_groups(self) -> FaultGroups:
-        """The failures by cause, the bot that failed most often first: show it, or go through it."""
+        """Return the faults grouped by cause, starting with the bot that failed most often."""
         found = FaultGroups()
         for record in self._folder.results():
             found.add(record)
         return found
 
     def matches(self, bot: str = "", **asked: Any) -> MatchTable:
-        """The matches that fit, as a table: those of a `bot` or a `game`, `won`, `lost` or `close` ones, those with
-        `faults`; in the order `sort` ("schedule", "margin", "length", "score", "time"), `reverse`, up to a `limit`.
+        """Return the matches that fit all conditions, as a table.
+
+        Conditions are `bot`, `game`, `won`, `lost`, `close` and `faults`. `sort` is "schedule", "margin", "length",
+        "score" or "time"; `reverse` and `limit` apply after it.
 
         Examples:
             >>> run = tournament("el-paso", ["outlaw", "random"], deals=3, seed=7, workers=0)
@@ -259,13 +268,13 @@ class Run:
         return MatchTable(find_matches(self._folder, MatchQuery(bot=bot, **asked)), self._score_texts())
 
     def replay(self, match: str | int) -> Match:
-        """A match by its id, or by its place in the schedule: to be read and stepped through."""
+        """Return a match by its id, or by its position in the schedule."""
         record = self._folder.record(match)
         game = game_of(self._folder, self._registry, record)
         return Match(game, record, self._folder.notes(record.id))
 
     def ask(self, bot: BotLike, match: str | int, **wanted: Any) -> Asked:
-        """What a bot does now at the decisions of a match; `wanted` is what `Match.ask` takes."""
+        """Ask a bot about decisions of a match and return its answers; `wanted` are arguments of `Match.ask`."""
         return self.replay(match).ask(bot, **wanted)
 
     def verify(
@@ -275,10 +284,10 @@ class Run:
         isolate: Isolation = "on",
         workers: int | None = None,
     ) -> Findings:
-        """Plays the records again by the rules (or a sample of so many) and compares: what does not fit.
+        """Replay the records by the rules, or about `sample` of them, and return the problems that were found.
 
-        With `bots` the bots are asked again, too, kept as `isolate` says: `.bots` has what they say. Bots that are
-        classes or functions are given again, as a list; they can be asked with `isolate="off"` alone.
+        With `bots`, the bots are also asked again, isolated as `isolate` says; the result is in `.bots`. Give bots that
+        are classes or functions again, as a list; they can be asked only with `isolate="off"`.
         """
         found = check_run(self._one(), self._registry, sample)
         found.problems += stale_tables(self._folder, self._registry.formats, found.verified)
@@ -293,12 +302,14 @@ class Run:
         return found
 
     def sign(self, key: str | Path | None = None) -> Signature:
-        """Vouches for the run with the key in this file (default: yours); `arena sign --new-key` makes one."""
+        """Sign the run with the key in this file, by default your own; `arena sign --new-key` creates one."""
         return sign_run(self._one(), Path(key) if key else default_key(), now())
 
     def signature(self, trusted: Sequence[str] = ()) -> SignatureFinding:
-        """Who has signed the run, and whether it is still what was signed. With public keys, or files of them, that are
-        `trusted`, no other will do."""
+        """Return the key that signed the run, and whether the run has changed since.
+
+        `trusted` are public keys, or files with them; a signature by any other key is then not accepted.
+        """
         return check_signature(self._one(), trusted_keys(trusted))
 
     def __repr__(self) -> str:
@@ -321,12 +332,13 @@ def tournament(
     quiet: bool = False,
     **fields: Any,
 ) -> Run:
-    """Lets bots play against each other, records every match in a folder, and gives back the run.
+    """Play a tournament, record every match in a folder, and return the run.
 
-    `bots` are names, classes, or functions `(view, actions) -> action`; `fields` are those of RunRequest: `seed`,
-    `format`, `players`, `name`, `results`, `move_time` ... A `request` made before, or read from a file, counts where
-    nothing else is given. `resume` continues the run in that folder; give bots that are classes or functions again.
-    With more `deals`, or with `bots` that it does not have, it is extended, where its format allows.
+    `bots` are names, classes, or functions `(view, actions) -> action`. `fields` are those of RunRequest: `seed`,
+    `format`, `players`, `name`, `results`, `move_time` ... Arguments take precedence over the fields of a `request`.
+
+    `resume` continues the run in that folder; give bots that are classes or functions again. More `deals`, or `bots`
+    that the run does not have, extend it if its format allows that.
 
     Examples:
         >>> run = tournament("el-paso", ["outlaw", "diehard", "random"], deals=2, seed=7, workers=0)
@@ -343,6 +355,7 @@ def tournament(
     if unknown:
         raise UnknownName("field of a run", unknown[0], run_options(RunRequest))
     asked = replace(request, **fields) if request else RunRequest(**fields)
+    # Early, so that the fork server starts up while plugins are being loaded.
     expect_workers(0 if asked.cluster else asked.workers)
     registry = installed_here(asked.isolate, asked.strict)
     if resume is None:
@@ -368,7 +381,7 @@ def tournament(
 def _again_or_late(
     info: RunInfo, bots: Sequence[BotLike], registry: Registry
 ) -> tuple[list[BotLike], tuple[BotLike, ...]]:
-    """Bots that are given when a run is continued: classes and functions for names that it has, and who comes late."""
+    """Split the bots of a resumed run: classes and functions for names that it has, and bots that are new to it."""
     known = {entrant.ref.bot for entrant in info.entrants if not entrant.ref.place}
     again: list[BotLike] = []
     late: list[BotLike] = []
@@ -383,14 +396,14 @@ def _again_or_late(
 
 
 def _several(given: Any) -> tuple[Any, ...]:
-    """One thing, or several, or several by name."""
+    """Return one value, a list, or the items of a mapping as a tuple."""
     if isinstance(given, Mapping):
         return tuple(given.items())
     return tuple(given) if isinstance(given, list | tuple) else (given,)
 
 
 def called(function: str, asked: RunRequest, **more: Any) -> str:
-    """What was called, for run.json; bots that are classes or functions go by their names."""
+    """Return the call as text for run.json; bots that are classes or functions are shown by their names."""
     plain, names = RunRequest(), run_options(RunOptions)
     given = more | {name: getattr(asked, name) for name in names if getattr(asked, name) != getattr(plain, name)}
     shown = [
@@ -411,7 +424,7 @@ def _named(value: Any) -> str:
 
 
 def refuse_fields(names: Sequence[str]) -> None:
-    """Refuse to continue a run if one of these fields is given: the run has them already."""
+    """Raise UsageError if any fields are named: a resumed run keeps the values it was started with."""
     if names:
         raise UsageError(f"A run is continued as it was asked for; leave out {', '.join(names)}.")
 
@@ -419,7 +432,7 @@ def refuse_fields(names: Sequence[str]) -> None:
 def enter_resumed(
     run: RunFolder, registry: Registry, bots: Sequence[BotLike], given: Mapping[str, Any], force: bool
 ) -> BotLimits:
-    """Register the classes and functions of a run to be continued, and return its limits, some of them `given` now."""
+    """Register the classes and functions of a resumed run, and return its limits with those `given` now."""
     for bot in bots:
         registry.enter_as_installed(bot)
     limits = resumed_limits(run, {name: given[name] for name in run_options(BotLimits) if name in given}, force)
@@ -428,7 +441,7 @@ def enter_resumed(
 
 
 def print_ending(function: str, run: RunFolder, complete: bool, faults: FaultGroups, quiet: bool) -> None:
-    """Print the faults of a run that was played, and how to continue it with this function if it is not complete."""
+    """Print the faults of a run and, if it is not complete, how to continue it with this function."""
     if not quiet:
         sys.stderr.writelines(f"{line}\n" for line in fault_lines(faults, calls))
     if not complete:
@@ -436,9 +449,10 @@ def print_ending(function: str, run: RunFolder, complete: bool, faults: FaultGro
 
 
 def open_run(path: str | Path, *more: str | Path, results: str | Path | None = None) -> Run:
-    """A run that was played, by its folder or by its name under `results`: by default what ARENA_RESULTS names, or a
-    folder of that name. With `more` of them they are read, and rated, as one: runs of the same rules and bots, or parts
-    of one run; a match that two of them hold counts once.
+    """Return a recorded run, by its folder or by its name under `results`.
+
+    `results` is by default the folder in ARENA_RESULTS, or "results". With `more` runs, all are read and rated as one:
+    they must have the same rules and bots, or be parts of one run. A match that is in two of them counts once.
 
     Examples:
         >>> played = tournament("el-paso", ["skittish", "random"], deals=1, seed=7, workers=0, name="first")

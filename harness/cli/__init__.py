@@ -1,4 +1,7 @@
-"""The `arena` command: how it starts. What it can do is in `main`, which loads click; nothing here does."""
+"""Entry point of the `arena` command.
+
+This module imports little, because the process may be restarted. The commands are in `harness.cli.main`.
+"""
 
 from __future__ import annotations
 
@@ -7,32 +10,35 @@ import os
 import sys
 
 COMPLETE_VARIABLE = "_ARENA_COMPLETE"
-"""By this a shell asks for completions, or for the script that does."""
+"""Environment variable with which a shell requests completions, or the completion script."""
 PLAYING = frozenset({"ask", "check", "compare", "learn-values", "play", "tournament", "verify"})
-"""Commands that let bots choose."""
+"""Commands that run bots."""
 
 
 def run() -> None:
-    """The console script."""
-    if sys.stderr is None:  # closed by whoever started us: there is nobody to tell
+    """Run the console script."""
+    if sys.stderr is None:  # the parent process closed it
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - it stays open to the end
     if os.environ.get("PYTHONHASHSEED", "random") == "random" and PLAYING.intersection(sys.argv[1:2]):
         _restart()
     if COMPLETE_VARIABLE in os.environ:
-        from harness.cli import completion  # noqa: F401 - click knows of it from now on
+        from harness.cli import completion  # noqa: F401 - registers the shells with click
     from harness.cli.main import main
 
     try:
         main()
     finally:
-        gc.freeze()  # else Python looks at every object once more before it ends, which takes as long as many a command
+        gc.freeze()  # skips the garbage collection at exit, which takes as long as many commands do
 
 
 def _restart() -> None:
-    """Bots that go through a set of texts do so in an order that Python shuffles at its start, unless it is told
-    not to. The same run must give the same records, so Python begins again, before it has loaded anything."""
+    """Restart Python with a fixed hash seed.
+
+    The order of strings in a set depends on the hash seed, which is random by default. A bot that iterates over such a
+    set would choose differently each time, but the same run must give the same records.
+    """
     os.environ["PYTHONHASHSEED"] = "0"
-    if os.name == "nt":  # there execv comes back to the shell at once
+    if os.name == "nt":  # execv returns to the shell at once on Windows
         import subprocess
 
         sys.exit(subprocess.run(sys.orig_argv, executable=sys.executable).returncode)  # noqa: S603 - this very program

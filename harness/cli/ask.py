@@ -1,4 +1,4 @@
-"""arena ask."""
+"""The `arena ask` command."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ if TYPE_CHECKING:
 @run_option("move_time", "Seconds for an answer; the bot gets a process, as by --isolate.", default=0.0)
 @results_option
 def command(bot: str, run: str, match: str, debug: bool, as_json: bool, results: Path, **asked: Any) -> None:
-    """Put a BOT before a decision of a MATCH of a RUN, and see what it does now.
+    """Ask a BOT what it chooses now at decisions of a MATCH of a RUN.
 
-    Any bot: the one that played, a newer version of it, a search, a program. It is told all that the bot in its place
-    was told, from the deal on, and gets the same luck. Without a decision it goes through the whole match, and lists
-    where the two differ. The exit code is 1 if the bot fails now, else 0.
+    It can be any bot: the one that played, a newer version of it, a search, a program. It gets everything that the bot
+    in its seat got, from the deal on, and the same random numbers. Without a decision, it is asked at all decisions of
+    the seat, and those at which the two bots differ are listed. The exit code is 1 if the bot fails now, else 0.
 
     \b
     arena ask sprinter.py my-run el-paso-3.1.2
@@ -61,7 +61,7 @@ def command(bot: str, run: str, match: str, debug: bool, as_json: bool, results:
     from harness.runs.setup import game_of
 
     if asked["move_time"] and asked["isolate"] == "auto":
-        asked["isolate"] = "on"  # where it can be ended
+        asked["isolate"] = "on"  # a time limit needs a process that can be killed
     wanted = DecisionQuery(asked["seat"], asked["decision"], asked["fault"], asked["worst"])
     if debug and as_json:
         raise click.UsageError("--pdb talks to a person, --json to a program: take one of them.")
@@ -89,13 +89,13 @@ def command(bot: str, run: str, match: str, debug: bool, as_json: bool, results:
 
 
 class PdbDebugger:
-    """Python's own debugger: at the first line of `choose`, and where the bot has raised."""
+    """Starts pdb at the first line of `choose`, and where the bot has raised."""
 
     def __init__(self, seats: tuple[str, ...]) -> None:
         self.seats = seats
 
     def choose(self, bot: Bot, view: Any, legal: tuple[Action, ...]) -> Action:
-        """Asks the bot step by step."""
+        """Ask the bot under the debugger and return its answer; raise BdbQuit if the user quits."""
         from bdb import BdbQuit
         from pdb import Pdb
 
@@ -104,7 +104,7 @@ class PdbDebugger:
         class Watching(Pdb):
             left = False
 
-            def set_quit(self) -> None:  # called for 'q' and at the end of input; `runcall` swallows what it raises
+            def set_quit(self) -> None:  # for 'q' and at the end of input; `runcall` swallows BdbQuit
                 self.left = True
                 super().set_quit()
 
@@ -118,7 +118,7 @@ class PdbDebugger:
         return cast("Action", answer)
 
     def failed(self, error: BaseException) -> None:
-        """Shows where the bot raised."""
+        """Start the debugger where the bot raised."""
         from pdb import post_mortem
 
         note(f"The bot has raised {type(error).__name__}: {error}. 'u' goes up to its callers, 'q' leaves.")
@@ -126,7 +126,7 @@ class PdbDebugger:
 
 
 def _hint(asked: Asked, bot: str, run: str, match: str) -> None:
-    """What to type to see one of the decisions that differ."""
+    """Print what to type to see one of the decisions that differ."""
     shown = [one for one in asked.decisions if one.differs]
     if asked.target is None and shown:
         typed = shlex.join(["arena", "ask", bot, run, match, "--seat", str(asked.seat)])

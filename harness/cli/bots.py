@@ -1,4 +1,4 @@
-"""arena bots."""
+"""The `arena bots` command."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shell completion, and the cache of installed names that makes it quick."""
+"""Shell completion, and the cache of installed names that makes it fast."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from harness.core.records import Option
 
 
-# Completion for bash, which takes `v2=sprinter.py` and `ismcts:guide=outlaw` for several words each.
+# Completion for bash, which splits `v2=sprinter.py` and `ismcts:guide=outlaw` into several words.
 #
-# click hands over bash's words, so these names would be taken apart. Here the line itself is read, and what bash has
-# already put aside of the word is left out of the answer.
+# click uses the words of bash, so these names would be split. Here the line itself is parsed, and the part of the word
+# that bash regards as complete is removed from the answer.
 
 
 SCRIPT = """\
@@ -52,27 +52,27 @@ complete -o nosort -F %(complete_func)s %(prog_name)s
 
 @add_completion_class
 class WholeWords(BashComplete):
-    """Completes what stands between two spaces; `open` marks what goes on, so that no space follows it."""
+    """Completes words between spaces. Items marked `open` can be continued, so no space is added after them."""
 
     source_template = SCRIPT
 
     def get_completion_args(self) -> tuple[list[str], str]:
-        """The words before the cursor, and the one that is being typed."""
+        """Return the words before the cursor, and the incomplete word."""
         line = os.environ["ARENA_LINE"]
         words = split_arg_string(line)
         return (words[1:], "") if line[-1:].isspace() else (words[1:-1], words[-1])
 
     def get_completions(self, args: list[str], incomplete: str) -> list[CompletionItem]:
-        """Folders are named here: bash would offer them only where nothing else fits."""
+        """Return the completions, with folders listed: bash would offer them only if nothing else fits."""
         found: list[CompletionItem[Any]] = []
         for item in super().get_completions(args, incomplete):
             found += _folders(str(item.value)) if item.type == "dir" else [item]
         return found
 
     def format_completion(self, item: CompletionItem[Any]) -> str:
-        """What is to be put in place of what bash takes for the word."""
+        """Return a line for the script: the kind of the item, and the text that replaces the current word of bash."""
         _, incomplete = self.get_completion_args()
-        if incomplete.startswith("-"):  # --bot=sprinter: the value alone is completed
+        if incomplete.startswith("-"):  # --bot=sprinter: only the value is completed
             incomplete = incomplete.partition("=")[2]
         aside = incomplete.removesuffix(os.environ["ARENA_WORD"]) if os.environ["ARENA_WORD"] else incomplete
         return f"{'open' if item.open else 'plain'},{str(item.value).removeprefix(aside)}"
@@ -95,7 +95,8 @@ SHELLS: dict[str, type[ShellComplete]] = {"bash": WholeWords, "zsh": ZshComplete
 def command(shell: str | None) -> None:
     """Print a script for SHELL that completes commands, options, bots, games, formats and runs.
 
-    SHELL is bash, zsh or fish; by default the one that you use. For this terminal, then for good:
+    SHELL is bash, zsh or fish; by default the one that you use. The first example is for the current terminal, the
+    others are permanent:
 
     \b
     eval "$(arena completion bash)"
@@ -112,17 +113,15 @@ def command(shell: str | None) -> None:
     click.echo(SHELLS[chosen](main, {}, "arena", COMPLETE_VARIABLE).source(), nl=False)
 
 
-# The names that plugins bring, as shells complete them: kept in a file, for a shell waits for every completion, and
-# to load all plugins takes longer than people like to wait.
+# Cache of the names of plugins: users wait for every completion, and loading all plugins takes too long for that.
 #
-# The file counts as long as nothing has changed that the names came from: the modules that were loaded, the folders
-# that these are in, and those in which Python looks for packages.
+# A cache file is valid until one of its sources changes: the loaded modules, their folders, or a folder of sys.path.
 
 
 KEPT = 8
-"""Files of names that are kept: one for each Python and search path; the oldest ones go."""
+"""Maximum number of cache files; there is one for each Python and search path, and the oldest are deleted."""
 STANDARD = Path(os.__file__).parent
-"""Python's own modules: they change with its version."""
+"""Folder of the standard library, which is not checked: it changes only with the version of Python."""
 
 
 class ShownOption(NamedTuple):
@@ -142,7 +141,7 @@ class ShownName(NamedTuple):
 
 
 class InstalledNames(NamedTuple):
-    """What is installed, by name."""
+    """Installed games, bots and formats by name."""
 
     games: dict[str, ShownName]
     bots: dict[str, ShownName]
@@ -150,24 +149,26 @@ class InstalledNames(NamedTuple):
 
 
 def installed_names() -> InstalledNames:
-    """What is installed: as it was found before, if nothing has changed since, or found now."""
+    """Return the installed names, from the cache if it is still valid."""
     python = [sys.version, VERSION, *sys.path]
-    with suppress(Exception):  # there is none, or it is damaged or another's: it is made anew
+    with suppress(Exception):  # missing, damaged or not ours: build it again
         kept = json.loads(_own(_place()))
         if kept["python"] == python and kept["marks"] and all(_mark(path) == at for path, at in kept["marks"].items()):
             return InstalledNames(*({name: _shown(*one) for name, one in names.items()} for names in kept["names"]))
     began = time_ns()
     names, whole = _find()
     marks = _marks()
-    # What could not be loaded is not among the modules: nobody would notice when it is mended. Nor what is just edited.
+    # A broken plugin is not among the loaded modules, so a fix of it would not invalidate the cache. A file that was
+    # modified while it was being loaded may have been read in its old version.
     if whole and all(mark and mark[0] < began for mark in marks.values()):
-        with suppress(OSError, RuntimeError):  # nowhere to keep it: the next one finds it again
+        with suppress(OSError, RuntimeError):  # no writable place: the next completion loads plugins again
             _keep(_place(), {"python": python, "marks": marks, "names": names})
     return names
 
 
 def _own(place: Path) -> bytes:
-    """The contents of a file that this user has written, and nobody else can."""
+    """Return the contents of a file; raise PermissionError if another user owns it or can write to it."""
+    # Its texts end up on the user's command line. The open file is checked: its path could be replaced after a check.
     with place.open("rb") as file:
         found = os.fstat(file.fileno())
         if hasattr(os, "geteuid") and (found.st_uid != os.geteuid() or found.st_mode & 0o022):
@@ -178,6 +179,7 @@ def _own(place: Path) -> bytes:
 def _keep(place: Path, names: dict[str, Any]) -> None:
     place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     part = place.with_suffix(f".{os.getpid()}")
+    # Written under another name first: another shell may be reading the cache.
     part.write_text(json.dumps(names), encoding="utf-8")
     part.chmod(0o600)
     part.replace(place)
@@ -186,13 +188,13 @@ def _keep(place: Path, names: dict[str, Any]) -> None:
 
 
 def _place() -> Path:
-    """A file for each Python and each of its search paths."""
+    """Return the path of the cache file for this Python and its search path."""
     caches = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
     return caches / "arena" / f"names-{crc32(repr((sys.executable, sys.path)).encode()):08x}.json"
 
 
 def _find() -> tuple[InstalledNames, bool]:
-    """What is installed, and whether all of it could be loaded."""
+    """Load all plugins; return their names, and whether all of them could be loaded."""
     from harness.plugins.registry import load
 
     registry = load()
@@ -213,12 +215,12 @@ def _shown(about: str, options: Iterable[Iterable[Any]]) -> ShownName:
 
 
 def _first_line(cls: type) -> str:
-    """What a class says about itself, in short."""
+    """Return the first line of the docstring of a class."""
     return (cls.__doc__ or "").strip().partition("\n")[0]
 
 
 def _marks() -> dict[str, list[int]]:
-    """By what is noticed that something has changed."""
+    """Return the marks of all files and folders that the names come from, by path."""
     files = [file for module in list(sys.modules.values()) if (file := getattr(module, "__file__", None))]
     loaded = [Path(file) for file in files if _may_change(Path(file))]
     places = {*map(str, loaded), *(str(path.parent) for path in loaded), *filter(os.path.isdir, sys.path)}
@@ -230,9 +232,9 @@ def _may_change(file: Path) -> bool:
 
 
 def _mark(path: str) -> list[int]:
-    """When a file or a folder was changed, and how large it is."""
+    """Return the modification time and the size of a file or folder; an empty list if there is none."""
     try:
-        found = os.stat(path)  # noqa: PTH116 - a hundred of them, while somebody waits
+        found = os.stat(path)  # noqa: PTH116 - called for a hundred files while a user waits
     except OSError:
         return []
     return [found.st_mtime_ns, found.st_size]

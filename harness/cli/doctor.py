@@ -1,4 +1,4 @@
-"""arena doctor."""
+"""The `arena doctor` command."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import click
 
 SHOWN = 5
-"""What got through is named up to so many."""
+"""Maximum number of listed items; --json prints all."""
 COUNTED = {"cgroup": ", counted by the kernel (cgroup v2)", "arena": ", counted by arena (no cgroup v2 to use)"}
 
 
@@ -22,11 +22,11 @@ COUNTED = {"cgroup": ", counted by the kernel (cgroup v2)", "arena": ", counted 
 )
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
 def command(cluster: str | None, as_json: bool) -> None:
-    """Find out what this machine can enforce against a stranger's bot, or what each node of a cluster can.
+    """Report what this machine, or each node of a cluster, can enforce against untrusted bots.
 
-    A program is run as --isolate runs bots, and tries to get away with what a bot must not do. The exit code is 1 if
-    something cannot be enforced: then --isolate=strict refuses to run here. It is 1 as well if arena runs compiled
-    modules that were made from other sources than those beside them, or if a node has another Python or arena.
+    A program runs in the sandbox of --isolate and tries to do what a bot must not do. The exit code is 1 if
+    something cannot be enforced: then --isolate=strict refuses to run here. It is also 1 if compiled modules of arena
+    do not match their sources, or if a node has another version of Python or arena.
 
     \b
     arena doctor

@@ -1,4 +1,4 @@
-"""arena formats."""
+"""The `arena formats` command."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""arena games."""
+"""The `arena games` command."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""arena leaderboard."""
+"""The `arena leaderboard` command."""
 
 from __future__ import annotations
 
@@ -66,10 +66,10 @@ if TYPE_CHECKING:
 @table_options
 @results_option
 def command(**asked: Any) -> None:
-    """Print the leaderboard of a run, rebuilt from its records; of several RUNS, rated together.
+    """Print the leaderboard of a run, computed from its records, or of several RUNS rated together.
 
-    Several runs are of the same rules and bots, or parts of one run that lie in several folders; a match that two of
-    them hold counts once.
+    Several runs must have the same rules and bots, or be parts of one run in several folders. A match that is in two of
+    them counts once.
 
     \b
     arena leaderboard my-run
@@ -93,7 +93,7 @@ def command(**asked: Any) -> None:
 
 
 def _check(asked: dict[str, Any]) -> None:
-    """Refuses options that do not go together."""
+    """Raise UsageError for options that cannot be combined."""
     show, bot = asked["show"], asked["bot"]
     check_table_options(asked["table_format"], asked["columns"])
     if asked["columns"] and show != "leaderboard":
@@ -117,7 +117,7 @@ def _check_names(run: RunFolder, asked: dict[str, Any]) -> None:
 
 
 def _text(run: RunFolder, asked: dict[str, Any]) -> str:
-    """What is asked for, in the format that is asked for."""
+    """Return the requested tables in the requested format."""
     from harness.output.leaderboard import KINDS, leaderboard_tables
     from harness.output.matches import bot_summary
     from harness.output.tables import text_of

@@ -1,4 +1,4 @@
-"""The group of commands. Each subcommand lives in a module of its own, loaded when it is used."""
+"""The group of commands. Each command has a separate module, which is imported when the command is used."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from harness.plugins.features import COMMANDS, load_object
 
 
 class Arena(click.Group):
-    """Lists commands without importing them, and turns arena's errors into one sentence and an exit code."""
+    """Lists commands without importing them, and turns ArenaError into a message and an exit code."""
 
     def list_commands(self, _ctx: click.Context) -> list[str]:
-        """The names of all commands."""
+        """Return the names of all commands."""
         return list(COMMANDS)
 
     def get_command(self, _ctx: click.Context, name: str) -> click.Command | None:
-        """The command, imported now."""
+        """Import the command and return it; None if there is no such command."""
         return load_object(COMMANDS[name].where) if name in COMMANDS else None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that was typed, or a hint at the nearest one."""
+        """Return the command that was typed; raise UsageError with the most similar name if there is none."""
         if args[0] not in COMMANDS and not args[0].startswith("-") and not ctx.resilient_parsing:
             from difflib import get_close_matches
 
@@ -35,18 +35,18 @@ class Arena(click.Group):
         return super().resolve_command(ctx, args)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Commands for a shell, likewise without importing them."""
+        """Return completions of command names, without importing the commands."""
         if incomplete.startswith("-"):
             return super().shell_complete(ctx, incomplete)
         return [CompletionItem(name, help=each.help) for name, each in COMMANDS.items() if name.startswith(incomplete)]
 
     def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The list of commands in the help text."""
+        """Write the list of commands of the help text."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, each.help) for name, each in COMMANDS.items()])
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; an error of ours ends it with its message and what to type."""
+        """Run the command; an ArenaError ends it with its message and what to type."""
         from harness.core.errors import ArenaError, ConformanceError, ReplayError
 
         try:
@@ -58,7 +58,7 @@ class Arena(click.Group):
 
 
 class Failure(click.ClickException):
-    """One sentence on stderr, and an exit code."""
+    """An error with its exit code, printed without a traceback."""
 
     def __init__(self, message: str, exit_code: int) -> None:
         super().__init__(message)
@@ -78,7 +78,7 @@ def _tell_version(ctx: click.Context, _option: click.Parameter, wanted: bool) ->
     "--version", is_flag=True, is_eager=True, expose_value=False, callback=_tell_version, help="Show version and form."
 )
 def main() -> None:
-    """Tournaments for bots at hidden-information board games.
+    """Run tournaments for bots at hidden-information board games.
 
     \b
     arena tournament                       all games, all bots, a leaderboard

@@ -1,4 +1,4 @@
-"""arena matches."""
+"""The `arena matches` command."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from harness.runs.queries import SORTS, FoundMatches, MatchQuery, find_matches
 
 SHOWN = 20
 BATCH = 1000
-"""Lines that are written at once."""
+"""Lines that are written at once: click.echo flushes after each call, which is slow line by line."""
 
 
 @click.command("matches", short_help="List the matches of a run: those a bot lost, close ones, those with faults.")
@@ -45,7 +45,7 @@ BATCH = 1000
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 @results_option
 def command(run: str, as_json: bool, limit: int | None, sort: str | None, results: Path, **asked: Any) -> None:
-    """List matches of a RUN: who sat where, the scores, what happened.
+    """List matches of a RUN: the bots by seat, their scores, and what happened.
 
     'arena replay RUN MATCH' shows one of them.
 

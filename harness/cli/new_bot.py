@@ -1,4 +1,4 @@
-"""arena new-bot: write a plugin package from templates."""
+"""The `arena new-bot` command: write a plugin package from templates."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from harness.core.errors import UsageError
 from harness.core.game import Game
 from harness.plugins.registry import Registry
 
-# Makes a new bot: a folder of files from templates, complete and ready to play.
+# Write the files of a new bot from templates.
 
 
 LANGUAGES = ("python", "node", "c")
 SUFFIX = ".tmpl"
-"""Templates are no code of arena's: under this name no tool takes them for it."""
+"""Keeps tools from treating templates as Arena's own code."""
 ANY_GAME = "any"
-"""The template of what a bot thinks, for a game that has none of its own."""
+"""Name of the template for games without a specific one."""
 _SUFFIXES = {"python": "py", "node": "js", "c": "c"}
 _COMMENT = {"python": "#   ", "node": "//   ", "c": " *   "}
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
 
 def make(registry: Registry, name: str, game: str, language: str, into: Path) -> list[Path]:
-    """Writes the files of a new bot for this game into a new folder and returns their paths."""
+    """Write the files of a new bot for this game to a new folder and return their paths."""
     rules = registry.game(game)
     check_name(registry, name, language)
     folder = into / name
@@ -54,7 +54,7 @@ def make(registry: Registry, name: str, game: str, language: str, into: Path) ->
 
 
 def check_name(registry: Registry, name: str, language: str) -> None:
-    """Refuses a name that could not be typed after --bot, is taken, or could not be imported."""
+    """Raise UsageError for a name that cannot be typed after --bot, is taken, or cannot be imported."""
     if not _NAME.fullmatch(name):
         raise UsageError(f"A bot cannot be called {name!r}: use small letters, digits and hyphens, like 'night-owl'.")
     if name in registry.bots:
@@ -65,7 +65,10 @@ def check_name(registry: Registry, name: str, language: str) -> None:
 
 
 def company(registry: Registry, game: type[Game[Any]]) -> str:
-    """The `--bot` words that fill the smallest table beside a new bot and `random`: the game's own bots come first."""
+    """Return the `--bot` options for further opponents, so that the smallest table of the game is full.
+
+    The new bot and `random` are not among them. Bots that are made for the game come first.
+    """
     bots = {name: offer.cls.games for name, offer in registry.bots.items() if name != "random"}
     fitting = [name for name, games in bots.items() if not games or game.name in games]
     fitting.sort(key=lambda name: (game.name not in bots[name], name))
@@ -73,13 +76,13 @@ def company(registry: Registry, game: type[Game[Any]]) -> str:
 
 
 def contents(name: str, game: type[Game[Any]], language: str, company: str) -> dict[str, str]:
-    """What the files of a new bot hold, by their places in its folder."""
+    """Return the contents of the files of a new bot, by their paths in its folder."""
     words = {
         "name": name,
         "module": _module(name),
         "class": "".join(part.capitalize() for part in name.split("-")),
         "game": game.name,
-        "title": game.title.replace('"', "'"),  # it goes into strings of several languages
+        "title": game.title.replace('"', "'"),  # inserted into string literals of several languages
         "company": company,
         "examples": _examples(game, language),
     }
@@ -96,19 +99,19 @@ def contents(name: str, game: type[Game[Any]], language: str, company: str) -> d
 
 
 def _examples(game: type[Game[Any]], language: str) -> str:
-    """One action of each kind as the wire sends it, in lines of a comment."""
+    """Return one action of each kind in the JSON of the protocol, as lines of a comment."""
     kinds = {action.kind: action for action in reversed(game.configure().actions)}
     shown = [msgspec.json.encode(action_fields(kinds[kind]), enc_hook=str).decode() for kind in reversed(kinds)]
     return "\n".join(_COMMENT[language] + line.replace("*/", "* /") for line in shown)
 
 
 def _module(name: str) -> str:
-    """Never the folder's own name: Python would take the folder for the module when it is run from beside it."""
+    """Return the name of the module, which differs from the folder's: Python would import the folder instead."""
     return f"{name.replace('-', '_')}_bot"
 
 
 def _place(name: str, words: Mapping[str, str]) -> str:
-    """Where a template's text goes: a program's file gives the bot its name."""
+    """Return the file name for a template: a program is named after the bot."""
     if name == "test.py":
         return f"test_{words['module']}.py"
     return re.sub(r"^bot\.", f"{words['name']}.", name)
@@ -142,7 +145,7 @@ NEXT = {
     help="Where its folder is made.",
 )
 def command(name: str, game: str, lang: str, into: Path) -> None:
-    """Make a folder NAME with a bot that plays, a test that it passes, and a README.
+    """Create a folder NAME with a bot that is ready to play, a test, and a README.
 
     A Python bot becomes an installable package; in other languages it is a program that reads and writes JSON lines.
 
@@ -153,7 +156,7 @@ def command(name: str, game: str, lang: str, into: Path) -> None:
     registry = load_plugins()
     for path in make(registry, name, game, lang, into):
         click.echo(path)
-    place = into / name if into.is_absolute() else f"./{into / name}"  # without ./ pip would look for it elsewhere
+    place = into / name if into.is_absolute() else f"./{into / name}"  # ./ makes pip read it as a path
     fill = {
         "folder": into / name,
         "place": place,

@@ -29,30 +29,30 @@ if TYPE_CHECKING:
     from harness.runs.store import RunFolder
 
 
-# Names that are typed after commands (bots, games, formats, runs), and what a shell offers to complete them with.
+# Parameter types for names (bots, games, formats, runs), with shell completion.
 #
-# Checking them is left to the commands, which know more. A shell waits for every completion, so this loads plugins
-# only where something has changed since they were last asked for their names, and nothing else of arena.
+# The commands check the names, since they know more. Users wait for every completion, so plugins are loaded only if
+# they have changed since their names were cached, and nothing else of Arena is imported.
 
 
 OWN_NAME = re.compile(r"[^\s:,=/\\]+=")
-"""What may stand before a bot: a name of one's own."""
+"""Prefix that gives a bot another name: `v2=`."""
 RUN_FILE = "run.json"
 
 
 class CompletedName(click.types.StringParamType):
-    """A text that stays as it is typed, and that shells complete."""
+    """A string parameter with shell completion."""
 
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:  # fmt: skip
-        """What may stand here; a completion that fails offers nothing, for there is nobody to tell."""
+        """Return the completions; none after an error, for which a shell has no place while a user types."""
         with suppress(Exception), Path(os.devnull).open("w", encoding="utf-8") as nowhere, redirect_stderr(nowhere):
             return list(self.offers(ctx, incomplete))
         return []
 
     def offers(self, ctx: click.Context, incomplete: str) -> Iterable[CompletionItem]:
-        """What begins with what is there already."""
+        """Return the items that begin with the incomplete text."""
         raise NotImplementedError
 
 
@@ -62,17 +62,17 @@ class GameName(CompletedName):
     name = "game"
 
     def offers(self, ctx: click.Context, incomplete: str) -> Iterable[CompletionItem]:
-        """The games that are installed."""
+        """Return the installed games."""
         return starting(incomplete, {name: game.about for name, game in _installed().games.items()})
 
 
 class FormatName(CompletedName):
-    """An installed format, with options in its name."""
+    """An installed format, with options: `swiss:rounds=5`."""
 
     name = "format"
 
     def offers(self, ctx: click.Context, incomplete: str) -> Iterable[CompletionItem]:
-        """The formats that are installed; after a colon their options."""
+        """Return the installed formats; after a colon, their options."""
         installed = _installed()
         name, colon, rest = incomplete.partition(":")
         if colon:
@@ -81,12 +81,12 @@ class FormatName(CompletedName):
 
 
 class BotName(CompletedName):
-    """A bot: an installed one, with options in its name, or a file; a name of one's own may stand before it."""
+    """An installed bot with options, or a file; another name may precede it: `v2=my_bot.py`."""
 
     name = "bot"
 
     def offers(self, ctx: click.Context, incomplete: str) -> Iterable[CompletionItem]:
-        """The bots that are installed and the Python files there are; after a colon options."""
+        """Return the installed bots and the Python files in the folder; after a colon, options of the bot."""
         own = OWN_NAME.match(incomplete)
         before = own.group() if own else ""
         typed = incomplete.removeprefix(before)
@@ -101,36 +101,36 @@ class BotName(CompletedName):
 
 
 class RunName(CompletedName):
-    """A run: by its name in the folder of results, or by its path."""
+    """A run, by its name in the folder of results or by its path."""
 
     name = "run"
 
     def offers(self, ctx: click.Context, incomplete: str) -> Iterable[CompletionItem]:
-        """The runs, the newest first; folders for those who are on the way to one elsewhere."""
+        """Return the runs, the newest first; folders if no run fits, since the run may be elsewhere."""
         runs = sorted(results_of(ctx).glob(f"*/{RUN_FILE}"), key=lambda path: path.stat().st_mtime, reverse=True)
         return starting(incomplete, {path.parent.name: "" for path in runs}) or folders("", incomplete)
 
 
 class EventName(CompletedName):
-    """A TOML file that asks for a run, or a folder on the way to one."""
+    """A TOML file that describes a run, or the folder of a run."""
 
     name = "file"
 
     def offers(self, ctx: click.Context, incomplete: str) -> Iterable[CompletionItem]:
-        """The TOML files there are, and the way on through folders."""
+        """Return the TOML files in the folder, and its subfolders."""
         files = [CompletionItem(path) for path in beside(incomplete) if path.endswith(".toml")]
         return [*files, *folders("", incomplete)]
 
 
 class EntrantName(CompletedName):
-    """A bot of the run that was named before."""
+    """A bot of the run that precedes it on the command line."""
 
     name = "bot"
 
     def offers(self, ctx: click.Context, incomplete: str) -> Iterable[CompletionItem]:
-        """Whoever was entered into it."""
+        """Return the bots of the run."""
         named = ctx.params.get("run") or (ctx.params.get("runs") or ctx.args)[0]
-        run = str(named)  # click stops at the option that wants a value
+        run = str(named)  # in ctx.args if click stopped at the option whose value is missing
         for folder in (Path(run), results_of(ctx) / run):
             if (folder / RUN_FILE).exists():
                 asked = json.loads((folder / RUN_FILE).read_text(encoding="utf-8"))
@@ -142,14 +142,14 @@ BOT, GAME, FORMAT, RUN, ENTRANT, EVENT = BotName(), GameName(), FormatName(), Ru
 
 
 def starting(incomplete: str, texts: Mapping[str, str]) -> list[CompletionItem]:
-    """The texts that begin with what is there already, with what they mean."""
+    """Return the texts that begin with the incomplete one, with their help."""
     return [CompletionItem(text, help=told or None) for text, told in texts.items() if text.startswith(incomplete)]
 
 
 def with_options(
     before: str, typed: str, options: Iterable[ShownOption], installed: InstalledNames
 ) -> list[CompletionItem]:
-    """Options behind a name: those that have not been set yet, or what the last one may be."""
+    """Return the options after a name that are not set yet, or the values that the last one may have."""
     *done, last = typed.split(",")
     before += "".join(f"{setting}," for setting in done)
     key, equals, _ = last.partition("=")
@@ -166,7 +166,7 @@ def with_options(
 
 
 def folders(before: str, typed: str) -> list[CompletionItem]:
-    """The way on through folders: the shell's own business, unless something stands before the path."""
+    """Return folders to continue a path with. The shell lists them itself unless something precedes the path."""
     found = [f"{before}{path}/" for path in beside(typed) if Path(path).expanduser().is_dir()]
     if not found:
         return []
@@ -174,7 +174,7 @@ def folders(before: str, typed: str) -> list[CompletionItem]:
 
 
 def results_of(ctx: click.Context) -> Path:
-    """The folder of results that a command line means."""
+    """Return the folder of results of the command line that is being completed."""
     return Path(ctx.params.get("results") or "results")
 
 
@@ -183,7 +183,7 @@ def _python_files(before: str, typed: str) -> list[CompletionItem]:
 
 
 def beside(typed: str) -> list[str]:
-    """What a path that is being typed may become; hidden files only for those who have typed the dot."""
+    """Return the paths that begin with the typed one; hidden files only after a typed dot."""
     folder, _, name = typed.rpartition("/")
     parent = f"{folder}/" if folder or typed.startswith("/") else ""
     there = sorted(path.name for path in Path(parent).expanduser().iterdir())
@@ -196,7 +196,7 @@ def _installed() -> InstalledNames:
     return installed_names()
 
 
-# What several commands share: loading plugins with warnings, finding runs, options that mean the same everywhere.
+# Shared by several commands: common options, loading plugins with warnings, opening runs.
 
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -225,10 +225,10 @@ without_option = click.option(
 
 
 class Seconds(click.FloatRange):
-    """A number of seconds, which is a number."""
+    """A number of seconds."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Refuses nan, with which no comparison is true."""
+        """Return the number; reject nan, which passes every range check because no comparison with it is true."""
         seconds = float(super().convert(value, param, ctx))
         if isnan(seconds):
             self.fail("nan is not a number of seconds.", param, ctx)
@@ -240,11 +240,13 @@ RANGES: Mapping[type, Callable[..., Any]] = {int: click.IntRange, float: Seconds
 
 
 def run_option(name: str, text: str = "", of: type[Struct] = RunOptions, **more: Any) -> Callable[[F], F]:
-    """Return the click option for an option of a run, with another help text if there is one; without a value it is
-    None, which leaves it to a config file or to its default."""
+    """Return the click option for an option of a run, with another help text if `text` is given.
+
+    Its default is None, so that the value of a config file, or the default of RunRequest, applies.
+    """
     option = run_options(of)[name]
     if name == "results":
-        return results_option  # it has a value always: other commands look for runs there
+        return results_option  # always has a value: other commands look for runs there
     extra = {**option.extra, "default": None, "help": text or option.help, **more}
     several = option.kind in (tuple, dict)
     if completes := extra.pop("completes", ""):
@@ -267,7 +269,7 @@ def run_option(name: str, text: str = "", of: type[Struct] = RunOptions, **more:
 def request_options(
     omit: Collection[str] = (), of: type[Struct] = RunOptions, **texts: str
 ) -> Callable[[F], F]:  # fmt: skip
-    """Return a decorator that adds all options of a run but those to `omit`, some with help texts of the command."""
+    """Return a decorator that adds the options of a run except those to `omit`; `texts` replace help texts."""
 
     def decorated(command: F) -> F:
         for name in reversed([each.name for each in run_options(of).values() if each.help and each.name not in omit]):
@@ -281,7 +283,7 @@ strict_option, seed_option, options_option = run_option("strict"), run_option("s
 
 
 def table_options(command: F) -> F:
-    """Adds --table-format, --wide and --columns to a command."""
+    """Add --table-format, --wide and --columns to a command."""
     for option in reversed(
         (
             click.option(
@@ -304,7 +306,7 @@ def table_options(command: F) -> F:
 
 
 def check_table_options(table_format: str, columns: Sequence[str]) -> None:
-    """Refuses formats and columns that do not exist, before anything is played."""
+    """Raise UnknownName for unknown table formats and columns; called before anything is played."""
     from harness.output.columns import chosen_columns
     from harness.output.tables import FORMATS
 
@@ -314,7 +316,7 @@ def check_table_options(table_format: str, columns: Sequence[str]) -> None:
 
 
 def layout(wide: bool, columns: Sequence[str] = ()) -> Layout:
-    """How tables are laid out on this terminal: columns that were asked for are all shown."""
+    """Return the layout of tables for this terminal; chosen columns are all shown."""
     from harness.output.tables import screen
 
     return screen(wide or bool(columns), more="--wide")
@@ -323,8 +325,11 @@ def layout(wide: bool, columns: Sequence[str] = ()) -> Layout:
 def make_ready(
     workers: int | None, threads: int | None, request: RunRequest | None = None, elsewhere: bool = False
 ) -> None:
-    """Before any bot is loaded: begins with the workers, or sets the threads of bots that play in this process. What
-    is known of the `request` by then is done first, once for all workers. If they play `elsewhere` there are none."""
+    """Prepare for bots: start the fork server, or limit the threads of bots that play in this process.
+
+    Call it before any bot is loaded. Games of the `request` are configured first, once for all workers. Nothing
+    happens if bots play `elsewhere`, on a cluster.
+    """
     if elsewhere:
         return
     import os
@@ -333,35 +338,37 @@ def make_ready(
     from harness.isolation.launch import thread_variables
 
     if workers == 0:
+        # Native libraries read these variables when a bot imports them.
         os.environ.update(thread_variables(1 if threads is None else threads))
     elif request is not None:
         from harness.runs.setup import configure_early
 
         configure_early(request.games, request.options)
+    # The server is forked from this process, which is safe only without the threads and locks of bots.
     expect_workers(workers, clean=True)
 
 
 def note(text: str) -> None:
-    """Something for the person at the terminal; stdout stays free for results."""
+    """Print a message to stderr; stdout is for results."""
     click.echo(text, err=True)
 
 
 def tell_faults(run: RunFolder, faults: FaultGroups) -> None:
-    """Each bot that failed, and what to type to see why."""
+    """Print each bot that failed, and what to type to see why."""
     from harness.output.text import commands, fault_lines
 
     if faults:
         specs = {entrant.name: entrant.spec for entrant in run.info.entrants}
-        move_time = float(run.info.limits.get("move_time", 0.0))  # a person who plays has no limit
+        move_time = float(run.info.limits.get("move_time", 0.0))  # runs of arena play have none
         for line in fault_lines(faults, commands(run.folder, specs, move_time)):
             note(line)
         note(f"\nAll of them: arena matches {run.folder} --faults\n")
 
 
 def load_plugins(strict: bool = False, isolate: Isolation = "auto") -> Registry:
-    """What is installed, with a warning for each broken plugin, or an error under --strict.
+    """Return all installed plugins, and print a warning for each broken one; raise PluginError instead if `strict`.
 
-    Bots that are to be confined, being named by a file or a command, are asked what they are in processes of their own.
+    Untrusted files and programs that are entered later are inspected in sandboxed processes, as `isolate` says.
     """
     from harness.runs.setup import installed
 
@@ -372,15 +379,17 @@ def load_plugins(strict: bool = False, isolate: Isolation = "auto") -> Registry:
 
 
 def open_folder(results: Path, name: str) -> RunFolder:
-    """The run that was named on the command line."""
+    """Return the run with this name or path."""
     from harness.runs.store import RunFolder, find
 
     return RunFolder.open(find(results, name))
 
 
 def open_together(results: Path, names: Sequence[str], name: str = "", besides: Sequence[str] = ()) -> RunFolder:
-    """The run that was named on the command line, or several to be read as one; `name` is what to call them, and bots
-    that will be left out (`besides`) need not be the same in all."""
+    """Return the run with this name, or several runs as one, called `name`.
+
+    Bots that will be left out (`besides`) need not be the same in all runs.
+    """
     opened = [open_folder(results, each) for each in names]
     if len(opened) == 1 and not name:
         return opened[0]
@@ -390,7 +399,7 @@ def open_together(results: Path, names: Sequence[str], name: str = "", besides: 
 
 
 def score_texts(run: RunFolder) -> dict[str, ScoreText]:
-    """Scores in the words of those games of a run that are installed; nothing is said about the others."""
+    """Return how the games of a run write scores; games that are not installed are left out without a warning."""
     from harness.runs.setup import installed, installed_games
 
     games, _ = installed_games(run, installed("off"))
@@ -398,7 +407,7 @@ def score_texts(run: RunFolder) -> dict[str, ScoreText]:
 
 
 def parse_options(pairs: tuple[str, ...]) -> dict[str, str]:
-    """`("edition=nl",)` -> `{"edition": "nl"}`."""
+    """Return options by name: `("edition=nl",)` gives `{"edition": "nl"}`."""
     options = {}
     for pair in pairs:
         key, equals, value = pair.partition("=")
@@ -409,11 +418,11 @@ def parse_options(pairs: tuple[str, ...]) -> dict[str, str]:
 
 
 def given(asked: Mapping[str, Any], *names: str) -> dict[str, Any]:
-    """Return the options of a run (or these of them) that were typed, for a RunRequest: it has defaults for others."""
+    """Return the fields for a RunRequest: the options of a run (by default all) that have a value."""
     found = {name: asked[name] for name in names or run_options(RunOptions) if asked.get(name) not in (None, (), {})}
     if "options" in found:
         found["options"] = parse_options(found["options"])
-    if found.pop("results", None) is not None:  # the environment counts less than a config file
+    if found.pop("results", None) is not None:  # a config file takes precedence over the environment
         source = click.get_current_context().get_parameter_source("results")
         if source is click.core.ParameterSource.COMMANDLINE:
             found["results"] = str(asked["results"])

@@ -1,4 +1,4 @@
-"""arena replay: print a match, or step through it."""
+"""The `arena replay` command: print a match, or step through it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def command(run: str, match: str, as_json: bool, print_all: bool, seat: int | No
     """Step through a MATCH of a RUN, or print it in words.
 
     At a terminal, step forward and back, jump to a decision and look at what a seat saw; ? lists the commands.
-    Anywhere else, or with --all, the whole match is printed. What bots noted about their decisions is shown with them.
+    Without a terminal, or with --all, the whole match is printed. Notes of bots are shown with their decisions.
 
     \b
     arena replay my-run el-paso-3.1.2
@@ -66,7 +66,7 @@ def command(run: str, match: str, as_json: bool, print_all: bool, seat: int | No
         Stepper(console, game, record, seat, notes).run()
 
 
-# Stepping through a recorded match at a terminal, and printing all of it.
+# Step through a recorded match at a terminal.
 
 
 COMMANDS = (
@@ -82,7 +82,7 @@ COMMANDS = (
 
 
 class Stepper:
-    """One moment of a recorded match at a time: just before a decision, or at the end."""
+    """Shows one moment of a recorded match at a time: just before a decision, or the end."""
 
     def __init__(
         self,
@@ -94,7 +94,7 @@ class Stepper:
     ) -> None:
         self.console, self.game, self.record, self.seat, self.notes = console, game, record, seat, notes
         self.last = len(record.actions)
-        """The number of the moment after all decisions."""
+        """Number of the moment after the last decision."""
         self.narration = Narration(game, record, notes)
         self.news: list[str] = []
         self._commands: dict[str, Callable[[str], None]] = {
@@ -110,7 +110,7 @@ class Stepper:
         }
 
     def run(self) -> None:
-        """Lets a person step until they leave."""
+        """Read and execute commands until the user quits."""
         for line in self.narration.heading():
             self.console.say(line)
         self.console.say(f"{self.last} decisions. Enter steps on, ? lists the commands.")
@@ -135,10 +135,11 @@ class Stepper:
         return "" if self.seat is None else f" as {self.narration.names[self.seat]}"
 
     def go(self, decision: int) -> None:
-        """Shows the moment before this decision; the last number is the end."""
+        """Show the moment before this decision; the number of decisions is the end."""
         if not 0 <= decision <= self.last:
             self.console.say(f"Decisions go from 0 to {self.last - 1}; 'end' shows the end.")
             return
+        # A narration only moves forward, so the match is replayed from its start.
         self.narration = Narration(self.game, self.record, self.notes)
         self.news = self.narration.advance(self.seat)
         while self.narration.decision < decision:

@@ -1,4 +1,4 @@
-"""arena sign."""
+"""The `arena sign` command."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from harness.cli.options import RUN, note, open_folder, results_option
 @click.option("--json", "as_json", is_flag=True, help="Print key and signature as JSON.")
 @results_option
 def command(run: str | None, key: Path | None, new_key: bool, show_key: bool, as_json: bool, results: Path) -> None:
-    """Vouch for a RUN with an Ed25519 key: for what its run.json says, and for every record.
+    """Sign a RUN with an Ed25519 key: its run.json and every record.
 
-    Make a key once, publish its public part, sign what you publish. The signature is a file of the run's folder,
-    which 'arena verify' looks at. Needs pip install 'arena-harness[sign]'.
+    Create a key once, publish its public part, and sign the runs that you publish. The signature is a file in the run's
+    folder, which 'arena verify' checks. Needs pip install 'arena-harness[sign]'.
 
     \b
     arena sign --new-key

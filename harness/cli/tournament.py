@@ -1,4 +1,4 @@
-"""arena tournament.
+"""The `arena tournament` command.
 
 Imports are inside functions so that `arena tournament --help` and a refused command line load little.
 """
@@ -43,11 +43,11 @@ FIXED = {
     "games": "game", "options": "option", "players": "players", "seed": "seed", "goal": "goal",
     "until-separated": "until-separated", "name": "name", "save": "save",
 }  # fmt: skip
-"""What a run is, with the option that says it: a resumed run has it already."""
+"""Options that cannot be combined with --resume, by parameter name: a resumed run keeps its values."""
 MORE = ("deals", "bots", "candidates", "format")
-"""What a resumed run can have more of."""
+"""Options that extend a resumed run."""
 HOW = ("workers", "threads", "cluster", "ship", "strict")
-"""How a run is played, which is decided each time."""
+"""Options for how to play a run, which may differ each time it is resumed."""
 
 
 @click.command("tournament", short_help="Let bots play against each other and rate them.")
@@ -107,11 +107,11 @@ def command(
 ) -> None:
     """Let bots play against each other and rate them.
 
-    Every table of bots plays each deal once in every rotation of its seats, so that nobody is lucky in the draw.
-    Records go to a folder under results/ as matches end; Ctrl-C loses nothing, --resume goes on.
+    Every table of bots plays each deal once in every rotation of its seats, so that no bot has an advantage by the
+    draw. Each match is recorded in a folder under results/ when it ends: after Ctrl-C, continue with --resume.
 
-    FILE is a TOML file that asks for all of this; options count instead of what it says. It may also be the folder of a
-    run, or its run.json: then the same is played once more.
+    FILE is a TOML file with these options; options on the command line take precedence. It may also be the folder of a
+    run, or its run.json, to play the same run again.
 
     \b
     arena tournament
@@ -139,7 +139,7 @@ def command(
     if resume:
         _refuse_fixed(event, dry_run, {**options, **settings, "save": save})
         request = RunRequest(**{name: typed[name] for name in HOW if name in typed})
-        make_ready(request.workers, request.threads, elsewhere=bool(request.cluster))
+        make_ready(request.workers, request.threads, elsewhere=bool(request.cluster))  # before plugins are loaded
         run = open_folder(options["results"], resume)
         limits = resumed_limits(run, {name: typed[name] for name in run_options(BotLimits) if name in typed}, force)
         setup = _resume(run, load_plugins(request.strict, limits.isolate), typed, force, quiet)
@@ -155,6 +155,7 @@ def command(
             return _dry_run(request, registry)
         if save:
             return None
+        # A random seed is added to the recorded command, so that the command plays the same run.
         drawn = [] if request.seed is not None else ["--seed", str((request := seeded(request)).seed)]
         run, setup = create_run(request, registry, join(["arena", *sys.argv[1:], *drawn]))
         limits = request.limits
@@ -169,7 +170,7 @@ def command(
 
 
 def _request(event: str | None, typed: dict[str, Any], settings: Mapping[str, object]) -> RunRequest:
-    """Return the request that the file makes, if there is one, with what was typed instead of what it says."""
+    """Return the request of the file, if there is one; options that were typed take precedence."""
     from harness.runs.request import RunRequest
 
     fields: dict[str, Any] = {}
@@ -187,7 +188,7 @@ def _request(event: str | None, typed: dict[str, Any], settings: Mapping[str, ob
 
 
 def _again(event: Path, request: RunRequest, registry: Registry, quiet: bool) -> RunRequest:
-    """Return the request for the same run, without what is the default; refused if that run cannot be requested."""
+    """Return the request that plays the same run, without defaults; raise UsageError if there is none."""
     from harness.runs.config_file import run_at
     from harness.runs.extend import request_of_run, without_defaults
 
@@ -199,7 +200,7 @@ def _again(event: Path, request: RunRequest, registry: Registry, quiet: bool) ->
 
 
 def _save(request: RunRequest, registry: Registry, path: Path, force: bool, quiet: bool) -> None:
-    """Write the file, once it is known that it can be played."""
+    """Write the request to a file, after checking that it can be played."""
     from harness.runs.setup import prepare
 
     prepare(request, registry)
@@ -209,7 +210,7 @@ def _save(request: RunRequest, registry: Registry, path: Path, force: bool, quie
 
 
 def _refuse_fixed(event: str | None, dry_run: bool, options: Mapping[str, object]) -> None:
-    """Refuse what cannot be typed beside --resume."""
+    """Raise UsageError for arguments that cannot be combined with --resume."""
     if dry_run:
         raise click.UsageError("--dry-run is for a run that has not begun; leave out --resume.")
     fixed = [event] if event else []
@@ -240,7 +241,7 @@ def _show(
     columns: Sequence[str],
     wide: bool,
 ) -> FormatResults:
-    """Write the results beside the records and print them; return what the format says itself."""
+    """Write the results beside the records and print them; return the results of the format itself."""
     from harness.output.leaderboard import leaderboard_tables, write_leaderboard
     from harness.output.outcome import DATA, write_outcome
     from harness.output.tables import text_of

@@ -1,4 +1,4 @@
-"""arena verify."""
+"""The `arena verify` command."""
 
 from __future__ import annotations
 
@@ -55,12 +55,11 @@ def command(
     as_json: bool,
     results: Path,
 ) -> None:
-    """Play the records of a run again and compare scores, ranks and legality of every action.
+    """Replay the records of a run and compare scores, ranks and the legality of every action.
 
-    The checksum of every record is checked, what is missing of the schedule is named, and so is who has signed the
-    run. With --bots all matches are played again by the bots themselves, in processes without rights. With more
-    than one run, also compare them with the first, timing aside. Ends with exit code 1 if anything does not fit, or
-    is missing.
+    Also checks the checksum of every record and the signature of the run, and lists scheduled matches that are missing.
+    With --bots, the bots play all matches again in sandboxed processes. Further runs are also compared with the first
+    one, except for times. The exit code is 1 if anything differs or is missing.
 
     \b
     arena verify my-run
@@ -76,7 +75,8 @@ def command(
         raise click.UsageError("--isolate and --workers say how bots are asked again; add --bots.")
     trusted = trusted_keys(keys)
     if ask_bots:
-        make_ready(workers, None)
+        make_ready(workers, None)  # before plugins are loaded
+    # Isolated by default, whatever the run did: the run and its bots may be untrusted.
     registry = load_plugins(isolate=isolate or "on") if ask_bots else load_plugins()  # type: ignore[arg-type]  # click has checked
     opened = [open_folder(results, name) for name in runs]
     told = []
@@ -164,6 +164,7 @@ def _show_bots(run: RunFolder, asked: BotFindings) -> None:
 
 def _data(run: RunFolder, found: Findings, signed: SignatureFinding, wanted: bool) -> dict[str, Any]:
     asked = found.bots
+    # Without --key a run need not be signed; with it, nothing may have been added after the signature.
     fine = signed.state in (("good",) if wanted else ("good", "unsigned", "not checked"))
     fine = fine and not (wanted and signed.added)
     return {

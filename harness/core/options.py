@@ -24,7 +24,7 @@ from harness.core.records import Clock, Isolation, Option, Value
 DIGEST = "sha256:"
 NO_FILES: Mapping[str, str] = {}
 MAX_FILE_BYTES = 1_000_000
-"""Size of a file that an option names: the run stores its content and sends it to processes with each match."""
+"""Maximum size of a file option: the run stores its content and sends it to processes with each match."""
 
 
 def digest_of(content: str) -> str:
@@ -69,7 +69,7 @@ def _parse(owner: str, option: Option, raw: object) -> Value:
 
 
 def check_defaults(owner: str, options: Iterable[Option]) -> None:
-    """Raise PluginError for an option whose own default is not allowed. Files are not read."""
+    """Raise PluginError if an option does not allow its own default. Files are not read."""
     for option in options:
         try:
             _parse(owner, option, option.default)
@@ -153,14 +153,14 @@ DEFAULT_MOVE_TIME_S = 10.0
 DEFAULT_MEMORY_MB = 4096
 MAX_DEALS = 10**12
 MAX_SEED = 2**128 - 1
-"""Chance keys its hash with sixteen bytes."""
+"""A seed has at most 16 bytes, the length of the key with which Chance computes its hashes."""
 MAX_WORKERS = 1024
 RESULTS, RESULTS_VARIABLE = "results", "ARENA_RESULTS"
 """Default folder that holds runs, and the environment variable that names another one."""
 
 
 def default_results() -> str:
-    """Return the folder that holds runs where none is given."""
+    """Return the folder that holds runs if none is given."""
     return os.environ.get(RESULTS_VARIABLE) or RESULTS
 
 
@@ -169,7 +169,7 @@ class RunOption(NamedTuple):
 
     name: str
     key: str
-    """Its name in a TOML file, and on the command line where it can be given once."""
+    """The name in a TOML file, and on the command line unless the option can be repeated."""
     kind: type
     optional: bool
     """Whether it may be None."""
@@ -177,11 +177,11 @@ class RunOption(NamedTuple):
     minimum: int | float | None
     maximum: int | float | None
     what: str
-    """What its values are, for messages."""
+    """Description of its values, for messages."""
     help: str
-    """Empty for a field that only Python callers can set."""
+    """The help text; empty for a field that only Python callers can set."""
     extra: Mapping[str, Any]
-    """Further arguments of its click option; `completes` is the kind of names that it completes."""
+    """Further arguments of the click option; `completes` is the kind of names for shell completion."""
 
     def check(self, value: object, shown: str = "") -> None:
         """Raise UsageError for a value that is never allowed; `shown` is the option's name as the user wrote it."""
@@ -211,7 +211,7 @@ _KINDS: Mapping[type, str] = {bool: "true or false", int: "a whole number", floa
 
 @cache
 def run_options(cls: type[Struct]) -> Mapping[str, RunOption]:
-    """Return the fields of a class as options, those that it adds before those that it inherits."""
+    """Return the fields of a class as options by name; inherited fields come last."""
     # msgspec lists inherited fields first; help texts are better read the other way round.
     by_name = {each.name: each for each in fields(cls)}
     order = dict.fromkeys(name for each in cls.__mro__ for name in getattr(each, "__annotations__", ()))
@@ -304,7 +304,7 @@ class BotLimits(CommonLimits, frozen=True):
 
 
 class RunOptions(CommonLimits, frozen=True, kw_only=True):
-    """Everything that can be requested of a run; values that are not allowed raise with what is allowed."""
+    """All options of a run. A value that is not allowed raises UsageError with the values that are."""
 
     games: Annotated[Games, "A game to play; may be repeated. Default: all."] = ()
     bots: Annotated[

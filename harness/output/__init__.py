@@ -1,1 +1,1 @@
-"""What people and programs read: tables in every format, progress, sentences."""
+"""Output for people and programs: tables in every format, progress and messages."""

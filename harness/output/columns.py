@@ -87,15 +87,15 @@ MIN_WHOLE_PERCENT = 3.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeaderboardColumn(Column):
-    """A column of leaderboards: what it means, what people read, and what programs read."""
+    """A column of leaderboards: its meaning, its text for people and its values for programs."""
 
     name: str
     kind: Kind = "number"
     meaning: str
-    """What it says, for docs/ratings.md."""
+    """The description for docs/ratings.md."""
     text: Callable[[Standing], str]
     fields: Callable[[Standing], Fields]
-    """What programs get: one or more values by name."""
+    """One or more values for programs, by name."""
 
 
 def percent(interval: Interval | None) -> str:
@@ -274,7 +274,7 @@ COLUMNS = (
     LeaderboardColumn(
         name="PL",
         meaning="the Plackett-Luce strength, in Elo points around the field's average: a cross-check, no claim",
-        text=lambda s: f"{round(s.strength) + 0.0:+.0f}",  # no -0, which is a matter of the last bit
+        text=lambda s: f"{round(s.strength) + 0.0:+.0f}",  # + 0.0 turns -0 into 0: its sign depends on rounding errors
         fields=lambda s: {"strength": round(s.strength, 1) + 0.0, "strength place": s.strength_place},
         legend="PL: Plackett-Luce, in Elo points.",
         sort_by="strength",
@@ -297,9 +297,9 @@ def entrant_column(name: str, entrants: Sequence[BotInfo]) -> LeaderboardColumn:
 
 
 ENTRANT_COLUMNS = ("team", "author")
-"""Columns that are shown if an entrant has one. They come from run.json, not from the records."""
+"""Columns that are shown if any entrant has a value. They come from run.json, not from the records."""
 BY_NAME = {column.name.split(" ±")[0].replace(" ", "-"): column for column in COLUMNS}
-"""By the names that users type: `may-be`, `mean-score`, `mu`."""
+"""Columns by the names that users type: `may-be`, `mean-score`, `mu`."""
 BY_NAME |= {name: entrant_column(name, ()) for name in ENTRANT_COLUMNS}
 
 

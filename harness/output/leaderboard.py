@@ -50,7 +50,7 @@ SURPRISES_LEGEND = (
 
 
 def pairwise_table(board: Leaderboard) -> Table:
-    """Return how often each bot finishes ahead of each other; a tie is one half. Of a large field, the surprises."""
+    """Return how often each bot finishes ahead of each other; a tie is one half. A large field shows surprises only."""
     evidence = board.ratings.evidence
     lines = [standing.line for standing in board.standings]
     rows: list[Fields] = []
@@ -205,8 +205,10 @@ MAX_NAMED = 3
 
 
 def summary(board: Leaderboard) -> list[str]:
-    """Return sentences about who won, by how much and how sure that is, and who failed. They claim no more than the
-    table."""
+    """Return sentences about the winner, its margin, how certain that is, and the bots that failed.
+
+    They claim no more than the table.
+    """
     sentences = [_winner(board)] if len(board.standings) > 1 else []
     failed = [(one.line.bot, one.line.faults, one.line.matches) for one in board.standings if one.line.faults]
     return [*sentences, *faults_sentence(failed)]
@@ -226,7 +228,7 @@ def overall_summary(overall: Overall) -> list[str]:
 
 
 def faults_sentence(failed: Sequence[tuple[str, int, int]]) -> list[str]:
-    """Return who failed how often, most often first; nothing without faults."""
+    """Return a sentence with the number of faults of each bot, the most first; nothing without faults."""
     if not failed:
         return []
     worst = sorted(failed, key=lambda one: (-one[1], one[0]))
@@ -242,7 +244,7 @@ def _winner(board: Leaderboard) -> str:
     rivals = [one.line.bot for one in board.standings[1:] if one.best == 1]
     name = _short(first.line.bot)
     much = f"finishes ahead of {share(first.ahead)} of its opponents"
-    if board.seated or board.anytime:  # it did not meet everybody alike: what it shows is worked out
+    if board.seated or board.anytime:  # bots meet unequally often, so the share is an estimate
         much = f"would finish ahead of {share(first.ahead)} of the field, corrected for whom it met"
     if first.best > 1:
         none = "" if rivals else " No bot can be the best: each one finishes behind some other."
@@ -401,8 +403,10 @@ def leaderboard_table(
     score_text: ScoreText | None = None,
     entrants: Sequence[BotInfo] = (),
 ) -> Table:
-    """Return the leaderboard with these columns, scores in the words of `score_text`, and teams and authors of
-    `entrants`."""
+    """Return the leaderboard with these columns.
+
+    Scores are written by `score_text`; teams and authors are those of `entrants`.
+    """
     head = [entrant_column(column.name, entrants) if column.name in ENTRANT_COLUMNS else column for column in chosen]
     if chosen is COLUMNS:
         head += [entrant_column(name, entrants) for name in ENTRANT_COLUMNS if any(getattr(e, name) for e in entrants)]
@@ -449,7 +453,7 @@ KINDS: dict[str, Callable[[Sequence[Leaderboard]], list[Table]]] = {
     "alpha-rank": lambda boards: [alpha_rank_table(board) for board in boards],
     "seats": lambda boards: [seats_table(board) for board in boards],
 }
-"""The tables that can be made of leaderboards."""
+"""Functions that make tables of leaderboards, by the values of --show."""
 
 
 def leaderboard_tables(

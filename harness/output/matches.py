@@ -18,15 +18,15 @@ from harness.ratings.trueskill import by_game, by_option, by_players
 from harness.runs.queries import FoundMatches, MatchLine
 from harness.runs.standings import rating_set_of
 
-# A list of matches: who played, how it ended, what happened.
+# A list of matches: seats, scores and what happened.
 
 
 HEADERS = ("match", "seats and scores", "what happened", "decisions")
 TIE = "\N{NO-BREAK SPACE}"
-"""Keeps a score in the same line as its bot."""
+"""Keeps a score on the same line as its bot."""
 NUMBER_AND_UNIT = 2
 MIN_WRAPPED_CHARS = 16
-"""Characters of a column that is wrapped, at least."""
+"""Minimum width of a wrapped column."""
 
 
 class MatchTable(tuple[MatchLine, ...]):
@@ -71,7 +71,7 @@ def _cells(line: MatchLine, score_text: ScoreText) -> tuple[str, str, str, str]:
 
 
 def what_happened(line: MatchLine, score_text: ScoreText = str) -> str:
-    """Return who won by how much, and who failed. There is no margin where a score has several parts."""
+    """Return the winner with its margin, and the bots that failed. A score with several parts has no margin."""
     winners = line.winners
     if len(winners) == len(line.seats):
         text = "shared by all" if len(winners) > 1 else "played alone"
@@ -112,8 +112,10 @@ MAX_FAULTS = 100
 
 
 def bot_summary(records: Iterable[GameRecord], bot: str, plan: Plan | None = None) -> dict[str, object]:
-    """Return the lines of a bot (by game, by number of players, by option), its opponents, seats and faults. Records
-    must come in schedule order."""
+    """Return the results of a bot by game, number of players and option, with its opponents, seats and faults.
+
+    Records must come in schedule order.
+    """
     rating_sets = {
         name: rating_set_of(plan, by, whole=False) if plan else RatingSet(by)
         for name, by in (("games", by_game), ("players", by_players), ("options", by_option))

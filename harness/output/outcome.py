@@ -118,7 +118,7 @@ class _Tree:
         points = {entry.bot: _points(entry, each) for table in each.tables for entry in table}
         points |= dict.fromkeys(each.byes, "bye")
         name, figure = max(map(len, points)), max(map(len, points.values()))
-        wide = max(len(each.name), name + figure + 3)  # the line to the joint is as long as the header asks for
+        wide = max(len(each.name), name + figure + 3)  # the line to the joint fills the width of the header
         lines = [each.name] + [""] * self.places.next_row
         for bot, text in points.items():
             lines[1 + self.places.rows[number][bot]] = f"{bot:<{name}} {text:>{figure}} ".ljust(wide, "─")
@@ -217,13 +217,13 @@ def _wrapped(text: str, width: int, indent: str) -> list[str]:
 
 
 WIDE = 160
-"""Characters in a line of a file; a reader of it scrolls."""
+"""Characters in a line of a file, which can be scrolled."""
 FENCED = ("github", "pipe")
 MARKUP = ("html", "unsafehtml")
 DATA = ("csv", "json", "tsv")
-"""Formats for programs: one table to a stream."""
+"""Formats for programs."""
 NOT_DRAWN = ("csv", "tsv", "jira", "textile", "mediawiki", "moinmoin", "youtrack", "asciidoc", "rst")
-"""Formats that break drawings, like those of LaTeX: there a bracket is a table."""
+"""Formats that cannot show drawings: a bracket is written as a table, as in the formats of LaTeX."""
 BRACKET = "bracket"
 
 
@@ -399,13 +399,15 @@ def outcome_files(results: FormatResults) -> dict[str, bytes]:
     return {name: results.text(table_format).encode() + b"\n" for name, table_format in FILES.items()}
 
 
-# Checks the tables of a run: they are a function of the records, so they are made again and compared.
+# Check the tables of a run: they are a function of the records, so they are made again and compared.
 
 
 def stale_tables(run: RunFolder, formats: Mapping[str, Format], verified: Verified | None = None) -> list[str]:
-    """Return a sentence for each table beside the records that differs from what they give. Tables are compared byte by
-    byte: numbers are added up in schedule order and rounded when they are written. A missing table is no problem.
-    Digests in `verified` are not computed again, and new ones are stored there."""
+    """Return a sentence for each table beside the records that does not match them; a missing table is no problem.
+
+    Digests in `verified` are not computed again, and new ones are stored there.
+    """
+    # Tables can be compared byte by byte: numbers are added up in schedule order and rounded when they are written.
     try:
         tables = _digests(run, formats, verified)
     except StoreError:
@@ -442,7 +444,7 @@ def _digests(run: RunFolder, formats: Mapping[str, Format], verified: Verified |
 
 
 def _outcome(run: RunFolder, formats: Mapping[str, Format]) -> dict[str, bytes]:
-    """Return what the outcome files should hold, if there are any: to compute an outcome takes time."""
+    """Return the expected outcome files; none if the run has no such files, because computing them takes time."""
     if not any((run.folder / name).exists() for name in FILES):
         return {}
     try:

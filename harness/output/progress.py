@@ -261,8 +261,10 @@ class Debugger:
 def at_terminal(
     what: str, ahead: Schedule | Workload | int | None, quiet: bool, workers: int | None, softly: bool = False
 ) -> Iterator[tuple[StopSignal, Progress]]:
-    """Handle progress, Ctrl-C and breakpoint() while bots play what is `ahead`. If they play in this process, what
-    they print goes to stderr: stdout is for results."""
+    """Handle progress, Ctrl-C and breakpoint() while bots play what is `ahead`.
+
+    If they play in this process, their output goes to stderr, because stdout is for results.
+    """
     workload = Workload.of(ahead) if isinstance(ahead, Schedule) else ahead
     here = workers == 0 or not hasattr(os, "fork")
     with (
@@ -274,7 +276,7 @@ def at_terminal(
         yield stop, progress
 
 
-# Plays a run for a user at a terminal.
+# Play a run for a user at a terminal.
 
 
 def play_watched(
@@ -286,8 +288,10 @@ def play_watched(
     cluster: ClusterChoice = HERE,
     softly: bool = False,
 ) -> tuple[bool, FaultGroups]:
-    """Play the missing matches of a run; return whether it is complete, and the faults of its bots. `softly` is for
-    notebooks, whose process continues after Ctrl-C."""
+    """Play the missing matches of a run; return whether it is complete, and the faults of its bots.
+
+    `softly` is for notebooks, whose process continues after Ctrl-C.
+    """
     warn_about_isolation(setup.entrants, limits.isolate, quiet, run, here=not cluster.address)
     with at_terminal("matches", setup.schedule, quiet, workers, softly) as (stop, progress):
         complete = play_run(run, setup, limits, workers, stop, progress, cluster)

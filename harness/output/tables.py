@@ -30,7 +30,7 @@ QUIET = ("0", "", NOTHING)
 RED, PLAIN = "\x1b[1;31m", "\x1b[0m"
 
 
-# Names of bots and games, which other people choose, for a screen, a chart or a file.
+# Names of bots and games on a screen, in a chart or as a file name. Other people choose them, so they are untrusted.
 
 
 MAX_SHORT_CHARS = 22
@@ -110,7 +110,7 @@ def colourful() -> bool:
 
 
 def wrapped_text(text: str, width: int) -> str:
-    """Return a paragraph in lines that fit."""
+    """Return a paragraph in lines of at most `width` characters; long words are not split."""
     return textwrap.fill(text, width, break_on_hyphens=False, break_long_words=False)
 
 
@@ -123,13 +123,13 @@ class Tables(tuple[Table, ...]):
     wide: bool
 
     def __new__(cls, tables: Iterable[Table], wide: bool = False) -> Tables:
-        """`wide` shows every column, however wide that is."""
+        """Make a tuple of tables; with `wide` they are shown with every column."""
         made = super().__new__(cls, tables)
         made.wide = wide
         return made
 
     def __getitem__(self, title: Any) -> Any:
-        """Return the table with this title, or at this place."""
+        """Return the table with this title, or at this index."""
         if not isinstance(title, str):
             return super().__getitem__(title)
         by_title = {table.title: table for table in self}
@@ -223,7 +223,7 @@ def _text_columns(table: Table) -> tuple[list[Column], Lines]:
     return _select(columns, lines, shown)
 
 
-# Tables fitted to a screen: optional columns as there is room, then shorter names, then blocks below each other.
+# Fit tables to a screen: drop optional columns, then shorten names, then split into blocks below each other.
 
 
 GAP = 2

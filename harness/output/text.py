@@ -1,4 +1,4 @@
-"""What is printed for people: a console, and sentences about faults and about which bots are sandboxed."""
+"""Text for people: a console, and sentences about faults and about which bots are sandboxed."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from harness.runs.store import RunFolder
 
 
-# Lines out, lines in: no more than a dumb terminal, a pipe or a script can do.
+# Print and read lines, with nothing that a dumb terminal, a pipe or a script cannot do.
 
 
 NARROW, WIDE = 40, 100
-"""Texts are wrapped to the terminal, within these widths in characters."""
+"""Minimum and maximum width to which text is wrapped, in characters."""
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
@@ -207,7 +207,7 @@ def calls(group: FaultGroup) -> list[str]:
     return [f"the position: run.replay({first.match!r}).view({first.decision})"]
 
 
-# What a user who runs untrusted bots should know before they play.
+# Sentences about sandboxed bots and missing guarantees.
 
 
 NAMED = 5
@@ -251,7 +251,7 @@ def mixed_table(entrants: Iterable[Entrant], isolate: Isolation) -> str:
 
 
 def _with_reason(entrant: Entrant) -> str:
-    """Return the name of a bot, and for a file why it is untrusted: the user may think that it is trusted."""
+    """Return the name of a bot; for an untrusted file with the reason, because users may expect it to be trusted."""
     why = f" ({entrant.untrusted})" if entrant.untrusted and entrant.sources else ""
     return entrant.name + why
 
@@ -271,8 +271,11 @@ def warn_about_isolation(
     run: RunFolder | None = None,
     here: bool = True,
 ) -> None:
-    """Warn about guarantees that are not enforced, and if bots of a `run` are isolated differently than it says; unless
-    quiet, say which bots are sandboxed if not all are. If bots do not play `here`, nodes report their own."""
+    """Print warnings about guarantees that are not enforced, and about bots isolated differently than a `run` says.
+
+    Unless `quiet`, also print which bots are sandboxed if not all are. If bots do not play `here`, the nodes of the
+    cluster report what they cannot enforce.
+    """
     if isolate == "off" or (isolate == "auto" and not any(entrant.untrusted for entrant in entrants.values())):
         return
     for sentence in (
