@@ -11,7 +11,7 @@ import sys
 
 COMPLETE_VARIABLE = "_ARENA_COMPLETE"
 """Environment variable with which a shell requests completions, or the completion script."""
-PLAYING = frozenset({"ask", "check", "compare", "learn-values", "play", "tournament", "verify"})
+PLAYING = frozenset({"ask", "check", "compare", "league", "learn-values", "play", "tournament", "verify"})
 """Commands that run bots."""
 
 
