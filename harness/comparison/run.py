@@ -122,7 +122,7 @@ def prepare_comparison(
 ) -> RunSetup:
     """Return the setup of a comparison in each game that both bots play.
 
-    The bots of the request sit at the same table. If a game needs more players, bundled bots fill the table.
+    The bots of the request sit at the same table. If a game needs more players, installed bots fill the table.
     """
     entered = _entered(registry, one, other, request.bots)
     games = _games(registry, request.games, entered[:2])
@@ -134,8 +134,7 @@ def prepare_comparison(
         fillers[name] = filler_bots(registry, name, lacking, {entrant.name for entrant in entered})
     house = tuple(dict.fromkeys(bot for bots in fillers.values() for bot in bots))
     bots = (one, other, *request.bots, *house)
-    # Prepared as a round robin, which accepts any number of bots. The plan gets its format below, when the table of
-    # each game is known.
+    # The format `compare` rejects a plan whose tables are not final, so the format is set below, with the tables.
     setup = prepare(replace(request, games=tuple(games), bots=bots, players=None, format="round-robin"), registry)
     # Entrants keep the order of `bots`, but may have been renamed: the two compared bots are first, the fillers last.
     names = list(setup.entrants)
@@ -422,7 +421,7 @@ def compare(
     The answer is "better", "worse", "equal" (within `margin`, default: 0.03) or "unknown". It is wrong in at most 5 of
     100 comparisons. With `indifference`, the question is only whether there is a difference of at least that size.
 
-    `bots` are the other bots at the table; bundled bots fill it if a game needs more players. `way` is "pairs" (each
+    `bots` are the other bots at the table; installed bots fill it if a game needs more players. `way` is "pairs" (each
     deal is played twice, with the seats of the two bots exchanged), "own-deals" (each match has its own deal), "auto"
     (the better of these two, chosen by a pilot), or "gauntlet" (the two take turns against the others and do not meet).
     `luck_adjusted` removes the effect of luck from each result. It needs fewer matches, but a tenth of a second for
