@@ -94,14 +94,16 @@ def placed(game: GamePlan, plan: Plan, unit: Unit, number: int, first: int) -> l
 
 
 def count(game: GamePlan, plan: Plan) -> int | None:
-    """Return the number of matches of a game if it is known in advance: only a `thorough` comparison plays them all."""
+    """Return the number of matches of a game; None if the results decide when it ends."""
     question = ComparisonSpec.from_plan(game, plan)
     return question.most if question.thorough else None
 
 
 def check(game: GamePlan, plan: Plan) -> None:
-    """Raise UsageError if the plan does not seat all bots at one table (in a gauntlet, all but one of the candidates),
-    or if its options do not fit together."""
+    """Raise UsageError if the plan does not seat all bots at one table, or if its options do not fit together.
+
+    In a gauntlet, one of the two candidates sits at the table with all others.
+    """
     question = ComparisonSpec.from_plan(game, plan)
     if question.seats != game.players and question.way == "gauntlet":
         raise UsageError(
@@ -176,8 +178,7 @@ class ComparedPair:
 def judges_of(plan: Plan, games: Mapping[str, Game[Any]]) -> dict[str, LuckAdjuster]:
     """Return the luck adjusters that the plan requires, by game.
 
-    Raise StoreError if an installed value function is not the one that the comparison started with: results that were
-    adjusted in different ways must not be mixed in one test.
+    Raise StoreError if an installed value function is not the one that the comparison started with.
     """
     judges = {}
     for name, digest in value_functions(plan).items():

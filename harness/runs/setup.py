@@ -366,9 +366,9 @@ _STRENGTH: Sequence[Isolation] = ("off", "auto", "on", "strict")
 
 
 def resumed_limits(run: RunFolder, given: Mapping[str, Any], force: bool = False) -> BotLimits:
-    """Return the limits that a run is continued with: its own, but for those that are `given` now.
+    """Return the limits with which a run is continued: its own, except for those that are `given` now.
 
-    A limit that differs from the run's is refused without `force`, unless it isolates bots more strictly.
+    Raise UsageError if one differs from that of the run and `force` is not set. Stricter isolation is always allowed.
     """
     begun = limits_of_run(run)
     other = {name: getattr(begun, name) for name, value in given.items() if value != getattr(begun, name)}
