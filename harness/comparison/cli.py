@@ -1,6 +1,6 @@
-"""arena compare.
+"""The command arena compare.
 
-Imports are inside functions so that `arena compare --help` and a refused command line load little.
+Imports are inside functions so that `arena compare --help` and usage errors stay fast.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ FIXED = {
     "margin": "--margin", "indifference": "--indifference", "way": "--way", "luck_adjusted": "--luck-adjusted",
     "name": "--name",
 }  # fmt: skip
-"""What a comparison is: a resumed one has it already."""
+"""Parameters that define a comparison, with their names for messages. They cannot be combined with --resume."""
 
 
 @click.command("compare", short_help="Find out whether one bot is better than another.")
@@ -108,9 +108,9 @@ def command(
 ) -> None:
     """Find out whether ONE bot is better than the OTHER: which of them finishes ahead when both sit at a table?
 
-    They play until the answer is known, and not longer: deals twice with the seats of the two exchanged, or each match
-    with a deal of its own, whichever tells more. The answer is wrong in at most 5 of 100 comparisons: see
-    docs/ratings.md. The matches are kept as a run under results/; Ctrl-C loses nothing, --resume goes on.
+    They play until the answer is known. Either each deal is played twice, with the seats of the two exchanged, or each
+    match has its own deal, whichever needs fewer matches. The answer is wrong in at most 5 of 100 comparisons: see
+    docs/ratings.md. The matches are saved as a run under results/. After Ctrl-C, continue with --resume.
 
     \b
     arena compare skittish:stars=3 skittish --game el-paso
@@ -125,6 +125,7 @@ def command(
     from harness.runs.setup import resumed_limits, seeded
 
     typed = given(options)
+    # In a comparison, the field `deals` is the maximum number of matches.
     request = RunRequest(bots=company, deals=most or MAX_MATCHES, **typed)
     make_ready(request.workers, request.threads, elsewhere=bool(request.cluster))
     if resume:
@@ -136,6 +137,7 @@ def command(
     elif one is None or other is None:
         raise click.UsageError("Which two bots? Name both: arena compare ONE OTHER; 'arena bots' lists them.")
     else:
+        # The recorded command line includes a drawn seed, so that it plays the same matches again.
         drawn = [] if request.seed is not None else ["--seed", str((request := seeded(request)).seed)]
         registry = load_plugins(request.strict, request.isolate)
         settings = question_settings(margin, indifference, way, thorough)
@@ -151,7 +153,7 @@ def command(
 
 
 def _refuse_fixed(options: Mapping[str, object]) -> None:
-    """Refuse what cannot be typed beside --resume."""
+    """Raise click.UsageError if options are given that cannot be combined with --resume."""
     fixed = [name for key, name in FIXED.items() if options[key] not in (None, ())]
     if fixed:
         raise click.UsageError(f"--resume continues a comparison as it was asked for; leave out {', '.join(fixed)}.")

@@ -1,4 +1,4 @@
-"""Compare: two candidates at one table, exchanging seats, until it is known whether one is better."""
+"""The format `compare`: two candidates play until it is known whether one is better."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ NO_JUDGES: Mapping[str, LuckAdjuster] = {}
 def rounds(
     game: GamePlan, plan: Plan, _luck: Chance, judges: Mapping[str, LuckAdjuster] = NO_JUDGES
 ) -> RoundsOfMatches:
-    """As many units at once as are needed at least; the answer may come with the last of them, and not before."""
+    """Yield one open round with the units of a comparison; return its answer in a sentence."""
     test = sequential_test(game, plan, judges)
     if test is None:
         raise UsageError(f"Only a comparison can take the luck out of {game.name}.", fix="compare-command")
@@ -44,8 +44,11 @@ def rounds(
 
 
 class _Units(OpenRound):
-    """The units of a comparison. Results may say that more of them are needed before all that are being played have
-    ended: these can be played at once, and the answer is the same."""
+    """The units of a comparison, released in batches.
+
+    The test cannot stop before the end of a batch, so a batch can be played in parallel. Results may show that more
+    units are needed before the batch is complete: these are released at once, which does not change the answer.
+    """
 
     def __init__(self, game: GamePlan, plan: Plan, test: SequentialTest) -> None:
         self._game, self._plan, self._test = game, plan, test
@@ -56,7 +59,7 @@ class _Units(OpenRound):
     def next_matches(self) -> list[MatchSpec]:
         test = self._test
         if self._looked == test.units_played or test.over:
-            return []
+            return []  # no unit was completed since the last call: the batch is still the same
         self._looked = test.units_played
         unit, size, last = test.unit, unit_size(test.unit), test.units_played + test.next_batch(BATCH_MATCHES)
         numbers = range(self._given + 1, last + 1)
@@ -80,9 +83,10 @@ def sequential_test(game: GamePlan, plan: Plan, judges: Mapping[str, LuckAdjuste
 
 
 def placed(game: GamePlan, plan: Plan, unit: Unit, number: int, first: int) -> list[MatchSpec]:
-    """A unit with its places in the schedule: the games take turns, also those that have ended by then.
+    """Return the matches of a unit with their indexes in the schedule.
 
-    So every match keeps its place when a comparison is continued with more.
+    The indexes alternate between the games, including those that have ended. So every match keeps its index when a
+    comparison is continued with more matches.
     """
     question, turn = ComparisonSpec.from_plan(game, plan), plan.games.index(game)
     specs = unit_matches(question, unit, number, first)
@@ -90,13 +94,16 @@ def placed(game: GamePlan, plan: Plan, unit: Unit, number: int, first: int) -> l
 
 
 def count(game: GamePlan, plan: Plan) -> int | None:
-    """Only the results can tell when it ends, unless it plays on."""
+    """Return the number of matches of a game; None if the results decide when it ends."""
     question = ComparisonSpec.from_plan(game, plan)
     return question.most if question.thorough else None
 
 
 def check(game: GamePlan, plan: Plan) -> None:
-    """Refuses anything but two candidates, with everybody at one table."""
+    """Raise UsageError if the plan does not seat all bots at one table, or if its options do not fit together.
+
+    In a gauntlet, one of the two candidates sits at the table with all others.
+    """
     question = ComparisonSpec.from_plan(game, plan)
     if question.seats != game.players and question.way == "gauntlet":
         raise UsageError(
@@ -122,10 +129,12 @@ def check(game: GamePlan, plan: Plan) -> None:
 def verdicts(
     plan: Plan, records: Iterable[GameRecord], judges: Mapping[str, LuckAdjuster] = NO_JUDGES
 ) -> list[Verdict]:
-    """What the records of a comparison say, game by game; of one that is not complete, its first whole units.
+    """Return the verdict of each game from the records of a comparison.
 
-    Of a game whose luck is to be taken out nothing is said unless there is a judge for it.
+    If the comparison is not complete, its complete units up to the first gap count. A game that needs a luck adjustment
+    is left out if `judges` has none for it.
     """
+    # Only the luck adjustment reads actions. Without them the records need much less memory.
     kept = records if judges else (replace(record, actions=()) if record.actions else record for record in records)
     known = sorted(kept, key=lambda record: record.index)
     found = []
@@ -145,9 +154,9 @@ def verdicts(
 
 
 class ComparedPair:
-    """The two bots of a comparison of one game, told apart if its own verdict says so.
+    """The claim of a comparison about its two bots in one game, for leaderboards: the verdict of the comparison.
 
-    Not where luck was taken out: that verdict needs the game, and a leaderboard has none.
+    There is no claim if luck was removed: that verdict needs the rules of the game, which a leaderboard does not have.
     """
 
     def __init__(self, game: GamePlan, plan: Plan) -> None:
@@ -159,7 +168,7 @@ class ComparedPair:
         self._records.append(replace(record, actions=()) if record.actions else record)
 
     def claims(self, _level: float) -> list[tuple[str, str]]:
-        """The two, the better one first, if they sat at one table and that is known."""
+        """Return the pair, the better bot first, if the two have met and the verdict says that one is better."""
         one, other = self._plan.candidates
         met = any(one in record.seats and other in record.seats for record in self._records)
         answers = [verdict.answer for verdict in verdicts(self._plan, self._records)] if met else []
@@ -167,7 +176,10 @@ class ComparedPair:
 
 
 def judges_of(plan: Plan, games: Mapping[str, Game[Any]]) -> dict[str, LuckAdjuster]:
-    """Game -> who takes its luck out, as the plan says; refuses other value functions than those it began with."""
+    """Return the luck adjusters that the plan requires, by game.
+
+    Raise StoreError if an installed value function is not the one that the comparison started with.
+    """
     judges = {}
     for name, digest in value_functions(plan).items():
         if name not in games:
@@ -184,7 +196,7 @@ def judges_of(plan: Plan, games: Mapping[str, Game[Any]]) -> dict[str, LuckAdjus
 
 
 def bind(plan: Plan, games: Callable[[], Mapping[str, Game[Any]]]) -> Format:
-    """The format for a plan: one whose luck is taken out needs the value functions of its games."""
+    """Return the format for a plan. A luck-adjusted comparison needs the value functions of its games."""
     if not value_functions(plan):
         return COMPARE
     return replaced(COMPARE, rounds=partial(rounds, judges=judges_of(plan, games())), reads_actions=True)

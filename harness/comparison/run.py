@@ -1,4 +1,4 @@
-"""A run that compares two bots, what its records answer, and harness.compare."""
+"""Create, play and describe runs that compare two bots, and the function harness.compare."""
 
 from __future__ import annotations
 
@@ -50,11 +50,14 @@ from harness.runs.scheduler import Schedule
 from harness.runs.setup import RunSetup, bound_formats, info_for, prepare, reopen, run_folder, seeded
 from harness.runs.store import RunFolder, find
 
-# Who takes the luck out of a comparison: for each game the value function that its plan names, as it is installed.
+# Luck adjustment: the plan of a comparison names the value function of each game by its digest.
 
 
 def luck_setting(games: Iterable[Game[Any]]) -> str:
-    """The option `luck` of the format `compare`: the value functions of these games as they are installed."""
+    """Return the option `luck` of the format `compare`: the installed value functions of these games.
+
+    Raise UsageError if a game has no value function.
+    """
     named = []
     for game in games:
         if not game.value_data():
@@ -67,13 +70,16 @@ def luck_setting(games: Iterable[Game[Any]]) -> str:
     return " ".join(named)
 
 
-# Is one bot better than another? A run that asks it, for each game that both play, and what its records answer.
+# A comparison is a run in the format `compare`, with one test for each game that both bots play.
 
 
 def question_settings(
     margin: float | None, indifference: float | None, way: str | None, thorough: bool
 ) -> dict[str, Value]:
-    """The options of the format `compare` for what was asked; None is the default."""
+    """Return the options of the format `compare` for these arguments; None stands for the default.
+
+    Raise UsageError if both `margin` and `indifference` are given.
+    """
     if margin is not None and indifference is not None:
         raise UsageError("A margin or an indifference, not both: they are different questions; see docs/ratings.md.")
     if way is not None and way not in WAYS:
@@ -95,10 +101,11 @@ def create_comparison(
     settings: dict[str, Value],
     luck_adjusted: bool = False,
 ) -> tuple[RunFolder, RunSetup]:
-    """A new run folder for a comparison, and what is needed to play it.
+    """Create a run folder for a comparison; return it with the setup of the run.
 
-    The request's bots are the others at the table, its deals the most matches that are played; `settings` are options
-    of the format `compare`; `luck_adjusted` takes luck out of the results, by the value functions that games bring.
+    `request.bots` are the other bots at the table, and `request.deals` is the maximum number of matches. `settings` are
+    options of the format `compare`. With `luck_adjusted`, luck is removed from the results with the value functions
+    of the games.
     """
     setup = prepare_comparison(one, other, request, registry, settings, luck_adjusted)
     folder = run_folder(Path(request.results), request.name)
@@ -113,10 +120,13 @@ def prepare_comparison(
     settings: dict[str, Value],
     luck_adjusted: bool = False,
 ) -> RunSetup:
-    """Each game that both bots play, at a table with the request's bots and as many house bots as it lacks."""
+    """Return the setup of a comparison in each game that both bots play.
+
+    The bots of the request sit at the same table. If a game needs more players, installed bots fill the table.
+    """
     entered = _entered(registry, one, other, request.bots)
     games = _games(registry, request.games, entered[:2])
-    absent_one = 1 if settings.get("way") == "gauntlet" else 0  # the two take turns at one place
+    absent_one = 1 if settings.get("way") == "gauntlet" else 0  # the two bots take turns in one seat
     fillers = {}
     for name in games:
         there = [entrant.name for entrant in entered if entrant.plays(name)]
@@ -124,7 +134,9 @@ def prepare_comparison(
         fillers[name] = filler_bots(registry, name, lacking, {entrant.name for entrant in entered})
     house = tuple(dict.fromkeys(bot for bots in fillers.values() for bot in bots))
     bots = (one, other, *request.bots, *house)
+    # The format `compare` rejects a plan whose tables are not final, so the format is set below, with the tables.
     setup = prepare(replace(request, games=tuple(games), bots=bots, players=None, format="round-robin"), registry)
+    # Entrants keep the order of `bots`, but may have been renamed: the two compared bots are first, the fillers last.
     names = list(setup.entrants)
     named = dict(zip(house, names[len(names) - len(house) :], strict=True))
     plans = []
@@ -149,14 +161,18 @@ def _scheduled(setup: RunSetup, asked: Plan, registry: Registry) -> RunSetup:
 
 
 def _entered(registry: Registry, one: BotLike, other: BotLike, company: Iterable[BotLike]) -> list[Entrant]:
-    """Those who were named, the two first, by the names they have beside each other."""
+    """Return the entrants, the two compared bots first. Raise UsageError if `one` or `other` names several bots."""
     for bot in (one, other):
-        registry.entrant(bot)  # it must be one
+        registry.entrant(bot)
+    # Entered together, because bots in files that have the same name are renamed.
     return registry.entrants([one, other, *company])
 
 
 def _games(registry: Registry, asked: Iterable[str], pair: list[Entrant]) -> list[str]:
-    """The games that are asked for, or all that both play."""
+    """Return the requested games, or all games that both bots play if none is requested.
+
+    Raise UsageError if one of the two does not play a requested game, or if they have no game in common.
+    """
     for name in dict.fromkeys(asked):
         for bot in pair:
             if not bot.plays(registry.game(name).name):
@@ -170,10 +186,10 @@ def _games(registry: Registry, asked: Iterable[str], pair: list[Entrant]) -> lis
 def reopen_comparison(
     run: RunFolder, registry: Registry, force: bool = False, most: int | None = None, thorough: bool = False
 ) -> RunSetup:
-    """A comparison to be continued: as it was asked for, or with more matches.
+    """Return the setup of a comparison to be continued: as it was requested, or with more matches.
 
-    That may be decided after seeing the results: the test holds whenever one looks and however one decides to go on, as
-    long as the matches go on where they were. So nothing else of the question can be changed.
+    More matches may be requested after seeing the results: the test is valid at any time and for any reason to
+    continue, as long as the sequence of matches stays the same. So nothing else of the comparison can be changed.
     """
     plan = run.info.plan
     if plan.format != COMPARE.name:
@@ -194,8 +210,11 @@ def reopen_comparison(
 def play_comparison(
     run: RunFolder, setup: RunSetup, limits: BotLimits, request: RunRequest, quiet: bool, softly: bool = False
 ) -> tuple[bool, FaultGroups, list[Verdict]]:
-    """Play what is missing of a comparison, and write its leaderboard; return whether it is complete, the faults of its
-    bots, and the verdicts. `softly` is for a notebook, whose process continues after Ctrl-C."""
+    """Play the missing matches of a comparison and write its leaderboard.
+
+    Return whether it is complete, the faults of its bots, and the verdicts. `softly` is for notebooks, whose process
+    continues after Ctrl-C.
+    """
     for game in () if quiet else setup.plan.games:
         sys.stderr.writelines(f"{line}\n" for line in announcement(ComparisonSpec.from_plan(game, setup.plan)))
     complete, faults = play_watched(run, setup, limits, request.workers, quiet, request.on_cluster, softly)
@@ -203,15 +222,15 @@ def play_comparison(
     return complete, faults, verdicts(setup.plan, run.records(), judges_of(setup.plan, setup.games))
 
 
-# A comparison in words: what to expect of it, and its verdict.
+# Sentences about a comparison: what to expect before it is played, and its verdict.
 
 
 FEW_PAIRS = 50
-"""With fewer than this, what exchanging seats is worth is not known well enough to be told to a person."""
+"""With fewer pairs than this, the gain from exchanging seats is not known well enough to be shown."""
 
 
 def announcement(question: ComparisonSpec) -> Iterator[str]:
-    """What will be played, and how many matches that may take, in sentences."""
+    """Yield sentences that say what will be played and how many matches that may take."""
     yield f"{question.game}: {_way(question)}"
     shares = [each for each in ANNOUNCED_DIFFERENCES if each > question.within]
     cases = {"if the two are equal": matches_if_equal(question)}
@@ -250,7 +269,7 @@ def _way(question: ComparisonSpec) -> str:
 
 
 def verdict_sentences(verdict: Verdict) -> Iterator[str]:
-    """What was found about two bots at one game, in sentences."""
+    """Yield sentences about the result of comparing two bots in one game."""
     question = verdict.question
     one, other = question.one, question.other
     table = ", ".join((one, other, *question.company))
@@ -335,19 +354,19 @@ def _worth(gain: SharedDealGain) -> str:
     return f"Shared deals {saved}: variance {gain.shared:.4g}, with deals of their own {gain.unshared:.4g}."
 
 
-# Is one bot better than another?
+# The function harness.compare.
 
 
 MORE = run_options(RunOptions).keys() - {*NOT_COMPARED, "games", "options", "seed", "workers"}
-"""Options of a run that `compare` takes as they are; the last four are arguments of its own."""
+"""Options of a run that `compare` accepts in `fields`; the last four are separate arguments."""
 
 NOTHING_YET = "Nothing is finished yet: there is nothing to compare."
 
 
 class Comparison(Sequence[Verdict]):
-    """The verdicts on two bots, one for each game that both play; shown as sentences.
+    """The verdicts on two bots, one for each game that both play. Its repr is a text in sentences.
 
-    `run` holds the matches, like any other run.
+    `run` is the run with the matches.
     """
 
     def __init__(self, verdicts: Sequence[Verdict], run: Run) -> None:
@@ -358,7 +377,7 @@ class Comparison(Sequence[Verdict]):
         return len(self._verdicts)
 
     def __getitem__(self, game: Any) -> Any:
-        """The verdict of a game, by its name or its place."""
+        """Return the verdict of a game, by its name or its index."""
         if not isinstance(game, str):
             return self._verdicts[game]
         by_name = {verdict.question.game: verdict for verdict in self._verdicts}
@@ -397,16 +416,20 @@ def compare(
     quiet: bool = False,
     **fields: Any,
 ) -> Comparison:
-    """Plays until it is known whether one bot is better than the other, or `most` matches (6,000).
+    """Play until it is known whether one bot is better than the other, or up to `most` matches (default: 6,000).
 
-    `bots` are the others at the table; house bots fill it where a game needs more. `way` is "pairs" (each deal twice,
-    with the two bots' seats exchanged), "own-deals" (each match has its own), "auto" (the better one of these, by a
-    pilot), or "gauntlet" (the two take turns against the others, without meeting). The answer is "better", "worse",
-    "equal" (within `margin`, 0.03) or "unknown", and wrong in at most 5 of 100 comparisons. With `indifference` the
-    question is only whether there is a difference of at least that. `luck_adjusted` takes out of each result what luck
-    gave, which takes a tenth of a second a match: with slow bots fewer matches are worth it. The matches are kept as a
-    run. `resume` continues it, also with more matches (`most`, `thorough`); give bots that are classes or functions
-    again. `fields` are `move_time`, `game_time`, `memory`, `isolate`, `name`, `results` and `strict`, as in RunRequest.
+    The answer is "better", "worse", "equal" (within `margin`, default: 0.03) or "unknown". It is wrong in at most 5 of
+    100 comparisons. With `indifference`, the question is only whether there is a difference of at least that size.
+
+    `bots` are the other bots at the table; installed bots fill it if a game needs more players. `way` is "pairs" (each
+    deal is played twice, with the seats of the two bots exchanged), "own-deals" (each match has its own deal), "auto"
+    (the better of these two, chosen by a pilot), or "gauntlet" (the two take turns against the others and do not meet).
+    `luck_adjusted` removes the effect of luck from each result. It needs fewer matches, but a tenth of a second for
+    each, so it is useful for slow bots.
+
+    The matches are saved as a run. `resume` continues it, also with more matches (`most`, `thorough`); pass bots that
+    are classes or functions again. `fields` are `move_time`, `game_time`, `memory`, `isolate`, `name`, `results` and
+    `strict`, as in RunRequest.
 
     Examples:
         >>> found = compare("outlaw", "random", games="el-paso", seed=7, workers=0)

@@ -1,4 +1,4 @@
-"""Luck-adjusted leaderboards of a run, and arena learn-values, which learns what they need."""
+"""Luck-adjusted leaderboards of a run, and arena learn-values, which trains the value functions that they need."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ from harness.runs.setup import configure_run
 from harness.runs.standings import boards_of
 from harness.runs.store import RunFolder
 
-# The luck-adjusted leaderboards of a run, from its records alone.
+# Luck-adjusted leaderboards, from the records of a run.
 
 
 def read_values(files: Sequence[Path]) -> dict[str, ValueFunction]:
-    """The value functions in these files, by game."""
+    """Return the value functions in these files, by game. Raise StoreError if a file cannot be read."""
     functions = {}
     for path in files:
         try:
@@ -62,8 +62,11 @@ def luck_adjusted_leaderboards(
     *,
     whole: bool = True,
 ) -> list[Leaderboard]:
-    """The leaderboards of these records of a run without the luck in `ahead`; `step` is called for each match. `whole`
-    if they are all of their games."""
+    """Return the leaderboards of these records of a run, with the effect of luck removed from `ahead`.
+
+    `values` are files with value functions that replace those of the games. `step` is called for each match. `whole`
+    says that the records are all records of their games.
+    """
     played = {record.game for record in records}
     games = {name: game for name, game in configure_run(run, registry).items() if name in played}
     given = read_values(values)
@@ -74,10 +77,10 @@ def luck_adjusted_leaderboards(
     return with_notes(plain, adjusted, adjustment, {by(record): record.game for record in records})
 
 
-# Learns a value function: plays matches of many kinds, notes how the seats stand after a piece of luck, fits trees.
+# Training of a value function: play varied matches, record the features of each seat after random events, fit trees.
 #
-# Half of the bots now and then do something at random, each at its own rate: so there are strong and weak ones of
-# every kind, and positions that sensible play alone would never reach.
+# Half of the bots sometimes choose an action at random, each at its own rate. So there are strong and weak bots of
+# every kind, and positions that good play alone would never reach.
 
 
 if TYPE_CHECKING:
@@ -88,29 +91,29 @@ if TYPE_CHECKING:
     Places = NDArray[np.int64]
 
 SLIPS = (0.0, 0.0, 0.0, 0.05, 0.15, 0.4)
-"""How often bots of a lesson do something at random: each seat draws one of these."""
+"""Rates of random actions. Each seat of a training match draws one of them."""
 WARM_UP = 0.05
-"""The share of matches from which only expectations are taken: before that nobody knows how good the bots are."""
+"""Share of matches, the first ones, that only serve to learn how strong the bots are."""
 KEPT_APART = 0.1
-"""The share of matches that are not learned from: they tell how much was learned."""
+"""Share of matches, the last ones, that are used for validation and not for training."""
 A_MATCH = 10
-"""Positions taken from a match."""
+"""Maximum number of positions taken from a match."""
 LAST = 1
-"""So many of them are the last ones: late luck decides much, and comes but once."""
+"""Number of these that are the last positions of the match: late luck decides much and occurs only once."""
 TRIED = 60
-"""Matches, the last ones, in which is seen where luck matters."""
+"""Number of matches, the last ones, that are used to find the phases in which luck matters."""
 PAYS = 0.01
-"""Luck after choices of which all together make up less than this is not worth the time to look at it."""
+"""A phase with less than this share of all luck is ignored: the gain is not worth the time to evaluate it."""
 TREES = 160
 RATE = 0.15
 BINS = 48
-"""Values of a feature that questions can tell apart."""
+"""Maximum number of bins into which the values of a feature are divided."""
 PRIOR = 150.0
-"""A leaf is drawn towards nought as if it had seen so many more positions that say nothing."""
+"""Regularization: each leaf is shrunk towards zero as if it had this number of additional positions with residual 0."""
 
 
 class _Rows:
-    """Rows of features, each with what was expected of the seat in the end, and what came of it."""
+    """Training rows: the features of a seat, of which the last is its expected result, and its actual result."""
 
     def __init__(self) -> None:
         self.values, self.targets, self.width = array("d"), array("d"), 0
@@ -129,7 +132,11 @@ def learn(
     seed: int,
     step: Callable[[], None] = lambda: None,
 ) -> ValueFunction:
-    """Plays so many matches of these bots and learns from them; `step` is called after each. It needs numpy."""
+    """Return a value function trained on this number of matches between these bots, which are played now.
+
+    `players` are the table sizes, used in turn. `step` is called after each match. Raise UsageError if numpy is not
+    installed.
+    """
     try:
         import numpy as np
     except ModuleNotFoundError as error:
@@ -159,7 +166,10 @@ def learn(
 def _play(
     game: Game[Any], table: Sequence[tuple[Entrant, float]], seed: int, rng: Random
 ) -> tuple[list[list[list[float]]], GameRecord]:
-    """A match of these bots with their slips: how its seats stood after some pieces of luck, and its record."""
+    """Play a match of these bots, each with its rate of random actions.
+
+    Return the features of all seats in some positions after random events, and the record of the match.
+    """
     luck = RecordedChance(seed)
     bots = [_seated(entrant, game, seat, len(table), Chance(seed)) for seat, (entrant, _) in enumerate(table)]
     state = game.new(len(table), luck)
@@ -176,7 +186,7 @@ def _play(
             action = rng.choice(legal)
         else:
             action = bots[seat].choose(state.view(seat), legal)
-        if len(legal) > 1:
+        if len(legal) > 1:  # records leave out forced actions
             actions.append(action.code)
             decisions[seat] += 1
         state.step(action)
@@ -209,7 +219,7 @@ def _seated(entrant: Entrant, game: Game[Any], seat: int, players: int, luck: Ch
 def _phases_that_matter(
     game: Game[Any], valuer: Valuer, matches: Iterable[tuple[GameRecord, Sequence[float]]]
 ) -> list[str]:
-    """The choices after which it sees so much luck in these matches that looking there pays."""
+    """Return the phases whose share of the luck in these matches is more than PAYS."""
     squares: dict[str, float] = {}
     for record, expected in matches:
         for phase, luck in luck_by_phase(game, record, valuer, expected, alternatives=2).items():
@@ -218,7 +228,7 @@ def _phases_that_matter(
 
 
 def _explained(valuer: Valuer, rows: _Rows) -> float:
-    """The share of what was not expected beforehand that the value function makes good, on rows it has not seen."""
+    """Return the share of the variance around the expected results that the value function explains on these rows."""
     before = after = 0.0
     for place, target in enumerate(rows.targets):
         row = rows.values[place * rows.width : (place + 1) * rows.width]
@@ -228,7 +238,7 @@ def _explained(valuer: Valuer, rows: _Rows) -> float:
 
 
 def fit(rows: Numbers, targets: Numbers) -> tuple[Tree, ...]:
-    """Trees whose sum, on top of the last feature of each row, comes as near to the targets as they can (boosting)."""
+    """Return boosted trees whose sum, added to the last feature of each row, approximates the targets."""
     import numpy as np
 
     cuts = [_cuts(rows[:, feature]) for feature in range(rows.shape[1])]
@@ -256,7 +266,7 @@ def fit(rows: Numbers, targets: Numbers) -> tuple[Tree, ...]:
 
 
 def _cuts(values: Numbers) -> Numbers:
-    """Where questions about a feature may cut: between its values, or between parts of about the same size."""
+    """Return the possible thresholds for a feature: between its values, or between quantiles if it has many values."""
     import numpy as np
 
     different = np.unique(values)
@@ -267,7 +277,10 @@ def _cuts(values: Numbers) -> Numbers:
 
 
 def _best_question(binned: Sequence[Places], leaf: Places, missing: Numbers, level: int) -> tuple[int, int]:
-    """The feature and the cut that part the rows of all leaves best."""
+    """Return the feature and the threshold index with the largest gain, summed over all leaves.
+
+    All leaves of a level share one comparison: that is the form of a TreeEnsemble.
+    """
     import numpy as np
 
     leaves, best, found = 1 << level, -1.0, (0, 0)
@@ -287,7 +300,7 @@ def _best_question(binned: Sequence[Places], leaf: Places, missing: Numbers, lev
     return found
 
 
-# arena learn-values.
+# The command arena learn-values.
 
 
 @click.command("learn-values", short_help="Learn what positions of a game are worth, to take luck out of results.")
@@ -326,8 +339,8 @@ def command(
 ) -> None:
     """Learn what positions of a GAME are worth, from matches that are played now, in this process.
 
-    The file is for --luck-adjusted, or for a game's package (docs/add-a-game.md). Needs numpy: pip install
-    'arena-harness[learn]'.
+    Use the file with --luck-adjusted, or ship it in the package of a game (docs/add-a-game.md). Needs numpy: pip
+    install 'arena-harness[learn]'.
 
     \b
     arena learn-values el-paso --bot random --bot diehard --bot skittish --out mine.json

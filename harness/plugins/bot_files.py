@@ -122,6 +122,8 @@ def load_file(path: str, sources: Mapping[str, bytes] | None = None, prints: Tex
     sys.modules[home.name] = module
     _FINDER.homes[home.name] = home
     if _FINDER not in sys.meta_path:
+        # First: Python's own finder would find modules beside the bot, too, but with a loader that reads the files
+        # again and writes bytecode.
         sys.meta_path.insert(0, _FINDER)
     try:
         with redirect_stdout(prints or sys.stderr):
@@ -140,6 +142,7 @@ class _Home:
     def __init__(self, file: Path, sources: Mapping[str, bytes]) -> None:
         self.file, self.folder, self.sources, self.whole = file, file.parent, sources, file.name == _START
         called = self.folder.name if self.whole else file.stem
+        # The digest of the path keeps files of the same name in different folders separate.
         self.name = f"{_MODULE}{re.sub(r'[^0-9a-zA-Z]', '_', called)}_{sha256(str(file).encode()).hexdigest()[:12]}"
         self.builtins = {**vars(builtins), "__import__": self._import}
         self._known: dict[str, str | None] = {}
@@ -276,6 +279,7 @@ def digest_of_files(files: Mapping[str, bytes]) -> str:
     """Return the digest of files, by their names and contents."""
     total = sha256()
     for name, content in sorted(files.items()):
+        # With its length it is unambiguous where each file ends.
         total.update(f"{name}\0{len(content)}\0".encode() + content)
     return "sha256:" + total.hexdigest()[:16]
 
@@ -293,6 +297,7 @@ def file_digest(path: str, sources: Mapping[str, bytes], data: tuple[str, ...] =
         except UnreadableFile as error:
             raise PluginError(f"{path} declares {name!r}, which cannot be read: {error}.") from error
         room -= len(content)
+        # The prefix keeps a data file from replacing a source of the same name.
         files[f"data:{name}"] = content
     return digest_of_files({**sources, **files})
 

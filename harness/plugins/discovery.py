@@ -153,6 +153,7 @@ def bots_defined_in(module: ModuleType) -> list[type[Bot]]:
 
 def plugin_contents(plugin: ModuleType, source: str) -> PluginContents:
     """Return what a plugin module offers through its hooks; a file without hooks offers the bots that it defines."""
+    # A manager for each plugin: an error in a hook is known to come from this one, and does not affect the others.
     manager = pluggy.PluginManager(hooks.PROJECT)
     manager.add_hookspecs(hooks)
     try:

@@ -365,6 +365,7 @@ class BotRef:
         place = self.place
         if place:
             where = move(place)
+            # A folder gets a slash at the end: a bare word would be the name of an installed bot.
             is_folder = place.endswith("/") or not ("/" in where or where.endswith(".py") or has_magic(where))
             place = f"{where.rstrip('/')}/" if is_folder else where
         pairs = (option.partition("=") for option in self.options.split(","))
@@ -460,6 +461,7 @@ def _moved_command(command: str, start: Path, move: Callable[[str], str]) -> str
         words = shlex.split(command)
     except ValueError:
         return command  # an error is reported when the bot is entered
+    # The first word is a path only if it has a slash: otherwise it is looked up in PATH.
     moved = [
         move(word) if ("/" in word or number) and word and (start / word).exists() else word
         for number, word in enumerate(words)

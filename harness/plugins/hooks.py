@@ -201,6 +201,7 @@ class Listeners:
     def close(self, grace: float | None = None) -> list[str]:
         """Wait for listeners to catch up, for a few seconds at most, and return their problems."""
         until = monotonic() + (self._grace if grace is None else grace)
+        # The end is queued for all plugins before waiting for any, so that they catch up at the same time.
         for thread in self._threads:
             thread.queue_end()
         for thread in self._threads:

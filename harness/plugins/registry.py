@@ -229,6 +229,7 @@ class Registry:
 
 def bots_of_file(path: str, outside: RemoteLoader | None = None, untrusted: str = "") -> dict[str, Registration]:
     """Return the bots of a file or package by name. They are loaded here unless `outside` must describe them."""
+    # The files are read once: what is loaded, digested and copied is the same, even if they change meanwhile.
     sources = sources_of(path)
     untrusted = (_untrusted_reason(path, sources) or untrusted) if outside else ""
     if outside is None or outside.loads_here(untrusted):
@@ -274,6 +275,7 @@ def _rename_single(alias: str, entered: list[Entrant]) -> Entrant:
 
 def load() -> Registry:
     """Return a registry of all installed plugins: Arena's own first, then the others by name."""
+    # A copy, to which plugins add their formats. Copying `data` does not load the bundled ones.
     registry = Registry(formats=Formats(FORMATS.data))
     for found in installed_plugins():
         registry._add_contents(found.offers, found.source, found.version, found.module)

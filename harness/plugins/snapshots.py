@@ -342,7 +342,7 @@ def _tree(folder: Path) -> Iterator[Path]:
             )
     for path, folders, files in os.walk(folder):
         if is_run_folder(Path(path)):
-            folders.clear()
+            folders.clear()  # os.walk only descends into the folders that are left in this list
             continue
         folders[:] = sorted(name for name in folders if name != ".git")
         for name in sorted([*files, *(each for each in folders if Path(path, each).is_symlink())]):

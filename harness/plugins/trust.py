@@ -37,7 +37,7 @@ def untrusted_reason(files: Iterable[Path]) -> str:
     """
     if not hasattr(os, "geteuid"):  # the system has no such owners
         return ""
-    judge = cache(_whose)
+    judge = cache(_whose)  # the files have most of the folders above them in common
     for file in files:
         try:
             if why := _marked(file):

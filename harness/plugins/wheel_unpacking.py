@@ -81,6 +81,7 @@ def write_once(
     """
     if place.exists():
         return place
+    # In the same folder, because a rename is only atomic within one file system.
     half = Path(tempfile.mkdtemp(prefix="half-", dir=place.parent))
     try:
         for name, content in files.items():
@@ -92,7 +93,7 @@ def write_once(
             (half / name).parent.mkdir(parents=True, exist_ok=True)
             (half / name).symlink_to(target)
         for folder in (half, *(path for path in half.rglob("*") if path.is_dir() and not path.is_symlink())):
-            folder.chmod(0o755)
+            folder.chmod(0o755)  # mkdtemp makes a folder that only its owner can read
         half.rename(place)
     except OSError:
         if not place.is_dir():  # otherwise another process has written the same one meanwhile
@@ -137,10 +138,12 @@ def _checked(wheel: str, content: bytes) -> tuple[dict[str, bytes], set[str]]:
             f"{wheel} has compiled parts for {', '.join(tags) or 'an unknown platform'}, but this Python needs "
             f"{tag_here()}: install {wheel.partition('-')[0]} here instead of sending it."
         )
+    # The upper 16 bits of external_attr are the file mode of Unix.
     return files, {entry.filename for entry in entries if entry.external_attr >> 16 & 0o111}
 
 
 def _stays_inside(path: str) -> bool:
     """Return whether a file of a wheel stays inside of the folder that it is unpacked to."""
     words = path.split("/")
+    # The .data folder of a wheel has files that an installer puts elsewhere, such as scripts.
     return not {"", ".", ".."}.intersection(words) and not re.search(r"[\\:\0]", path) and words[0][-5:] != ".data"

@@ -1,1 +1,1 @@
-"""A run: what was asked for, its folder, playing it, checking it."""
+"""Runs: the request, the run folder, playing the matches, and checking the records."""

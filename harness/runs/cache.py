@@ -228,6 +228,7 @@ def _restore_all(run: RunFolder, reducers: Sequence[Reducer]) -> ReadCursor | No
         states = [unpack_state(entry.state, its.classes) for entry, its in zip(entries, reducers, strict=True) if entry]
     except (OSError, ValueError, msgspec.MsgspecError):
         return None
+    # Only now: if a state cannot be decoded, no reducer has been changed.
     for reducer, state in zip(reducers, states, strict=True):
         reducer.restore(state)
     buffer = ReorderBuffer(first.due, {result.index: result for result in first.waiting})
@@ -264,7 +265,7 @@ def _write_entry(path: Path, entry: CacheEntry) -> None:
     with suppress(OSError):  # no space, no home or no permission: the records are read again the next time
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         part = path.with_name(f"{path.name}.{os.getpid()}{PART}")
-        part.unlink(missing_ok=True)
+        part.unlink(missing_ok=True)  # left by a killed process that had the same id
         with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
             file.write(data)
             file.write(sha256(data).digest())

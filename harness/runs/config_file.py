@@ -20,19 +20,22 @@ from harness.plugins.trust import untrusted_reason
 from harness.runs.request import FilePlaces, KeyPath, Place, RunRequest
 from harness.runs.store import RUN, RunFolder, write_whole
 
-# Writes what was asked for as a TOML file that asks for it again.
+# Writing a request as a TOML file.
 
 
 FIRST = ("games", "format", "players", "deals", "seed", "candidates")
-"""What a run is, before how it is played."""
+"""Fields that are written first: they say what the run is. The others say how it is played."""
 TABLES = ("bots", "options")
-"""What is written in a way of its own."""
+"""Fields that are written separately, as a list of bots or as tables."""
 COMMENT = "# Asks for a run. Play it: arena tournament {name}"
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def write_event(request: RunRequest, path: Path, force: bool = False, comment: str = COMMENT) -> None:
-    """Writes the file, with a comment on top; refuses to replace one unless told to."""
+    """Write a request to a TOML file that starts with a comment.
+
+    Raise UsageError if the file exists and `force` is not set, or if the request cannot be written as TOML.
+    """
     text = event_text(request, path, comment)
     if path.exists() and not force:
         raise UsageError(f"{path} exists already.", fix="overwrite")
@@ -46,8 +49,10 @@ def write_event(request: RunRequest, path: Path, force: bool = False, comment: s
 
 
 def event_text(request: RunRequest, path: Path, comment: str = COMMENT) -> str:
-    """What a file at this place says to ask for the same: all that differs from the defaults, with paths as they are
-    seen from its folder."""
+    """Return the text of a TOML file with this request: all fields that differ from their defaults.
+
+    Relative paths are rewritten so that they are relative to the folder of the file.
+    """
     plain, names = RunRequest(), {name: option.key for name, option in run_options(RunOptions).items()}
     order = [*FIRST, *(name for name in names if name not in (*FIRST, *TABLES))]
     seen = _Seen(path.parent)
@@ -63,6 +68,7 @@ def event_text(request: RunRequest, path: Path, comment: str = COMMENT) -> str:
     if entries and simple:
         listed = "".join(f"    {_value(entry['bot'])},\n" for entry in entries)
         lines.insert(1 if "games" in told else 0, f"bots = [\n{listed}]")
+    # Tables come last: in TOML, a key after the header of a table belongs to that table.
     blocks = [_table("[[bots]]", entry) for entry in entries if not simple]
     if request.options:
         blocks.append(_table("[options]", {key: seen.file(value) for key, value in request.options.items()}))
@@ -70,7 +76,7 @@ def event_text(request: RunRequest, path: Path, comment: str = COMMENT) -> str:
 
 
 class _Seen:
-    """Paths as they are seen from a folder, where they counted from the current one."""
+    """Rewrites paths that are relative to the current folder so that they are relative to another one."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder.resolve()
@@ -93,7 +99,7 @@ class _Seen:
         return [bot] if self.here else relocated(bot, Path(), self.move)
 
     def entries(self, bots: Iterable[Any]) -> Iterator[dict[str, str]]:
-        """What a table for each bot says."""
+        """Yield the content of one `[[bots]]` table for each bot."""
         for bot in bots:
             entry = bot if isinstance(bot, BotEntry) else BotEntry(bot)
             told = {key: text for key, text in (("team", entry.team), ("author", entry.author)) if text}
@@ -118,14 +124,14 @@ def _value(value: Any) -> str:
         return repr(value)
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(_value, value))}]"
-    # JSON's escapes are TOML's, but for one character that TOML wants escaped
+    # JSON escapes are valid in TOML, but TOML also requires DEL to be escaped.
     return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-# Where things stand in a TOML file: Python's own reader tells values without their places.
+# Line and column of each key in a TOML file: tomllib returns values without their positions.
 #
-# It is given what that reader has accepted, so this need not check anything: it goes through tables, keys and values,
-# and notes where each begins.
+# The scanner only gets text that tomllib has accepted, so it does not check the syntax. It only records where each
+# table, key and value begins.
 
 
 _SPACE = re.compile(r"[ \t]*")
@@ -139,7 +145,10 @@ _PLAIN = re.compile(r"[^,\]}#\n]*")
 
 
 def places_in(text: str) -> dict[KeyPath, Place]:
-    """Where each table, key and item of a list begins in a text that is TOML; what stands there twice, where first."""
+    """Return the place of each table, key and list item in a valid TOML text.
+
+    If a path occurs several times, as the parent of dotted keys does, its first place is returned.
+    """
     scan = _Scan(text)
     scan.statements()
     return {path: scan.place(position) for path, position in scan.found.items()}
@@ -150,7 +159,7 @@ class _Scan:
         self.text, self.position = text, 0
         self.found: dict[KeyPath, int] = {}
         self._tables: dict[KeyPath, int] = {}
-        """The last item of each list of tables."""
+        """Index of the last item of each array of tables."""
 
     def place(self, position: int) -> Place:
         start = self.text.rfind("\n", 0, position) + 1
@@ -167,7 +176,7 @@ class _Scan:
             self._skip(_BLANK)
 
     def _header(self) -> KeyPath:
-        """`[a.b]`, or `[[a.b]]`, which begins one more item of a list."""
+        """Read `[a.b]`, or `[[a.b]]`, which adds an item to an array of tables; return the path of the table."""
         begin = self.position
         several = self.text.startswith("[[", begin)
         self._skip(_SPACE, 2 if several else 1)
@@ -190,7 +199,7 @@ class _Scan:
         return (*table, self._tables[table]) if table in self._tables else table
 
     def _setting(self, table: KeyPath) -> None:
-        """`a.b = value`."""
+        """Read `a.b = value`."""
         path = table
         for key, position in self._keys():
             path = (*path, key)
@@ -199,7 +208,7 @@ class _Scan:
         self._value(path)
 
     def _keys(self) -> list[tuple[str, int]]:
-        """The parts of a key, each with its position; what follows is no part of it."""
+        """Read a dotted key; return its parts, each with its position."""
         found = []
         while True:
             self._skip(_SPACE)
@@ -225,7 +234,7 @@ class _Scan:
         self._value(path)
 
     def _items(self, end: str, each: Callable[[int], None]) -> None:
-        """What stands between two brackets, with commas between."""
+        """Read comma-separated items up to the closing bracket `end`; call `each` with the index of each item."""
         self.position += 1
         number = 0
         self._skip(_BLANK)
@@ -248,25 +257,27 @@ class _Scan:
         return found[0]
 
     def _skip(self, pattern: re.Pattern[str], characters: int = 0) -> None:
-        """Goes on past so many characters and what may stand behind them."""
+        """Skip this number of characters and the text after them that matches the pattern."""
         self.position += characters
         self._take(pattern)
 
 
-# A file that asks for a run: TOML, with the fields of a RunRequest for keys. Whatever is wrong is told with its line.
+# Reading a config file: TOML whose keys are the fields of a RunRequest. Errors name the line and column.
 #
-# Paths in it count from its folder, so that it can be moved together with its bots.
+# Paths are relative to the folder of the file, so that it can be moved together with its bots.
 
 
 _AT = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 BOT_KEYS = ("name", "bot", "options", "team", "author")
-"""What can be said of one bot."""
-"""What stands before a program."""
+"""Keys of the table of a bot."""
 LISTS = ("games", "bots", "candidates")
 
 
 def asked_in(path: Path) -> dict[str, Any]:
-    """The fields of a RunRequest that a TOML file gives, or a run: its folder, or its run.json."""
+    """Return the fields of the RunRequest in a TOML file, or of the one that a run was created by.
+
+    A run is given by its folder or its run.json.
+    """
     if path.name == RUN or path.is_dir():
         from harness.runs.extend import fields_of_run
 
@@ -275,16 +286,16 @@ def asked_in(path: Path) -> dict[str, Any]:
 
 
 def run_at(path: Path) -> RunFolder:
-    """The run in a folder, or that of a run.json."""
+    """Return the run in this folder, or the run of this run.json."""
     return RunFolder.open(path.parent if path.name == RUN else path)
 
 
 class _LocatedError(UsageError):
-    """It says already where it happened."""
+    """An error whose message already has the line and column."""
 
 
 class _EventFile:
-    """A file that is being read."""
+    """A config file that is being read."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -305,25 +316,27 @@ class _EventFile:
         except RecursionError:
             raise UsageError(f"{path} has brackets within brackets without end.") from None
         self.places: dict[KeyPath, Place] = {}
-        """Of what is read, as the request counts it."""
+        """Places of fields and items by their index in the request, which is not always that in the file."""
         folder = path.parent
+        # Paths in a file of the current folder stay exactly as they were typed.
         here = folder.resolve() == Path.cwd()
         self.start = folder
         self.move: Callable[[str], str] | None = None if here else lambda place: joined(folder, place)
 
     @contextmanager
     def reading(self, *keys: str | int) -> Iterator[None]:
-        """Whatever is wrong inside of this is told with the place of these keys."""
+        """Prefix errors raised in this block with the place of these keys."""
         try:
             yield
         except _LocatedError:
-            raise
+            raise  # an inner block has already added a more exact place
         except ArenaError as error:
+            # The longest known part of the path: a missing key has no place, but the table around it has.
             place = next(self.there[keys[:end]] for end in range(len(keys), 0, -1) if keys[:end] in self.there)
             raise _LocatedError(f"{place.of(self.path)} {error}", error.fix, **error.data) from error
 
     def fields(self) -> dict[str, Any]:
-        """All that it says, as fields of a RunRequest."""
+        """Return the content of the file as fields of a RunRequest."""
         names = {option.key: option.name for option in run_options(RunOptions).values()}
         read: dict[str, Any] = {}
         for key, value in self.data.items():
@@ -340,7 +353,7 @@ class _EventFile:
         return read
 
     def _left_out(self) -> str:
-        """Why it is not for this file to say that bots play with our rights; empty if it is one's own."""
+        """Return a warning if the file is untrusted and so cannot turn isolation off; empty if it is trusted."""
         untrusted = untrusted_reason([self.path])
         if not untrusted:
             return ""
@@ -363,7 +376,7 @@ class _EventFile:
         return value
 
     def _list(self, field: str, items: list[Any]) -> tuple[str, ...]:
-        """Names of games, or candidates."""
+        """Return the items of a list of games or candidates."""
         found: list[str] = []
         for number, item in enumerate(items):
             with self.reading(field, number):
@@ -378,7 +391,7 @@ class _EventFile:
             found.append(item)
 
     def _bots(self, value: dict[str, Any] | list[Any]) -> tuple[str | BotEntry, ...]:
-        """A list of texts or tables; or a table of names."""
+        """Return the bots of a list of strings or tables, or of a table with a key for each name."""
         found: list[str | BotEntry] = []
         for number, item in value.items() if isinstance(value, dict) else enumerate(value):
             keys = ("bots", number)
@@ -395,7 +408,7 @@ class _EventFile:
         return tuple(found)
 
     def _bot(self, table: dict[str, Any], keys: KeyPath) -> list[str | BotEntry]:
-        """What one entry enters: one bot, or those of a list."""
+        """Return what one entry stands for: one bot, or several if it names a list of bots."""
         for key, value in table.items():
             with self.reading(*keys, key):
                 if key not in BOT_KEYS:
@@ -404,7 +417,7 @@ class _EventFile:
                     what = "a table of names and values" if key == "options" else "a text"
                     raise UsageError(f"The {key} of a bot is {what}, not {value!r}.")
                 if key in ("team", "author"):
-                    BotEntry("", str(value))
+                    BotEntry("", str(value))  # only to check the value while the place of its key is known
         with self.reading(*keys):
             if not table.get("bot"):
                 raise UsageError("Which bot is it? Say so: bot = 'NAME', a file, a folder, or 'cmd:COMMAND'.")
@@ -414,7 +427,7 @@ class _EventFile:
             return [BotEntry(one, team, author) if team or author else one for one in texts]
 
     def _options(self, options: Mapping[str, Any], keys: KeyPath) -> str:
-        """The options of a bot, as they are typed."""
+        """Return the options of a bot in the form of the command line: `key=value,key=value`."""
         values = []
         for name in options:
             value = self._option(options[name], *keys, "options", name, moving=False)
@@ -425,7 +438,7 @@ class _EventFile:
         return ",".join(values)
 
     def _typed(self, text: str, name: str, options: str) -> str:
-        """What would be typed for a bot of this name, with these options."""
+        """Return what a user would type on the command line for a bot with this name and these options."""
         if name and not NAME.fullmatch(name):
             raise UsageError(f"{name!r} cannot be the name of a bot: no spaces, colons, commas, slashes or bars.")
         if name and text.startswith(LIST_PREFIX):
@@ -445,7 +458,10 @@ class _EventFile:
         return [text] if self.move is None else relocated(text, self.start, self.move)
 
     def _option(self, value: Any, *keys: str | int, moving: bool = True) -> Any:
-        """The value of an option of games or bots."""
+        """Check and return the value of an option of a game or a bot.
+
+        With `moving`, a path of a file is made relative to the current folder. For bots, `_moved` does that later.
+        """
         with self.reading(*keys):
             if not isinstance(value, bool | int | float | str):
                 raise UsageError(f"The option {keys[-1]} is a text, a number, true or false, not {value!r}.")
@@ -457,14 +473,18 @@ class _EventFile:
 
 
 def joined(folder: Path, place: str) -> str:
-    """A path that counts from a folder, as it is written from here; without detours, where that is the same place."""
+    """Return a path that is relative to `folder` as seen from the current folder.
+
+    It is normalized (`a/../b` becomes `b`) unless links would make that a different file.
+    """
     whole = os.path.join(folder, place)  # noqa: PTH118 - a slash at the end stays
     plain = os.path.normpath(whole)
     return plain if os.path.realpath(plain) == os.path.realpath(whole) else whole
 
 
 def _not_toml(path: Path, text: str, said: str) -> str:
-    """What the reader says, with the place before it."""
+    """Return the message of tomllib in our form, with the place first."""
+    # The place is taken from the message because TOMLDecodeError has no attributes for it in Python 3.11.
     at = _AT.search(said)
     end = Place(text.count("\n") + 1, len(text) - text.rfind("\n"))
     place = Place(int(at[1]), int(at[2])) if at and at[1] else end

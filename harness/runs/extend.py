@@ -1,4 +1,4 @@
-"""Extend a run by deals, bots or rounds, or ask for the same run again."""
+"""Extend a run by deals, bots or rounds, and recover the request of an existing run."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ from harness.runs.setup import (
 from harness.runs.signing import SIGNATURE
 from harness.runs.store import RUN, RunFolder
 
-# More of a run: more deals, more rounds, or bots that come late, where its format allows.
+# Extension of a run by deals, rounds or late bots, if its format allows it.
 
 
 class RunExtension(Struct, frozen=True, kw_only=True):
-    """What a run is to have more of than it was asked for."""
+    """What to add to a run."""
 
     deals: int | None = None
-    """Deals in all, those of before included."""
+    """The new total number of deals."""
     bots: tuple[Any, ...] = ()
-    """Who comes late."""
+    """Bots that join the run."""
     candidates: tuple[str, ...] = ()
-    """Those of them whom the run is about, in a gauntlet."""
+    """Those of the new bots that become candidates, in a gauntlet."""
     format: str = ""
-    """The run's format with options that are to be larger: `swiss:rounds=7`."""
+    """The run's format with larger values for its options: `swiss:rounds=7`."""
 
     def __bool__(self) -> bool:
         return any((self.deals is not None, self.bots, self.candidates, self.format))
@@ -53,12 +53,13 @@ class RunExtension(Struct, frozen=True, kw_only=True):
 def resume_run(
     run: RunFolder, registry: Registry, wanted: RunExtension, command: str, force: bool = False
 ) -> tuple[RunSetup, list[str]]:
-    """Return what is needed to play the rest of a run, and sentences on how it was extended, if anything is wanted.
+    """Return the setup of the rest of a run, and sentences about how it was extended, if `wanted` is not empty.
 
-    An extension is written to run.json together with the `command` that asked for it. If the format does not allow it,
-    nothing is changed. What the run has already may be asked for again, because the first attempt may have been
+    An extension is written to run.json together with the `command` that requested it. If the format does not allow it,
+    nothing is changed. It is not an error to request what the run already has: the first attempt may have been
     interrupted.
     """
+    # An extension can still be refused. Changes of bots and rules are recorded only after that, by run.force below.
     setup = reopen(run, registry, force, noting=not wanted)
     if not wanted:
         return setup, []
@@ -78,7 +79,7 @@ def resume_run(
         )
     longer = form.extend(plan, asked)
     schedule = Schedule(longer, bound_formats(longer, lambda: setup.games, registry.formats))
-    finished = run.info.finished
+    finished = run.info.finished  # read before run.extend clears it
     run.force(changes)
     run.extend(
         schedule.plan,
@@ -93,7 +94,10 @@ def resume_run(
 
 
 def _late(run: RunFolder, entered: list[Entrant]) -> tuple[list[Entrant], list[str]]:
-    """Those who are not in the run yet, and a sentence on each who is."""
+    """Return the entrants that are not in the run yet, and a sentence for each that is.
+
+    Raise UsageError if the run has a different bot of the same name.
+    """
     check_distinct(entered)
     there = {info.name: info for info in run.info.entrants}
     late, known = [], []
@@ -114,7 +118,7 @@ def _late(run: RunFolder, entered: list[Entrant]) -> tuple[list[Entrant], list[s
 def _asked(
     run: RunFolder, registry: Registry, wanted: RunExtension, late: Sequence[Entrant], entered: Sequence[Entrant]
 ) -> Plan:
-    """The plan of a run that has what is wanted: some of those who are `entered` for it come `late`."""
+    """Return the plan of the run with the extension. `late` are those of the `entered` bots that the run lacks."""
     plan = run.info.plan
     if wanted.deals is not None:
         run_options(RunOptions)["deals"].check(wanted.deals)
@@ -138,7 +142,7 @@ def _joined(game: GamePlan, late: Sequence[Entrant]) -> GamePlan:
 
 
 def _late_candidates(plan: Plan, asked: Sequence[str], entered: Sequence[Entrant]) -> list[str]:
-    """Those who become candidates, and are none yet."""
+    """Return the names of the bots that become candidates; those that already are candidates are left out."""
     there = {name for game in plan.games for name in game.entrants}
     found = []
     for typed in asked:
@@ -157,7 +161,7 @@ def _late_candidates(plan: Plan, asked: Sequence[str], entered: Sequence[Entrant
 
 
 def _told(run: RunFolder, old: Plan, new: Plan, before: int | None, after: int | None, finished: str) -> list[str]:
-    """What the run has become."""
+    """Return sentences about how the run was extended, and what that means for its signature, seed and claims."""
     matches = f": {after:,} matches instead of {before:,}" if before is not None and after is not None else ""
     parts = [f"{new.deals:,} deals instead of {old.deals:,}"] if new.deals != old.deals else []
     parts += [f"{name}={value}" for name, value in new.settings.items() if value != old.settings.get(name)]
@@ -177,12 +181,15 @@ def _told(run: RunFolder, old: Plan, new: Plan, before: int | None, after: int |
     return told
 
 
-# From a run back to what was asked for, so that it can be asked for again.
+# The request of an existing run, so that it can be played again.
 
 
 def fields_of_run(run: RunFolder) -> dict[str, Any]:
-    """The fields of a RunRequest that a run was made by, its seed among them. How many processes played it, and where,
-    is no part of a run."""
+    """Return the fields of the RunRequest that a run was created by, including its seed.
+
+    The number of workers and the cluster are not part of a run, so they are not included. Raise UsageError if an option
+    named a file: the run has its contents, but not its path.
+    """
     refuse_era(run)
     plan, limits = run.info.plan, asdict(limits_of_run(run))
     options: dict[str, Value] = {}
@@ -195,7 +202,7 @@ def fields_of_run(run: RunFolder) -> dict[str, Any]:
                     f"which the run keeps the text and not the place."
                 )
             if options.setdefault(name, value) != value:
-                unasked.add(name)  # one that was asked for is the same in all games that have it
+                unasked.add(name)  # a default: a requested option has the same value in all games that declare it
     players = {game.players for game in plan.games}
     settings = ",".join(f"{name}={_word(value)}" for name, value in plan.settings.items())
     if limits["move_time"] == DEFAULT_MOVE_TIME_S:
@@ -215,12 +222,15 @@ def fields_of_run(run: RunFolder) -> dict[str, Any]:
 
 
 def request_of_run(run: RunFolder, registry: Registry) -> tuple[RunRequest, list[str]]:
-    """The request that plays a run again, and in what rules and bots have changed meanwhile; refused in a sentence
-    where there is none, as for a class that was typed in a notebook."""
+    """Return the request that plays a run again, and how rules and bots have changed since then.
+
+    Raise UsageError if there is no such request, for example because a bot is a class that was defined in a notebook.
+    """
     check_entrants(run, registry)
     request = without_defaults(RunRequest(**fields_of_run(run)), registry)
     setup = prepare(request, registry)
     asked, plan = setup.plan, run.info.plan
+    # Versions of rules are left out of the comparison: changes_since reports them.
     same = replace(plan, games=tuple(replace(game, rules="") for game in plan.games))
     if replace(asked, games=tuple(replace(game, rules="") for game in asked.games)) != same:
         how = f"not every {plan.format} can be asked for by one"
@@ -234,7 +244,7 @@ def request_of_run(run: RunFolder, registry: Registry) -> tuple[RunRequest, list
 
 
 def check_entrants(run: RunFolder, registry: Registry) -> None:
-    """Refuses a run with bots that have no name here by which they could be entered again."""
+    """Raise UsageError if bots of the run cannot be entered again by name."""
     unknown = [entrant for entrant in run.info.entrants if _is_typed(entrant, registry)]
     if unknown:
         told = ", ".join(f"{entrant.name} (of {entrant.source})" for entrant in unknown)
@@ -245,7 +255,7 @@ def check_entrants(run: RunFolder, registry: Registry) -> None:
 
 
 def without_defaults(request: RunRequest, registry: Registry) -> RunRequest:
-    """The request without options of games and of its format that say what is so anyway."""
+    """Return the request without those options of its games and format that have their default values."""
     games = [registry.game(name).options for name in request.games]
     name, _, settings = request.format.partition(":")
     declared = {option.name: option for option in registry.formats[name].options} if name in registry.formats else {}
@@ -269,7 +279,7 @@ def _entry(entrant: BotInfo, run: RunFolder) -> str | BotEntry:
 
 
 def _is_typed(entrant: BotInfo, registry: Registry) -> bool:
-    """Whether a bot was a class or a function in somebody's program."""
+    """Return whether a bot was a class or a function of a Python program, and not a file or an installed bot."""
     ref = entrant.ref
     return ref.command is None and not ref.place and ref.bot not in registry.bots and not Path(ref.bot).exists()
 
@@ -280,7 +290,7 @@ def _is_default(setting: str, declared: Mapping[str, Option]) -> bool:
 
 
 def _has_default(key: str, value: Value, options: tuple[Option, ...]) -> bool:
-    """Whether a game either has no such option, or has it so by itself."""
+    """Return whether a game has no such option, or has this value as its default."""
     return all(option.default == value for option in options if option.name == key)
 
 

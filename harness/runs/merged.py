@@ -139,7 +139,7 @@ class MergedRuns(RunFolder):
     def writing(self) -> Iterator[None]:
         """Raise StoreError: each run has its own folder."""
         raise StoreError(f"{self.folder} are several runs, which are read together; to play on, name one of them.")
-        yield
+        yield  # makes this function a generator, as contextmanager requires
 
     def _name(self, run: RunFolder, own: str) -> str:
         return own if not self.several else f"{self._labels[run.folder]}/{own}"
@@ -194,6 +194,7 @@ def _once(group: Sequence[RunFolder], besides: frozenset[str]) -> Iterator[tuple
             if not besides.isdisjoint(result.seats):
                 continue
             rivals = [one for one in kept if one[0] is not run and one[2].seats == result.seats]
+            # Actions are decoded only if another run has a match with the same deal and seats.
             record = _played(line) if rivals else None
             if any(_played(other) == record for _, other, _ in rivals):
                 continue

@@ -99,6 +99,7 @@ class TimeLeft:
         self._work += work
         self._added += 1
         self._first = self._first or (now, self._work)
+        # Points are spaced by a share of the elapsed time, so that a limited number covers the recent part of it.
         if not self._past or now - self._past[-1][0] > 0.005 * (now - self._began):
             self._past.append((now, self._work))
 
@@ -209,6 +210,7 @@ class RunningStanding:
             return []
         middle = sum(worth.values()) / bots
         shares = {bot: 0.5 + (value - middle) * bots / (bots - 1) for bot, value in worth.items()}
+        # Rounded, so that bots with equal results are sorted by name in spite of rounding errors.
         return sorted(shares.items(), key=lambda one: (-round(one[1], 9), one[0]))
 
 

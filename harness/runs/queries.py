@@ -93,6 +93,7 @@ class FoundMatches:
 def find_matches(run: RunFolder, query: MatchQuery) -> FoundMatches:
     """Return the matches that fit; only those are held in memory."""
     asked = _Asked(run, query)
+    # For close matches, a first pass over the records finds the largest margin of each game that counts as close.
     fits = asked.fits(_close_margins(run.results(), asked) if query.close else None)
     total = 0
 

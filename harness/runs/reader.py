@@ -39,6 +39,7 @@ UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 class MatchResult(GameRecord, frozen=True, kw_only=True, gc=False, rename={"actions": "(actions are left out)"}):
     """A record without its actions, decoded in half of the time: for everything that does not replay the match."""
 
+    # The field is renamed to a key that no line has, so the decoder skips the actions in the line.
     actions: tuple[int, ...] = ()
 
 

@@ -1,4 +1,4 @@
-"""The one value that the command line, a config file and Python calls make: what a run should be."""
+"""RunRequest: the description of a run that the command line, a config file or a Python call creates."""
 
 from __future__ import annotations
 
@@ -22,34 +22,38 @@ from harness.plugins.entrants import BotEntry
 
 
 KeyPath = tuple[str | int, ...]
-"""The keys that lead to a value, and the places in lists, counted from 0."""
+"""The path to a value: keys of tables and indexes of lists, counted from 0."""
 
 
 class Place(NamedTuple):
-    """A place in a text, counted from 1."""
+    """Line and column in a text, counted from 1."""
 
     line: int
     column: int
 
     def of(self, path: object) -> str:
-        """What stands before a sentence about this place of a file."""
+        """Return the prefix of a message about this place in a file."""
         return f"{path}, line {self.line}, column {self.column}:"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FilePlaces:
-    """Where each thing that was asked for stands in a file."""
+    """The config file of a request: its values, and the line and column of each."""
 
     path: str
     given: Mapping[str, Any] = dataclasses.field(repr=False)
-    """What the file says, field by field."""
+    """Values in the file, by field of the request."""
     places: Mapping[KeyPath, Place] = dataclasses.field(repr=False)
-    """Fields, and items of those that have several, by their number in the request or by their key."""
+    """Places of fields and of their items; an item is found by its index in the request or by its key."""
     left_out: str = ""
-    """What it says and may not, in a sentence: the file is a stranger's, and would let bots play with our rights."""
+    """Warning that `isolate = 'off'` was ignored because the file is untrusted; empty if nothing was ignored."""
 
     def blame(self, error: ArenaError, request: object, name: str, *item: str | int) -> None:
-        """Lets an error begin with where that stands which it is about, if the request has it from the file."""
+        """Prefix the message of an error with the place of the field or item that it is about.
+
+        The error stays as it is if the request has another value than the file: an option of the command line, for
+        example, replaces what the file says.
+        """
         place = self.places.get((name, *item)) or self.places.get((name,))
         if place is not None and self._is_from_here(getattr(request, name), name, item):
             error.args = (f"{place.of(self.path)} {error}",)
@@ -61,34 +65,36 @@ class FilePlaces:
         return bool(given == asked)
 
 
-# What is asked for: the one frozen value that the command line, a TOML file and a notebook make to play a run.
+# The request itself: one frozen value, whether it comes from the command line, a TOML file or a notebook.
 
 
 BotLike = str | type[Bot] | Bot | Callable[[Any, Sequence[Action]], Action] | tuple[str, Any] | BotEntry
-"""A bot's name, class, object (its class plays), or a function `(view, actions) -> action`; or a pair of a name that
-it is to have, and one of these; or a BotEntry, with team and author."""
+"""A bot: its name, a class, an instance (only its class is used), or a function `(view, actions) -> action`; or a pair
+`(name, bot)` that renames one of these; or a BotEntry, with team and author."""
 
 SAFE_BITS = 48
-"""A seed with fewer bits can be found out by trial within a run."""
+"""Bits of the shortest seed that a bot cannot find by brute force during a run."""
 
 
 class RunRequest(RunOptions, frozen=True, kw_only=True):
-    """Everything that can be said about a run before it is played. A bad value is refused with what is allowed.
+    """Everything that can be specified about a run. A bad value raises an error that names the allowed ones.
 
     Each field is documented where it is declared, in RunOptions; `arena tournament --help` shows them all.
     """
 
     file: FilePlaces | None = None
-    """The file that it was read from, if any, so that a message about a mistake can name the line; not for users."""
+    """The config file that the request was read from, if any, so that errors can name the line. For internal use."""
 
     def __post_init__(self) -> None:
+        # Callers may pass lists, mappings and paths. They are converted before the fields are checked, and
+        # force_setattr is needed because the struct is frozen.
         if isinstance(self.bots, Mapping):
             force_setattr(self, "bots", tuple(self.bots.items()))
         for name in ("games", "bots", "candidates"):
             if isinstance(getattr(self, name), list):
                 force_setattr(self, name, tuple(getattr(self, name)))
         if isinstance(self.options, Mapping):
-            force_setattr(self, "options", dict(self.options))  # the caller may change theirs later
+            force_setattr(self, "options", dict(self.options))  # a copy: the caller may change the original later
         if isinstance(self.results, Path):
             force_setattr(self, "results", str(self.results))
         super().__post_init__()
@@ -113,26 +119,28 @@ class RunRequest(RunOptions, frozen=True, kw_only=True):
 
     @property
     def on_cluster(self) -> ClusterChoice:
-        """Where it is played, if not on this machine."""
+        """The cluster that plays the run, if it is not played on this machine."""
         return ClusterChoice(self.cluster or "", self.ship)
 
     @classmethod
     def from_file(cls, path: str | Path, **given: Any) -> RunRequest:
-        """The request that a TOML file makes, or that a run was made by, given by its folder or its run.json; what is
-        `given` here counts instead of what the file says."""
+        """Return the request in a TOML file, or the one that an existing run was created by.
+
+        A run is given by its folder or its run.json. Fields in `given` replace those of the file.
+        """
         from harness.runs.config_file import asked_in
 
         return cls(**{**asked_in(Path(path)), **given})
 
     def save(self, path: str | Path, force: bool = False) -> None:
-        """Writes a TOML file that asks for the same; refuses to replace one that exists, unless told to (`force`)."""
+        """Write the request to a TOML file. Raise UsageError if the file exists, unless `force` is set."""
         from harness.runs.config_file import write_event
 
         write_event(self, Path(path), force)
 
 
 def check_bot(bot: Any) -> None:
-    """Refuse what is no BotLike."""
+    """Raise UsageError if the value is not a BotLike."""
     plain = bot.bot if isinstance(bot, BotEntry) else bot
     one = plain[1] if isinstance(plain, tuple) and len(plain) == 2 else plain
     if not (isinstance(one, str | Bot) or callable(one)):
@@ -140,9 +148,10 @@ def check_bot(bot: Any) -> None:
 
 
 def draw_seed(bits: int = MAX_SEED.bit_length()) -> int:
-    """A seed that no bot can know beforehand: a known one is an open deck.
+    """Return a random seed that bots cannot predict: a bot that knows the seed knows all cards.
 
-    A run's has all the bits that luck is keyed with. A bot is told a number that follows from it, and sees what it was
-    dealt: of a short seed it could try them all until one fits, and know the rest of the run.
+    By default it has as many bits as the random numbers of a run are keyed with. A bot receives a number derived from
+    the seed and sees its own cards. If the seed were short, it could try all seeds until one matches, and then know the
+    cards of the rest of the run.
     """
     return secrets.randbits(bits)

@@ -79,9 +79,11 @@ def play_run(
     cluster: ClusterChoice = HERE,
     listeners: Listeners | None = None,
 ) -> bool:
-    """Plays what is missing of a run under these limits; whether it is complete now. What went wrong with workers
-    is added to the run's warnings. `monitor` is given the executor, every record (earlier ones first), and the bots
-    that are disqualified. Plugins that listen hear of it, or those `listeners`, which the caller closes.
+    """Play the missing matches of a run under these limits; return whether it is complete.
+
+    Problems with workers are added to the warnings of the run. `monitor` is given the executor, every record (earlier
+    ones first), and the bots that are disqualified. Events are sent to `listeners`, which the caller closes, or by
+    default to the listeners among the installed plugins.
     """
     with ExitStack() as stack:
         if listeners is None and setup.listeners:
@@ -159,7 +161,7 @@ class Tournament:
             known: dict[str, GameRecord] = {}
             scheduler = self._adaptive_scheduler(known) if self.schedule.adaptive else self._static_scheduler()
             complete = play_matches(scheduler, partial(self._played, executor), executor.given_up)
-            if complete and known:
+            if complete and known:  # records of matches that the schedule does not contain
                 raise self._unknown_record(min(known))
             if complete and (self.monitor.done > self.monitor.earlier or not run.info.finished):
                 run.finish(now(), self.digest)

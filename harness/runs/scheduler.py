@@ -94,7 +94,8 @@ class MultiGameScheduler:
             if other is game:
                 before = False
                 continue
-            other.has_next()
+            other.has_next()  # sets its outcome if it has just ended
+            # Games take turns in the order of the plan: those before this one must be one list ahead of it.
             if other.outcome is None and not other.sets_places and other.steps < game.steps + before:
                 return False
         return True
@@ -149,6 +150,7 @@ class GameScheduler:
             if len(specs) != size:
                 raise self._rounds.broken(f"by its sizes there are {size} matches now, and it asks for {len(specs)}")
         self.steps += 1
+        # The ids come first: in the other order, zip would take a number from the counter that no match gets.
         self._in_progress.update(zip((spec.id for spec in specs), self._given, strict=False))
         return specs
 

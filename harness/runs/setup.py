@@ -1,4 +1,4 @@
-"""From a request to everything that is needed to play it: plan, games, entrants; and what a dry run reports."""
+"""Turn a request into everything that is needed to play it (plan, games, entrants), and estimate it for a dry run."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from harness.runs.request import SAFE_BITS, RunRequest, draw_seed
 from harness.runs.scheduler import Schedule
 from harness.runs.store import RUN, RunFolder, RunInfo
 
-# From what was asked to a plan with rules and bots behind its names, for a new run or one to be continued.
+# Setup of a new run from a request, and of an existing run from its folder.
 
 
 DEFAULT_PLAYERS = 4
@@ -51,9 +51,9 @@ class RunSetup:
     games: Mapping[str, Game[Any]]
     entrants: Mapping[str, Entrant]
     warnings: Sequence[str] = ()
-    """What whoever asked for it should know."""
+    """Sentences for the user."""
     listeners: Sequence[ListenerPlugin] = ()
-    """Who wants to hear of what happens."""
+    """Plugins that are notified of events of the run."""
 
     @property
     def plan(self) -> Plan:
@@ -62,14 +62,15 @@ class RunSetup:
 
     @property
     def roster(self) -> Roster:
-        """What executors need of it."""
+        """The games and entrants, as executors need them."""
         return Roster(self.games, self.entrants)
 
 
 def installed(isolate: Isolation = "auto", strict: bool = False) -> Registry:
-    """All plugins; a broken one is named in `problems`, or raised if `strict`.
+    """Return a registry of all installed plugins.
 
-    Bots that are to be confined, being named by a file or a command, are asked what they are in processes of their own.
+    Broken plugins are listed in `problems`; if `strict`, PluginError is raised instead. Bots that are named by a file
+    or a command and have to be isolated are loaded in separate processes, even to read their names and options.
     """
     registry = load()
     registry.outside = SandboxLoader(isolate)
@@ -79,8 +80,9 @@ def installed(isolate: Isolation = "auto", strict: bool = False) -> Registry:
 
 
 def prepare(request: RunRequest, registry: Registry) -> RunSetup:
-    """Turns names into a plan; whatever does not fit is refused with what is allowed."""
+    """Return the setup of a new run. Raise an ArenaError that names the allowed values if the request is invalid."""
     by_default = sorted(name for name, offer in registry.bots.items() if offer.cls.by_default)
+    # Plugins that failed to load are in the list already. Only problems with the bots of this request become warnings.
     told = len(registry.problems)
     entrants = _entered(request, registry, by_default)
     broken = registry.problems[told:]
@@ -92,7 +94,7 @@ def prepare(request: RunRequest, registry: Registry) -> RunSetup:
     for name, game in configured.items():
         field = tuple(entrant.name for entrant in entrants if entrant.plays(name))
         if len(field) < game.min_players and not request.games:
-            continue  # not asked for by name, and nobody to play it
+            continue  # not requested by name, and too few bots can play it
         with _blaming(request, "bots" if request.players is None else "players"):
             try:
                 seats = seats_for(game, request.players, field)
@@ -128,7 +130,7 @@ def prepare(request: RunRequest, registry: Registry) -> RunSetup:
 
 
 def configured_games(request: RunRequest, registry: Registry) -> dict[str, Game[Any]]:
-    """The games that are asked for, with their options."""
+    """Return the requested games by name, with their options set; all installed games if the request names none."""
     chosen = {}
     for number, name in enumerate(request.games or sorted(registry.games)):
         with _blaming(request, "games", number):
@@ -142,7 +144,7 @@ def configured_games(request: RunRequest, registry: Registry) -> dict[str, Game[
 
 @contextmanager
 def _blaming(request: RunRequest, field: str, *item: str | int) -> Iterator[None]:
-    """Whatever is wrong inside of this is told with the line of a file that asked for it."""
+    """Prefix errors raised in this block with the line of the config file that has the field, if there is one."""
     try:
         yield
     except ArenaError as error:
@@ -156,12 +158,14 @@ def _blame(error: ArenaError, request: RunRequest, field: str, *item: str | int)
 
 
 def _entered(request: RunRequest, registry: Registry, by_default: Sequence[str]) -> list[Entrant]:
-    """The bots of a request; no two have one name."""
+    """Return the entrants of a request. Raise UsageError if two have the same name."""
+    # If the bots come from a file, an iterator tracks which of them is being entered, so that an error can name its
+    # line. They are still entered in one call: the registry renames bots in files that have the same name.
     at = 0
 
     def one_by_one() -> Iterator[Any]:
         nonlocal at
-        for at, bot in enumerate(request.bots or by_default):  # noqa: B007 - it is told if this bot cannot be entered
+        for at, bot in enumerate(request.bots or by_default):  # noqa: B007 - read by the except clause below
             yield bot
 
     try:
@@ -179,15 +183,18 @@ def _entered(request: RunRequest, registry: Registry, by_default: Sequence[str])
 
 
 def _item_named(name: str, request: RunRequest, registry: Registry) -> tuple[int, ...]:
-    """The last of the bots that were asked for which enters somebody of this name; none if they are told apart."""
+    """Return the index of the last requested bot that enters a bot of this name; empty if there is none.
+
+    There is none if the name was changed because two bots had the same one.
+    """
     if request.file is None:
-        return ()
+        return ()  # the index is only needed to find a line of the file
     entered = [[one.name for one in registry.entrants([bot])] for bot in request.bots]
     return tuple(number for number, names in enumerate(entered) if name in names)[-1:]
 
 
 def _unfit_option(chosen: Mapping[str, type[Game[Any]]], options: Mapping[str, Value]) -> tuple[str, ...]:
-    """The option that no game takes, if it is one alone."""
+    """Return the first option that is invalid by itself; empty if each of them is valid alone."""
     for key in options:
         try:
             _configure(chosen, {key: options[key]})
@@ -197,7 +204,7 @@ def _unfit_option(chosen: Mapping[str, type[Game[Any]]], options: Mapping[str, V
 
 
 def _guessable(request: RunRequest, entrants: Sequence[Entrant]) -> list[str]:
-    """A sentence where bots that are kept from each other's cards could find out the seed, and with it all cards."""
+    """Return a warning if isolated bots could guess the seed by brute force and so know all cards; else nothing."""
     confined = any(is_confined(entrant.untrusted, request.isolate) for entrant in entrants)
     if not confined or request.seed is None or request.seed.bit_length() >= SAFE_BITS:
         return []
@@ -208,7 +215,7 @@ def _guessable(request: RunRequest, entrants: Sequence[Entrant]) -> list[str]:
 
 
 def _candidates(request: RunRequest, registry: Registry, entrants: Sequence[Entrant]) -> Iterator[str]:
-    """The names of the candidates, which may be typed as they were entered or by the names they have now."""
+    """Yield the names of the candidates. Each may be given by its name as an entrant or as in the list of bots."""
     names = {entrant.name for entrant in entrants}
     for number, candidate in enumerate(request.candidates):
         if candidate in names:
@@ -222,15 +229,20 @@ def _candidates(request: RunRequest, registry: Registry, entrants: Sequence[Entr
 
 
 def configure_early(games: Iterable[str], options: Mapping[str, Value]) -> None:
-    """Configures those of arena's own among these games (none named: all), before workers are forked: then each has
-    them at once. What cannot be configured is told when it is asked for in earnest."""
-    with suppress(Exception):
+    """Configure the bundled ones of these games (all if none is named) before workers are forked.
+
+    The workers then inherit them and do not have to configure them again.
+    """
+    with suppress(Exception):  # `prepare` configures the same games again and reports what is wrong
         ours = {cls.name: cls for cls in import_module("engines").arena_games()}
         _configure({name: ours[name] for name in games or ours if name in ours}, options)
 
 
 def _configure(chosen: Mapping[str, type[Game[Any]]], options: Mapping[str, Value]) -> dict[str, Game[Any]]:
-    """Each option goes to the games that have it; one that no game has is refused by the first game."""
+    """Return the games, each with those options that it declares.
+
+    An option that no game declares is passed to all of them, so that the first raises an error that lists its options.
+    """
     unknown = [key for key in options if not any(key in _names(cls) for cls in chosen.values())]
     configured = {}
     for name, cls in chosen.items():
@@ -244,7 +256,10 @@ def _names(cls: type[Game[Any]]) -> set[str]:
 
 
 def seats_for(game: Game[Any], asked: int | None, field: Sequence[str]) -> int:
-    """How many sit at a table: as asked, or as many as the bots allow up to four."""
+    """Return the number of players in a match: as requested, or as many as there are bots, up to DEFAULT_PLAYERS.
+
+    Raise UsageError if the game does not allow this number or there are too few bots.
+    """
     low, high = game.min_players, game.max_players
     players = asked if asked is not None else max(low, min(high, DEFAULT_PLAYERS, len(field)))
     if not low <= players <= high:
@@ -260,18 +275,18 @@ def seats_for(game: Game[Any], asked: int | None, field: Sequence[str]) -> int:
 
 
 def seeded(request: RunRequest) -> RunRequest:
-    """The request with a seed: its own, or one that is drawn."""
+    """Return the request with a seed: its own, or a random one if it has none."""
     return replace(request, seed=draw_seed()) if request.seed is None else request
 
 
 def create_run(request: RunRequest, registry: Registry, command: str) -> tuple[RunFolder, RunSetup]:
-    """A new run folder for what was asked, and what is needed to play it; `command` says how to ask for it again."""
+    """Create a run folder for the request and return it with its setup. `command` is recorded in run.json."""
     setup = prepare(request, registry)
-    if request.isolate == "strict" and not request.cluster:  # else it is for the nodes to say
+    if request.isolate == "strict" and not request.cluster:  # bots of a cluster run are isolated by its nodes
         from harness.isolation.doctor import require_enforcement
 
         with _blaming(request, "isolate"):
-            require_enforcement()  # before there is a folder of a run that cannot be played
+            require_enforcement()  # before the folder is created: a run that cannot be played leaves none behind
     with _blaming(request, "name"):
         folder = run_folder(Path(request.results), request.name)
     run = RunFolder.create(folder, info_for(setup, command, asdict(request.limits)))
@@ -280,7 +295,10 @@ def create_run(request: RunRequest, registry: Registry, command: str) -> tuple[R
 
 
 def run_folder(results: Path, name: str | None) -> Path:
-    """The folder of a new run: its name, or the time."""
+    """Return the path of a new run folder, named after the current time if `name` is None.
+
+    Raise UsageError if `name` cannot be the name of a folder.
+    """
     if name is None:
         stamp = datetime.now().astimezone().strftime("%Y-%m-%d-%H%M%S")
         numbered = (results / (f"{stamp}-{number}" if number else stamp) for number in count())
@@ -291,7 +309,7 @@ def run_folder(results: Path, name: str | None) -> Path:
 
 
 def info_for(setup: RunSetup, command: str, limits: Mapping[str, Value]) -> RunInfo:
-    """Return what run.json will say, with these limits."""
+    """Return the content of run.json for a new run with these limits."""
     files = {digest: text for game in setup.games.values() for digest, text in game.files.items()}
     files |= {digest: text for entrant in setup.entrants.values() for digest, text in entrant.contents.items()}
     return RunInfo(
@@ -307,7 +325,7 @@ def info_for(setup: RunSetup, command: str, limits: Mapping[str, Value]) -> RunI
 
 
 def this_machine() -> dict[str, str]:
-    """What run.json says of where it was begun."""
+    """Return the description of this machine that is recorded in run.json."""
     return {
         "python": platform.python_version(),
         "system": platform.system(),
@@ -316,13 +334,15 @@ def this_machine() -> dict[str, str]:
 
 
 def now() -> str:
-    """The time as it is written into run.json."""
+    """Return the current time in the format of run.json."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def limits_of_run(run: RunFolder) -> BotLimits:
-    """Return what the bots of a run may use, as its run.json says; what it does not say, as where a person plays, has
-    its default."""
+    """Return the limits of the bots of a run, from its run.json.
+
+    Limits that are not recorded there, as in a run of a person's matches, have their defaults.
+    """
     known: dict[str, Any] = {key: run.info.limits[key] for key in run_options(BotLimits) if key in run.info.limits}
     try:
         return BotLimits(**known)
@@ -331,10 +351,10 @@ def limits_of_run(run: RunFolder) -> BotLimits:
 
 
 def isolation_of_run(run: RunFolder) -> Isolation:
-    """How the bots of a run that is continued are kept, if nobody says it now.
+    """Return how the bots of a continued run are isolated if the user does not specify it.
 
-    The folder may come from a stranger: that programs play with our rights is for whoever continues it to say, and what
-    another user has written leaves no bot unconfined. The records are the same either way.
+    The folder may be untrusted, so its run.json cannot turn isolation off: only the user who continues the run can. If
+    another user could have written run.json, all bots are isolated. Isolation does not change the records.
     """
     said = limits_of_run(run).isolate
     if untrusted_reason([run.folder / RUN]):
@@ -346,9 +366,9 @@ _STRENGTH: Sequence[Isolation] = ("off", "auto", "on", "strict")
 
 
 def resumed_limits(run: RunFolder, given: Mapping[str, Any], force: bool = False) -> BotLimits:
-    """Return the limits that a run is continued with: its own, but for those that are `given` now.
+    """Return the limits with which a run is continued: its own, except for those that are `given` now.
 
-    A limit that differs from the run's is refused without `force`, unless it isolates bots more strictly.
+    Raise UsageError if one differs from that of the run and `force` is not set. Stricter isolation is always allowed.
     """
     begun = limits_of_run(run)
     other = {name: getattr(begun, name) for name, value in given.items() if value != getattr(begun, name)}
@@ -361,7 +381,7 @@ def resumed_limits(run: RunFolder, given: Mapping[str, Any], force: bool = False
 
 
 def kept_otherwise(run: RunFolder, isolate: Isolation, entrants: Iterable[Entrant]) -> str:
-    """A sentence where bots of a run that is continued are confined, and its run.json says that they are not."""
+    """Return a sentence if bots of a continued run are isolated although its run.json says otherwise; else ""."""
     said = limits_of_run(run).isolate
     if not any(is_confined(one.untrusted, isolate) and not is_confined(one.untrusted, said) for one in entrants):
         return ""
@@ -372,8 +392,11 @@ def kept_otherwise(run: RunFolder, isolate: Isolation, entrants: Iterable[Entran
 
 
 def reopen(run: RunFolder, registry: Registry, force: bool = False, noting: bool = True) -> RunSetup:
-    """A run to be continued, with its bots and rules as they are installed now; refuses it if they changed. That it is
-    continued all the same is noted in its run.json, unless whoever asks does so later (`noting`)."""
+    """Return the setup of a run to be continued, with the bots and rules that are installed now.
+
+    Raise StoreError if they have changed since the run was played, unless `force` is set. The changes are then recorded
+    in run.json; with `noting=False` the caller does that.
+    """
     setup = restore(run, registry)
     absent = sorted({name for plan in setup.plan.games for name in plan.entrants} - setup.entrants.keys())
     if absent:
@@ -391,7 +414,7 @@ def reopen(run: RunFolder, registry: Registry, force: bool = False, noting: bool
 
 
 def restore(run: RunFolder, registry: Registry) -> RunSetup:
-    """The schedule, rules and bots of a run, as installed now."""
+    """Return the schedule of a run with the rules and bots that are installed now, changed or not."""
     refuse_era(run)
     for info in run.info.entrants:
         if info.ref.place and not Path(info.ref.place).exists():
@@ -406,27 +429,27 @@ def restore(run: RunFolder, registry: Registry) -> RunSetup:
 
 
 def refuse_era(run: RunFolder) -> None:
-    """Refuses the era of a league, which is not played by itself."""
+    """Raise UsageError if the run is an era of a league: only the league can play it."""
     if run.info.plan.format == LEAGUE.name:
         raise UsageError(f"{run.folder} is an era of a league and is played by the league.", fix="league-run")
 
 
 def enter_again(run: RunFolder, registry: Registry, entrants: Iterable[BotInfo]) -> list[Entrant]:
-    """Return these bots of a run, as they are installed now; for files that their options name, the run has the texts.
+    """Return these bots of a run as they are installed now, with the contents of option files that the run recorded.
 
-    The run may be untrusted: so no lists and patterns in its references are expanded, and no other files are read.
+    The run may be untrusted, so lists and patterns in its references are not expanded and no other files are read.
     """
     return dataclasses.replace(registry, contents=run.info.files).entrants(info.ref for info in entrants)
 
 
 def configure_run(run: RunFolder, registry: Registry) -> dict[str, Game[Any]]:
-    """The games of a run with their recorded settings."""
+    """Return the games of a run by name, with their recorded settings."""
     info = run.info
     return {plan.name: registry.game(plan.name).configure(plan.settings, info.files) for plan in info.plan.games}
 
 
 def bound_formats(plan: Plan, games: Callable[[], Mapping[str, Game[Any]]], formats: Formats) -> Formats:
-    """Return the formats as a plan needs them: its own may be bound to the plan and its games."""
+    """Return the formats, with the one of this plan bound to the plan and its games if it has a `bind` function."""
     form = formats.get(plan.format)
     if form is None or form.bind is None:
         return formats
@@ -434,7 +457,7 @@ def bound_formats(plan: Plan, games: Callable[[], Mapping[str, Game[Any]]], form
 
 
 def formats_of(run: RunFolder, registry: Registry) -> Formats:
-    """Return the formats as this run needs them; the format of a league's era is in no list."""
+    """Return the formats for this run, including that of league eras, which is not registered."""
     plan = run.info.plan
     if plan.format == LEAGUE.name:
         return registry.formats | {LEAGUE.name: LEAGUE}
@@ -442,7 +465,7 @@ def formats_of(run: RunFolder, registry: Registry) -> Formats:
 
 
 def installed_games(run: RunFolder, registry: Registry) -> tuple[dict[str, Game[Any]], list[str]]:
-    """The games of a run as far as they are installed, and a sentence on each that is not: its replays are missed."""
+    """Return the games of a run that are installed, and a sentence for each missing one: it has no replays."""
     games: dict[str, Game[Any]] = {}
     problems = []
     for plan in run.info.plan.games:
@@ -454,7 +477,7 @@ def installed_games(run: RunFolder, registry: Registry) -> tuple[dict[str, Game[
 
 
 def game_of(run: RunFolder, registry: Registry, record: GameRecord) -> Game[Any]:
-    """The game of a record with its settings in this run."""
+    """Return the game of a record with its settings in this run. Raise StoreError if the run does not play it."""
     games = configure_run(run, registry)
     if record.game not in games:
         raise StoreError(f"{run.folder}: {record.id} is a match of {record.game}, which this run does not play.")
@@ -462,7 +485,7 @@ def game_of(run: RunFolder, registry: Registry, record: GameRecord) -> Game[Any]
 
 
 def changes_since(info: RunInfo, setup: RunSetup) -> list[str]:
-    """In what rules and bots are not those that played, in clauses."""
+    """Return a clause for each way in which the installed rules and bots differ from those of the run."""
     changes = [
         f"the rules of {plan.name} are version {setup.games[plan.name].version} now, the run has {plan.rules}"
         for plan in info.plan.games
@@ -473,7 +496,7 @@ def changes_since(info: RunInfo, setup: RunSetup) -> list[str]:
 
 
 def entrant_change(old: BotInfo, new: Entrant | None) -> str:
-    """In what a bot is not the one that played, in a clause; empty if it is."""
+    """Return a clause that says how an installed bot differs from the one of the run; empty if it is the same."""
     if new is None:
         return f"the bot {old.name} is gone"
     if new.version != old.version:
@@ -483,11 +506,11 @@ def entrant_change(old: BotInfo, new: Entrant | None) -> str:
     return ""
 
 
-# How even a schedule is: who plays how often, in which seats, and against whom. For `--dry-run`, and for tests.
+# Balance of a schedule: how often each bot plays, in which seats, against which opponents. For `--dry-run` and tests.
 
 
 MOST_LOOKED_AT, MOST_SIMULATED = 100_000, 10_000
-"""Matches of a plan that a report looks at, unless told otherwise; results to simulate take longer."""
+"""Default number of matches in a balance report; the lower one is for adaptive formats, which simulate results."""
 
 
 class BotBalance(Struct, frozen=True):
@@ -498,7 +521,7 @@ class BotBalance(Struct, frozen=True):
     seats: tuple[int, ...]
     """Matches in each seat."""
     least: int
-    """Meetings with the opponent met least often, of all bots of the game that play at all."""
+    """Meetings with the opponent met least often, among the bots of the game that play at least one match."""
     most: int
     """Meetings with the opponent met most often."""
 
@@ -512,14 +535,17 @@ class GameBalance(Struct, frozen=True):
 
 
 def report(schedule: Schedule, most: int | None = None) -> list[GameBalance]:
-    """The balance of the first `most` matches of a schedule; of adaptive formats, of a simulation with equal bots."""
+    """Return the balance of the first `most` matches of a schedule, by game.
+
+    Matches of an adaptive format depend on results: these are simulated with bots of equal strength.
+    """
     if most is None:
         most = MOST_SIMULATED if schedule.adaptive else MOST_LOOKED_AT
     return measure(islice(schedule.simulated(), most))
 
 
 def measure(specs: Iterable[MatchSpec]) -> list[GameBalance]:
-    """The balance of these matches, game by game."""
+    """Return the balance of these matches, by game."""
     games: dict[str, _Counts] = {}
     for spec in specs:
         games.setdefault(spec.game, _Counts()).add(spec.seats)
@@ -562,7 +588,7 @@ def balance_tables(balances: Iterable[GameBalance]) -> Iterator[Table]:
         yield Table(title, ["bot", "matches", *seats, "met least", "met most"], rows)
 
 
-# How long a run will take, from a few of its matches.
+# Estimate of the duration of a run, from a few of its matches.
 
 
 MOST_MATCHES = 12
@@ -570,13 +596,13 @@ MOST_SECONDS = 5.0
 
 
 def seconds_per_match(schedule: Schedule, roster: Roster) -> float:
-    """How long a match of this schedule takes on one core, from a few of them; at least one is played."""
+    """Return the mean duration of a match on one core, measured by playing a few matches of the schedule."""
     specs = list(islice(schedule.simulated(), 2000))
     step = max(1, len(specs) // MOST_MATCHES)
     spent, played = 0.0, 0
     try:
         for spec in specs[::step]:
-            seats = roster.seats(spec)  # starts the processes of bots that have their own: not part of a match
+            seats = roster.seats(spec)  # not measured: it may start processes for isolated bots
             began = perf_counter()
             play(spec, roster.games[spec.game], seats)
             spent, played = spent + perf_counter() - began, played + 1

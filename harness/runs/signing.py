@@ -1,5 +1,8 @@
-"""Signatures of runs that are published: whoever has the key vouches for run.json, for every record, for what bots have
-noted, and for whatever else lies in the run's folder, but for what bots have printed."""
+"""Sign published runs and check their signatures.
+
+A signature covers run.json, every record, the notes of bots and all other files in the run folder, except for the logs
+of what bots printed.
+"""
 
 from __future__ import annotations
 
@@ -25,48 +28,48 @@ if TYPE_CHECKING:
 
 SIGNATURE = "signature.json"
 KIND = "ed25519:"
-"""Stands before a public key, so that nobody takes it for something else."""
+"""Prefix of a public key in text form, so that it is not mistaken for other base64 data."""
 KEY_SIZE = 32
 LOCK_SIZE = 20
 NEEDED = "Signatures need a library that is not installed: pip install 'arena-harness[sign]'."
 
 RECORDS = "records"
 REWRITABLE = ("deals", "limits", "times", "versions", "notes")
-"""What neither the rules nor the bots can check."""
+"""Parts of an unsigned run that cannot be checked by replaying its matches or asking its bots again."""
 _OTHER = "not what was signed; if you have continued it yourself, sign it again"
 
 SignatureState = Literal["unsigned", "good", "bad", "other key", "not checked"]
 
 
 class Signature(msgspec.Struct, frozen=True):
-    """What signature.json holds."""
+    """The content of signature.json."""
 
     key: str
-    """The public key of whoever signed, as KIND and base64."""
+    """The public key of the signer: KIND and base64."""
     signed: str
-    """When."""
+    """The time of the signature."""
     signature: str
-    """Of the text that `signed_text` gives, in base64."""
+    """The signature of the bytes that `signed_text` returns, in base64."""
     parts: dict[str, str]
-    """What is vouched for: the digest of all records, and of each file."""
+    """What is signed: the digest of all records, and that of each file by its path."""
 
 
 @dataclass(frozen=True, slots=True)
 class SignatureFinding:
-    """What is known of a run's signature."""
+    """The result of checking the signature of a run."""
 
     state: SignatureState
     key: str = ""
     signed: str = ""
     why: str = ""
     added: tuple[str, ...] = ()
-    """Files that were put into the run's folder after it was signed."""
+    """Files that were added to the run folder after it was signed."""
     aside: tuple[str, ...] = ()
-    """What lies there and nobody vouches for."""
+    """Folders of the run that signatures never cover."""
 
     @property
     def uncovered(self) -> tuple[str, ...]:
-        """What somebody who mends all digests could have rewritten in a run that fits, and nobody would notice."""
+        """Parts of a valid run that could have been rewritten unnoticed, by recomputing all digests."""
         return (*self.added, *self.aside) if self.state == "good" else REWRITABLE
 
     def __str__(self) -> str:
@@ -84,13 +87,16 @@ class SignatureFinding:
 
 
 def default_key() -> Path:
-    """Where a person's key is kept."""
+    """Return the default path of the user's private key."""
     config = os.environ.get("XDG_CONFIG_HOME") or "~/.config"
     return Path(config).expanduser() / "arena" / "signing-key.pem"
 
 
 def new_key(path: Path) -> str:
-    """Makes a key that only this user can read; gives the public one."""
+    """Create a private key that only this user can read; return the public key.
+
+    Raise UsageError if the file exists.
+    """
     private, serialization = _private_keys()
     key = private.generate()
     pem = key.private_bytes(
@@ -98,6 +104,7 @@ def new_key(path: Path) -> str:
     )  # fmt: skip
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # O_EXCL never replaces a key, and the mode applies from the start: no other user can open the file in between.
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
         raise UsageError(f"{path} is there already, and a lost key cannot be had again: move it away.") from None
@@ -114,18 +121,22 @@ def new_key(path: Path) -> str:
 
 
 def public_key(path: Path) -> str:
-    """The public key that belongs to the one in this file."""
+    """Return the public key of the private key in this file."""
     return _public_text(_load(path))
 
 
 def sign_run(run: RunFolder, path: Path, when: str) -> Signature:
-    """Signs a complete run with the key in this file; what is signed is what is on the disk."""
+    """Sign a complete run with the private key in this file; write and return the signature.
+
+    The content on disk is signed. Raise UsageError if the run is not complete, and StoreError if its records are not
+    those that it was finished with.
+    """
     key = _load(path)
     with lock(run.folder):
         if not run.info.finished:
             raise UsageError(f"{run.folder} is not complete; sign it when all its matches are played.")
         for _ in run.records():
-            pass  # a line that was changed has its say here
+            pass  # reading checks every line, and raises an error for one that was changed
         if run.info.records != run.digest():
             raise StoreError(f"{run.folder} does not hold the records it was finished with: arena verify says more.")
         parts = _parts(run)
@@ -136,25 +147,34 @@ def sign_run(run: RunFolder, path: Path, when: str) -> Signature:
 
 
 def signed_text(parts: Mapping[str, str], when: str) -> bytes:
-    """What is signed."""
+    """Return the bytes that are signed: the same for the same parts, in any order."""
+    # The first line is a prefix with the purpose and the version of the format.
     return b"arena run signature 2\n" + msgspec.json.encode({"parts": parts, "signed": when}, order="sorted")
 
 
 def _parts(run: RunFolder) -> dict[str, str]:
-    """The digests of what a signature covers: all records, in the order of the schedule, and every other file of the
-    folder and of folders in it. What bots have printed lies in a folder of its own, and nobody vouches for that."""
+    """Return the digests of everything that a signature covers.
+
+    These are all records, in schedule order, and every other file in the folder and its subfolders, except for the
+    folder with the logs of what bots printed.
+    """
     if not run.ends_whole():
         raise StoreError(f"{run.folder / GAMES} goes on after its last whole line: take the rest out.")
-    found = {RECORDS: run.digest(), NOTES: digest_of_file(run.folder / NOTES)}  # that there are none counts, too
+    # The notes have an entry even if there is no such file: notes that are added later make the signature bad.
+    found = {RECORDS: run.digest(), NOTES: digest_of_file(run.folder / NOTES)}
     for path in _files(run.folder, besides=LOGS):
         name = path.relative_to(run.folder).as_posix()
         if name not in (GAMES, SIGNATURE) and not (name == LOCK and _is_lock(path)):
+            # A file called "records" must not replace the digest of the records.
             found[f"./{name}" if name == RECORDS else name] = digest_of_file(path)
     return found
 
 
 def _files(folder: Path, besides: str = "") -> Iterator[Path]:
-    """All that is no folder, here and in folders of it but one; a link to a folder is none."""
+    """Yield every file in a folder and its subfolders, except for the subfolder `besides`.
+
+    A link to a folder is yielded like a file and not followed.
+    """
     try:
         for path in sorted(folder.iterdir()):
             if path.is_symlink() or not path.is_dir():
@@ -166,7 +186,8 @@ def _files(folder: Path, besides: str = "") -> Iterator[Path]:
 
 
 def _is_lock(path: Path) -> bool:
-    """Whether it is what a process has there while it writes the run, or has left when it was killed: its number."""
+    """Return whether this is a real lock file: empty or with a process id, as a process leaves it when it is killed."""
+    # Lock files are not signed, so no other content may pass as one. lstat does not follow links.
     found = path.lstat()
     if not S_ISREG(found.st_mode) or found.st_size > LOCK_SIZE:
         return False
@@ -174,8 +195,10 @@ def _is_lock(path: Path) -> bool:
 
 
 def check_signature(run: RunFolder, trusted: Collection[str] = ()) -> SignatureFinding:
-    """Whether a run is signed, by whom, and whether it is still what was signed. With keys that somebody trusts, no
-    other will do."""
+    """Return whether a run is signed, with which key, and whether it has changed since then.
+
+    If `trusted` has keys, a valid signature with any other key has the state "other key".
+    """
     path = run.folder / SIGNATURE
     try:
         found = msgspec.json.decode(path.read_bytes(), type=Signature)
@@ -202,6 +225,7 @@ def check_signature(run: RunFolder, trusted: Collection[str] = ()) -> SignatureF
         now = _parts(run)
     except (InvalidSignature, StoreError):
         return SignatureFinding("bad", key, found.signed, f"the run is {_OTHER}")
+    # RECORDS and RUN are compared even if the signature lists neither: a signature without them is bad.
     others = [name for name in {RECORDS: "", RUN: "", **found.parts} if found.parts.get(name) != now.get(name)]
     if others:
         verb = "are" if len(others) > 1 or RECORDS in others else "is"
@@ -213,7 +237,10 @@ def check_signature(run: RunFolder, trusted: Collection[str] = ()) -> SignatureF
 
 
 def trusted_keys(asked: Iterable[str]) -> list[str]:
-    """Public keys that were typed, or that stand at the beginnings of lines in files that were named."""
+    """Return public keys, from texts that are either keys or paths of files with a key at the start of each line.
+
+    Raise UsageError for anything else. Empty lines and lines that start with `#` are skipped.
+    """
     keys = []
     for text in asked:
         if text.startswith(KIND):

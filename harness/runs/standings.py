@@ -83,6 +83,7 @@ class PlayedRatings:
         if not self._valid:
             return False
         self._file = _file_state(run)
+        # Cached before the waiting results are rated: the missing matches may still be played, and come before them.
         if self.rating_set.cacheable and worth_caching(run):
             waiting = {at: MatchResult(**asdict(record)) for at, record in self._buffer.waiting.items()}
             buffer = ReorderBuffer(self._buffer.due, waiting)

@@ -50,6 +50,7 @@ def write_whole(path: Path, data: bytes) -> None:
         with part.open("wb") as file:
             file.write(data)
             file.flush()
+            # Before the rename: otherwise a power failure could leave an empty file under the final name.
             os.fsync(file.fileno())
         part.replace(path)
     except OSError as error:
@@ -136,6 +137,7 @@ class RecordFile:
     def _sync(self) -> None:
         os.fsync(self._fd)
         self._synced = monotonic()
+        # The system lets us write to a deleted file, and all further records would be lost without an error.
         if not _is_at(self.path, self._fd):
             raise StoreError(f"{self.path} was moved or deleted while the run was being played.")
 
@@ -178,7 +180,7 @@ def lock(folder: Path) -> Iterator[None]:
                 os.ftruncate(descriptor, 0)
                 os.pwrite(descriptor, str(os.getpid()).encode(), 0)
             yield
-            path.unlink(missing_ok=True)
+            path.unlink(missing_ok=True)  # while the lock is held: another process may have opened this file already
             return
         finally:
             os.close(descriptor)

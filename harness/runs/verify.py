@@ -47,7 +47,7 @@ def extras_of_line(line: RecordLine, record: GameRecord | None = None) -> list[s
     except UNREADABLE:
         return []  # reported as a damaged line
     if with_sum(encode(record)) == line.data:
-        return []
+        return []  # the usual case, without parsing the line a second time
     return [f"{line.path}, line {line.number}, {what}." for what in _extras(line.data, record, SUM)]
 
 
@@ -67,6 +67,7 @@ class _SaidTwiceError(Exception):
 
 
 def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    # Programs that read JSON differ in which of two fields with the same name they use.
     found: dict[str, Any] = {}
     for name, value in pairs:
         if name in found:
@@ -105,7 +106,7 @@ class RecordCheck:
         """Disqualified bots, each with the first match in which it is out."""
         self._unfit: list[GameRecord] = []
         self.strangers: list[GameRecord] = []
-        """Records that the schedule has not, or not so."""
+        """Records that are not in the schedule, or differ from it."""
         self.damaged: list[str] = []
         """A sentence for each damaged line."""
         self.extras: list[str] = []

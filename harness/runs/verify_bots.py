@@ -154,6 +154,8 @@ class _Checking:
                 again.append(record)
             else:
                 self._compare_plays(record, played, doubtful if self.alone else ())
+        # Faults of time, memory or process may not repeat. These matches are played once more with the recorded faults
+        # as given, so that the other decisions can be compared.
         for record, played in self._played((record, _given(record, all_doubtful=True)) for record in again):
             self._compare_plays(record, played, _doubtful(record))
 
@@ -230,7 +232,7 @@ class _Checking:
             return False  # not asked at all
         until = None if fault is None or fault.kind in REPEATABLE else fault.decision - 1
         answers = []
-        for _ in range(2):
+        for _ in range(2):  # a bot whose two answers differ is not deterministic, so a difference proves nothing
             entrant.warm_up()
             answers.append(_decided(ask_again(game, record, entrant, seat, until=until), fault))
         name, (one, other) = record.seats[seat], answers
