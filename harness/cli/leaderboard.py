@@ -45,8 +45,8 @@ if TYPE_CHECKING:
     type=click.Choice(["leaderboard", "format", "games", "pairs", "surprises", "alpha-rank", "seats"]),
     default="leaderboard",
     show_default=True,
-    help="Who is better, the format's own result, the places in all games, who finishes ahead of whom, where that is a "
-    "surprise, who holds its own where everybody loses to somebody, or what a seat is worth.",
+    help="Which table to print: the ranking, the result of the format, the places in all games, the results of each "
+    "pair, surprising pairs, alpha-rank (for fields without a best bot), or the advantage of each seat.",
 )
 @click.option(
     "--without", "left_out", type=ENTRANT, multiple=True, metavar="BOT", help="Leave out all matches of this bot."

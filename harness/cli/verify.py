@@ -130,14 +130,14 @@ def _show(run: RunFolder, found: Findings, signed: SignatureFinding) -> None:
     if signed.state != "good":
         click.echo(f"  Not covered without a good signature: {', '.join(signed.uncovered)}.")
     elif signed.added:
-        click.echo(f"  Not covered for it came after the signature: {', '.join(signed.added)}.")
+        click.echo(f"  Not covered by the signature, because it was added later: {', '.join(signed.added)}.")
     if signed.aside:
         click.echo(f"  Not covered by signatures: {', '.join(signed.aside)}, which is what bots have printed.")
     if found.bots is None:
         faults = f", and {found.taken} fault{'s' * (found.taken > 1)}" if found.taken else ""
         click.echo(f"  Taken as recorded: who chose the moves{faults}; --bots asks the bots.")
     if not found.finished:
-        click.echo(f"  The run is not complete; arena tournament --resume {run.folder} goes on.")
+        click.echo(f"  The run is not complete. Continue with: arena tournament --resume {run.folder}")
     _list(found.problems)
     _list([f"{match} is missing." for match in found.missing] if found.finished else [])
     if found.bots is not None:

@@ -55,9 +55,9 @@ FIXED = {
     type=BOT,
     multiple=True,
     metavar="BOT",
-    help="Who else sits at the table; may be repeated. Default: as many house bots as the game needs.",
+    help="Another bot at the table; may be repeated. Default: as many bundled bots as the game needs.",
 )
-@click.option("--most", type=click.IntRange(min=1), help="Give up after so many matches. Default: 6000.")
+@click.option("--most", type=click.IntRange(min=1), help="Stop after this many matches. Default: 6000.")
 @click.option(
     "--margin",
     type=click.FloatRange(min=0, max=0.5, max_open=True),

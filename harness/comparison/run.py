@@ -259,12 +259,12 @@ def _way(question: ComparisonSpec) -> str:
     if question.way == "gauntlet":
         return f"{one} and {other} take turns at one place of the same table, on the same deals."
     if question.way == "own-deals":
-        return "each match has a deal of its own."
+        return "each match has its own deal."
     if question.way == "pairs":
         return f"{one} and {other} play each deal twice, with their seats exchanged."
     return (
-        f"a pilot of {PILOT_MATCHES} matches with deals of their own, and {PILOT_PAIRS} deals played twice, with {one} "
-        f"and {other} exchanged; then whichever tells more. All matches count."
+        f"a pilot of {PILOT_MATCHES} matches with separate deals, and {PILOT_PAIRS} deals played twice, with {one} "
+        f"and {other} exchanged; then the more informative of the two. All matches count."
     )
 
 

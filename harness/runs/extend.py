@@ -170,13 +170,13 @@ def _told(run: RunFolder, old: Plan, new: Plan, before: int | None, after: int |
     parts += [f"{', '.join(joined)} joined"] if joined else []
     told = [f"The run is extended ({'; '.join(parts)}){matches}."]
     if (run.folder / SIGNATURE).exists():
-        told.append(f"Its signature was for what it was before and does not fit any more: arena sign {run.folder}")
+        told.append(f"Its signature is no longer valid. Sign it again: arena sign {run.folder}")
     if finished:
-        told.append("Pages of a finished run tell its seed: whoever has read it there knows the deals that come now.")
+        told.append("Pages of a finished run show its seed, and anyone who has it knows the new deals in advance.")
     if finished and new.design != "anytime":
         told.append(
-            "Who is told apart is claimed for a length that was chosen beforehand. Going on because nobody was told "
-            "apart yet, and looking again, finds somebody too often."
+            "The error rate of 5 in 100 holds if the length of a run is chosen in advance. If you extend a run because "
+            "no bots were separated, and look again, wrong claims become more frequent."
         )
     return told
 
@@ -198,8 +198,8 @@ def fields_of_run(run: RunFolder) -> dict[str, Any]:
         for name, value in game.settings.items():
             if isinstance(value, str) and value.startswith(DIGEST):
                 raise UsageError(
-                    f"{run.folder / RUN} cannot be turned back: the option {name} of {game.name} named a file, of "
-                    f"which the run keeps the text and not the place."
+                    f"{run.folder / RUN} cannot be turned into a config file: the option {name} of {game.name} was a "
+                    f"file, and the run stores its content but not its path."
                 )
             if options.setdefault(name, value) != value:
                 unasked.add(name)  # a default: a requested option has the same value in all games that declare it
@@ -233,11 +233,11 @@ def request_of_run(run: RunFolder, registry: Registry) -> tuple[RunRequest, list
     # Versions of rules are left out of the comparison: changes_since reports them.
     same = replace(plan, games=tuple(replace(game, rules="") for game in plan.games))
     if replace(asked, games=tuple(replace(game, rules="") for game in asked.games)) != same:
-        how = f"not every {plan.format} can be asked for by one"
+        how = f"not every {plan.format} can be described by one"
         if plan.before:
-            how = "it was extended, and asked for at once its tables would have other deals"
+            how = "it was extended, and played at once its tables would have other deals"
         raise UsageError(
-            f"{run.folder} cannot be turned back into a file: {how}. What made this one is: "
+            f"{run.folder} cannot be turned into a config file: {how}. It was made by: "
             f"{'; '.join([run.info.command, *run.info.extended])}"
         )
     return request, changes_since(run.info, setup)
@@ -249,8 +249,8 @@ def check_entrants(run: RunFolder, registry: Registry) -> None:
     if unknown:
         told = ", ".join(f"{entrant.name} (of {entrant.source})" for entrant in unknown)
         raise UsageError(
-            f"{run.folder} cannot be turned back into a file: {told} is not installed, and in no file. A class that "
-            f"was typed in Python must be in a file of its own to be named."
+            f"{run.folder} cannot be turned into a config file: {told} is not installed, and not in a file. Move a "
+            f"class that was typed in Python to a file."
         )
 
 
@@ -271,8 +271,8 @@ def without_defaults(request: RunRequest, registry: Registry) -> RunRequest:
 def _entry(entrant: BotInfo, run: RunFolder) -> str | BotEntry:
     if f"={DIGEST}" in entrant.spec:
         raise UsageError(
-            f"{run.folder / RUN} cannot be turned back: an option of {entrant.name} named a file, of which the run "
-            f"keeps the text and not the place."
+            f"{run.folder / RUN} cannot be turned into a config file: an option of {entrant.name} was a file, and the "
+            f"run stores its content but not its path."
         )
     told = entrant.team or entrant.author
     return BotEntry(entrant.spec, entrant.team, entrant.author) if told else entrant.spec

@@ -107,7 +107,7 @@ def new_key(path: Path) -> str:
         # O_EXCL never replaces a key, and the mode applies from the start: no other user can open the file in between.
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
-        raise UsageError(f"{path} is there already, and a lost key cannot be had again: move it away.") from None
+        raise UsageError(f"{path} already exists, and a lost key cannot be restored: move it away first.") from None
     except OSError as error:
         raise cannot_write(path, error) from error
     try:

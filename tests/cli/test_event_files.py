@@ -262,7 +262,7 @@ def test_a_class_of_a_notebook_cannot_be_turned_back():
     with pytest.raises(harness.UsageError, match=r"typed .*is not installed, and in no file"):
         run.request()
     error = arena("tournament", "results/a", "--save", "event.toml", code=2).stderr
-    assert "A class that was typed in Python must be in a file" in error
+    assert "Move a class that was typed in Python to a file" in error
     assert not Path("event.toml").exists()
 
 

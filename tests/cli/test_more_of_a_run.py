@@ -128,7 +128,7 @@ def test_the_signature_of_what_a_run_was_does_not_fit_any_more(monkeypatch):
     play("a", "--deals", 1)
     arena("sign", "a")
     said = extend("a", "--deals", 2).stderr
-    assert "Its signature was for what it was before and does not fit any more: arena sign results/a" in said
+    assert "Its signature is no longer valid. Sign it again: arena sign results/a" in said
     assert "BAD" in arena("verify", "a", code=1).stdout
     arena("sign", "a")
     arena("verify", "a")

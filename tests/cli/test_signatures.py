@@ -129,7 +129,7 @@ def test_a_signature_covers_the_report_and_says_what_came_later(key):
     assert "BAD: 'report.html' is not what was signed" in arena("verify", "a", "--key", key, code=1).stdout
     arena("sign", "a")
     report.write_text("We won.")
-    assert "Not covered for it came after the signature: 'report.html'." in arena("verify", "a").stdout
+    assert "Not covered by the signature, because it was added later: 'report.html'." in arena("verify", "a").stdout
     arena("verify", "a", "--key", key, code=1)
     signature = json.loads((FOLDER / "signature.json").read_text())
     signature["parts"]["../../secret"] = ""
@@ -166,7 +166,7 @@ def test_whatever_lies_in_the_folder_is_signed_or_is_named(key, name):
     path.write_text("We won.")
     added = repr(name if name != "records" else "./records")
     said = arena("verify", "a", "--key", key, code=1).stdout
-    assert f"Not covered for it came after the signature: {added}.\n" in said
+    assert f"Not covered by the signature, because it was added later: {added}.\n" in said
     if name == "lock":
         path.write_text("4711")  # left by a killed process
         arena("verify", "a", "--key", key)

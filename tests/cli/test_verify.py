@@ -121,7 +121,8 @@ def test_what_is_missing_is_named_and_a_run_that_is_not_complete_says_so():
     assert f"  {records[-1].id} is missing.\n" in said
     edit_info(FOLDER, lambda raw: {**raw, "finished": "", "records": ""})
     assert (
-        "The run is not complete; arena tournament --resume results/a goes on." in arena("verify", "a", code=1).stdout
+        "The run is not complete. Continue with: arena tournament --resume results/a"
+        in arena("verify", "a", code=1).stdout
     )
     arena("tournament", "--resume", "a", "--workers", 0)
     arena("verify", "a")

@@ -102,7 +102,7 @@ def test_compare_tells_what_will_be_played_before_it_is():
     told = {
         (): "a pilot of 16 matches with deals of their own, and 24 deals played twice",
         ("--way", "pairs"): "about 3,300 if the two are equal, about 950 if one finishes ahead in 55%, about 240 if",
-        ("--way", "own-deals"): "each match has a deal of its own",
+        ("--way", "own-deals"): "each match has its own deal",
         ("--way", "gauntlet"): "about 950 if they are 10 points apart",
         ("--indifference", 0.04): "about 1,500 if the two are equal, about 770 if one",
         ("--margin", 0): "without end if the two are equal, about 950",
