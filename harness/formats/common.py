@@ -1,4 +1,4 @@
-"""What several formats share: rounds, balanced tables, and plans that extend a finished run."""
+"""Code shared by formats: rounds, tables of extended runs, and checks of plans that extend a run."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ from harness.core.records import GameRecord
 from harness.core.rng import Chance
 from harness.formats.round_robin import tables_by_deal, tables_per_deal
 
-# What formats share: points, seatings, and playing all deals of a round.
+# Points, seatings, and playing all deals of a round.
 
 
 BATCH_MATCHES = 1000
-"""Matches that an adaptive format gives out at once, about: enough to keep workers busy, few enough to hold."""
+"""Approximate number of matches in a batch of an adaptive format: enough to keep workers busy, few enough to hold in
+memory."""
 
 
 @dataclass(slots=True)
@@ -28,7 +29,7 @@ class Tally:
     """The results of one bot in some matches. Depends on seats, ranks, scores and faults only."""
 
     points: float = 0.0
-    """A point for each opponent beaten, half a point for each one level."""
+    """One point for each opponent beaten, half a point for each tie."""
     most: int = 0
     """Maximum of points."""
     score: int = 0
@@ -37,7 +38,7 @@ class Tally:
 
     @property
     def rate(self) -> float:
-        """The share of the points won; a half before the first match."""
+        """The share of the points won; 0.5 before the first match."""
         return self.points / self.most if self.most else 0.5
 
 
@@ -57,14 +58,14 @@ def tally(records: Iterable[GameRecord], into: dict[str, Tally]) -> None:
 def play_round(
     number: int, tables: Sequence[Sequence[str]], game: GamePlan, plan: Plan, luck: Chance
 ) -> Generator[OpenRound, Sequence[GameRecord], dict[str, Tally]]:
-    """Play all deals of one round at these tables, in batches; return the tally of each bot."""
+    """Play all deals of a round at these tables, in batches, and return the tally of each bot."""
     tallies = {name: Tally(opponents=[other for other in table if other != name]) for table in tables for name in table}
     yield _RoundInBatches(_sets(number, tables, game, plan, luck), _sets_per_batch(game), tallies)
     return tallies
 
 
 class _RoundInBatches(OpenRound):
-    """All deals of a round: its batches do not depend on each other."""
+    """All deals of a round, in batches that do not depend on each other."""
 
     def __init__(self, sets: Iterator[DuplicateSet], size: int, tallies: dict[str, Tally]) -> None:
         self._sets, self._size, self._tallies = sets, size, tallies
@@ -77,7 +78,7 @@ class _RoundInBatches(OpenRound):
 
 
 def batch_sizes(tables: int, game: GamePlan, plan: Plan) -> Iterator[int]:
-    """Return the matches of each batch of a round with this many tables."""
+    """Return the number of matches in each batch of a round with this many tables."""
     sets, piece = tables * plan.deals, _sets_per_batch(game)
     return (min(piece, sets - first) * game.players for first in range(0, sets, piece))
 
@@ -90,6 +91,7 @@ def _sets(
     number: int, tables: Sequence[Sequence[str]], game: GamePlan, plan: Plan, luck: Chance
 ) -> Iterator[DuplicateSet]:
     count = 0
+    # Deals are numbered over all rounds, so that no deal is played in two of them.
     for deal in range((number - 1) * plan.deals + 1, number * plan.deals + 1):
         for place, table in enumerate(tables, 1):
             count += 1
@@ -97,11 +99,11 @@ def _sets(
 
 
 class RoundRecords:
-    """The records of one game by round: the tally of each bot in each of them."""
+    """The results of one game: the tally of each bot in each round."""
 
     def __init__(self) -> None:
         self.matches: Counter[int] = Counter()
-        """Round -> how many of its matches there are."""
+        """Round -> number of its matches added so far."""
         self.tallies: dict[int, dict[str, Tally]] = {}
 
     def add(self, record: GameRecord) -> None:
@@ -115,8 +117,10 @@ class RoundRecords:
         tally([record], played)
 
     def of(self, number: int, game: str, bots: Collection[str], every: bool = False) -> dict[str, Tally]:
-        """What these bots did in a round; StoreError if others played there than the rounds before lead to, or not
-        `every` one of them."""
+        """Return the tallies of a round in which these bots play.
+
+        Raise StoreError if other bots have records there, or if `every` is set and a bot has none.
+        """
         played = self.tallies.get(number, {})
         if not played.keys() <= set(bots) or (every and len(played) < len(bots)):
             raise StoreError(
@@ -132,7 +136,7 @@ def amount(points: float) -> str:
 
 
 def still_to_play(number: int, rounds: int, played: int, matches: int) -> str:
-    """Return what is open in round `number`, when `played` of its `matches` are known."""
+    """Return a text about the rounds left, when `played` of the `matches` of round `number` are known."""
     left = rounds - number + 1
     text = f"{left} of {rounds} rounds {'is' if left == 1 else 'are'} still to be finished"
     if played:
@@ -140,49 +144,51 @@ def still_to_play(number: int, rounds: int, played: int, matches: int) -> str:
     return f"{text}."
 
 
-# The tables of a run that was extended: more deals, and bots that came late.
+# Tables of an extended run: more deals, and bots that joined late.
 #
-# Nothing that was to be played before changes. Who comes late sits at tables with those who were there, in each of
-# the deals before, as often as the others do; these tables come after all others of their deals. Then the new deals
-# follow, with everybody. Where a deal has a sample of tables only, each extension is balanced in itself.
+# Matches planned before an extension never change, because their records may exist already. In each of the earlier
+# deals, a late bot sits with the earlier bots as often as these sit themselves; its tables come after all other tables
+# of the deal. The new deals follow, with all bots. If deals have a sample of tables, each extension is balanced
+# separately.
 
 
 TableList = list[list[str]]
 FieldOf = Callable[[GamePlan, Plan], Sequence[str]]
-"""Who of a game sits at the tables that are chosen: everybody, or all but the candidates."""
+"""Function that returns the bots of a game that are combined into tables: all, or all but the candidates."""
 
 
 class GrowingTables:
-    """The tables of one game, of `seats` out of its field, in a plan that was extended."""
+    """The tables of one game in an extended plan, each with `seats` bots of the field."""
 
     def __init__(self, game: GamePlan, plan: Plan, seats: int, field: FieldOf) -> None:
         self._name, self._plan, self._seats, self._asked = game.name, plan, seats, plan.whole("tables")
         self._bots = field(game, plan)
         self._before: GrowingTables | None = None
         self.newcomers: Sequence[str] = ()
-        """Those of the field who came with the last extension."""
+        """Bots of the field that joined with the last extension."""
         if plan.before:
             was = plan.stages()[-2]
             self._before = GrowingTables(next(one for one in was.games if one.name == game.name), was, seats, field)
             self.newcomers = self._bots[len(self._before._bots) :]
 
     def late(self, luck: Chance) -> Iterator[tuple[TableList, TableList]]:
-        """For each deal before the last extension the tables that it had, and those that it gets."""
+        """Yield the old and the new tables of each deal from before the last extension."""
         if self._before is None:
             return
         deals, stage = self._plan.deals_before, len(self._plan.before)
         ways: list[tuple[str, Iterator[TableList]]] = []
         for bot, many in zip(self.newcomers, self._late_tables(), strict=True):
+            # Newcomers join one after the other: each also meets those before it, so every pair is drawn once.
             others = self._bots[: len(self._before._bots) + len(ways)]
             rng = luck.rng("late", self._name, stage, bot)
-            # At tables of one the late bot sits alone.
+            # With one seat per table the late bot plays alone.
             company = tables_by_deal(others, self._seats - 1, many, deals, rng) if self._seats > 1 else repeat([[]])
             ways.append((bot, iter(company)))
         for old in self._before._all(luck):
             yield old, [[*table, bot] for bot, company in ways for table in next(company)]
 
     def _all(self, luck: Chance) -> Iterator[TableList]:
-        """All tables of each deal, by their numbers."""
+        """Yield all tables of each deal, in the order of their numbers."""
         for old, new in self.late(luck):
             yield old + new
         stage = [len(self._plan.before)] if self._plan.before else []
@@ -190,13 +196,13 @@ class GrowingTables:
         yield from tables_by_deal(self._bots, self._seats, self._asked, self._new_deals, rng)
 
     def count(self) -> int:
-        """The tables of all deals together."""
+        """Return the number of tables of all deals together."""
         before = self._before.count() if self._before else 0
         return before + self._new_deals * self._per_deal + self._plan.deals_before * sum(self._late_tables())
 
     @property
     def is_sampled(self) -> bool:
-        """Whether the deals since the last extension have not all tables."""
+        """Whether the deals since the last extension have a sample of all possible tables."""
         return self._per_deal < comb(len(self._bots), self._seats)
 
     @property
@@ -208,7 +214,7 @@ class GrowingTables:
         return tables_per_deal(len(self._bots), self._seats, self._asked, max(1, self._new_deals))
 
     def _late_tables(self) -> list[int]:
-        """Tables of each newcomer in each deal: all there are, or as many as the others have."""
+        """Return the tables of each newcomer in each earlier deal: all possible ones, or as many as other bots have."""
         found = []
         first = len(self._bots) - len(self.newcomers)
         for others in range(first, first + len(self.newcomers)):
@@ -220,31 +226,34 @@ class GrowingTables:
 
 
 def grown(plan: Plan, asked: Plan, field: FieldOf, beside: int) -> Plan:
-    """Return the plan by which a run with this plan becomes the requested one; `beside` seats of each table are not the
-    field's."""
+    """Return the plan that extends a run from `plan` to `asked`; raise UsageError if the options differ.
+
+    `beside` is the number of seats at each table that are not taken by bots of the field.
+    """
     if asked.settings != plan.settings:
         raise UsageError(
             f"The options of a {plan.format} decide who met whom from the first deal on: they stay as they are."
         )
     sampled = any(GrowingTables(game, plan, game.players - beside, field).is_sampled for game in plan.games)
     if asked.games == plan.games and not sampled:
-        return replace(asked, before=plan.before)  # as if it had been asked for at once
+        # More deals with all tables and the same bots: the same schedule as if they had been requested at first.
+        return replace(asked, before=plan.before)
     return replace(asked, before=(*plan.before, smaller(plan)))
 
 
 def smaller(plan: Plan) -> PlanBefore:
-    """Return the size of a plan."""
+    """Return the size of a plan: its deals, bots and candidates."""
     return PlanBefore(plan.deals, {game.name: len(game.entrants) for game in plan.games}, len(plan.candidates))
 
 
-# Which runs of adaptive formats can be extended: those whose matches keep their places.
+# Extensions of adaptive formats: allowed if all matches keep their places in the schedule.
 
 
 SizesOf = Callable[[GamePlan, Plan], Iterator[int] | None]
 
 
 def longer_swiss(plan: Plan, asked: Plan, sizes: SizesOf) -> Plan:
-    """More rounds."""
+    """Return the plan of a swiss with more rounds; raise UsageError for any other change."""
     _same_field(plan, asked, "its rounds were seated without the late bots")
     if asked.deals != plan.deals:
         raise UsageError(
@@ -257,7 +266,7 @@ def longer_swiss(plan: Plan, asked: Plan, sizes: SizesOf) -> Plan:
 
 
 def longer_ladder(plan: Plan, asked: Plan, sizes: SizesOf) -> Plan:
-    """More rounds, of which it has one for each of its deals."""
+    """Return the plan of a ladder with more deals, one round each; raise UsageError for any other change."""
     why = "what it claims, it tests from the first match on, for all pairs of its bots"
     _same_field(plan, asked, why, " A ladder with the goal newcomer places new bots among old ones.")
     _same_settings(plan, asked)
@@ -267,14 +276,17 @@ def longer_ladder(plan: Plan, asked: Plan, sizes: SizesOf) -> Plan:
 
 
 def longer_comparison(plan: Plan, asked: Plan) -> Plan:
-    """Return the plan for more matches: the answer holds at any time, whatever decides how long to play."""
+    """Return the plan of a comparison with more matches; raise UsageError for a change of its bots or options.
+
+    More matches are always allowed: the result is valid whenever the comparison stops.
+    """
     _same_field(plan, asked, "it is about two bots")
     _same_settings(plan, asked, "thorough")
     return asked
 
 
 def no_longer_knockout(_plan: Plan, _asked: Plan) -> Plan:
-    """Nothing: who was knocked out stays out."""
+    """Raise UsageError: a knockout cannot be extended."""
     raise UsageError(
         "A knockout cannot be extended: with more deals other bots might have advanced, a late bot has missed the "
         "round that it would have come into, and after the final there is none. Play another one."
@@ -297,8 +309,8 @@ def _same_settings(plan: Plan, asked: Plan, *but: str) -> None:
 
 
 def _same_places(plan: Plan, asked: Plan, sizes: SizesOf, what: str) -> Plan:
-    """The plan that is asked for, if all its games go on where the old one ended: later matches would else get the
-    places of others."""
+    """Return the requested plan if its schedule starts with that of the old plan; raise UsageError otherwise."""
+    # Records refer to places in the schedule, and games take turns: a step with another size would move later matches.
     old, new = _steps(plan, sizes), _steps(asked, sizes)
     if any(step != next(new, None) for step in old):
         so_that = "all its games end at the same time" if len(plan.games) > 1 else "it ends with a whole round"
@@ -312,5 +324,5 @@ def _same_places(plan: Plan, asked: Plan, sizes: SizesOf, what: str) -> Plan:
 
 
 def _steps(plan: Plan, sizes: SizesOf) -> Iterator[tuple[int, ...]]:
-    """Yield the matches of each step of a run, game by game."""
+    """Yield the number of matches of each game in each step of a run."""
     return zip_longest(*(sizes(game, plan) or () for game in plan.games), fillvalue=0)

@@ -18,26 +18,28 @@ from harness.formats.common import GrowingTables, grown
 from harness.formats.round_robin import TABLES, check_bots, tables_by_deal, tables_per_deal
 from harness.ratings.evidence import LEVEL, Interval, holm, student_cdf, student_quantile
 
-# Candidates that took the same places at the same tables with the same deals: differences, deal by deal.
+# Differences between candidates, deal by deal: they had the same seats at the same tables with the same deals.
 #
 # A candidate's value is its result in one duplicate set: one deal at one table, in every seat. Each set has its own
-# deal, so they are independent; the tables of the field are the same for all candidates and come again in
-# every deal, so what a table is worth is no luck: spreads are taken within tables, where a table was played more than
-# once.
+# deal, so sets are independent. The tables of the field are the same for all candidates and repeat in every deal, so
+# the difference between tables is not luck: variances are computed within tables that were played more than once.
 
 
 class PairedSpread(NamedTuple):
-    """A sum of values from independent sets, and how far it may be from what is expected."""
+    """A sum of values from independent sets, with its variance."""
 
     sets: int
     total: float
     variance: float
-    """Of the total."""
+    """Variance of the total."""
     freedom: float
-    """Degrees of freedom of the variance; 0 if nothing is known of it."""
+    """Degrees of freedom of the variance; 0 if the variance is unknown."""
 
     def interval(self, matches: int, doubt: float = 0.0) -> Interval | None:
-        """Return the mean over `matches` matches of each set; `doubt` is added to the variance of the total."""
+        """Return the mean per match with its interval; None without a set.
+
+        Each set has `matches` matches; `doubt` is added to the variance of the total.
+        """
         if not self.sets:
             return None
         value = self.total / (self.sets * matches)
@@ -48,9 +50,10 @@ class PairedSpread(NamedTuple):
 
 
 def spread_within(values: Sequence[float], tables: Sequence[int]) -> PairedSpread:
-    """The sum of the values of all sets, with its spread within tables.
+    """Return the sum of the values of all sets, with its variance within tables.
 
-    Tables that were played once are put together, which can only widen it: it then holds the differences between them.
+    Tables that were played once form one group. Its variance includes the differences between these tables, so the
+    interval can only get wider.
     """
     groups: dict[int, list[float]] = {}
     for table, value in zip(tables, values, strict=True):
@@ -60,10 +63,11 @@ def spread_within(values: Sequence[float], tables: Sequence[int]) -> PairedSprea
     if len(single) > 1 or not strata:
         strata.append(single)
     elif single:
+        # A group of one has no variance: it joins the smallest other group.
         min(strata, key=len).extend(single)
     parts = [(_variance_of_sum(group), len(group) - 1) for group in strata if len(group) > 1]
     variance, freedoms = fsum(part for part, _ in parts), sum(freedom for _, freedom in parts)
-    # Satterthwaite's degrees of freedom, with his squares made unbiased: that matters where a table has two deals.
+    # Satterthwaite's degrees of freedom, with unbiased squares: the bias matters if tables have only two deals.
     squares = fsum(part * part / (freedom + 2) for part, freedom in parts)
     freedom = min(freedoms, max(1.0, variance * variance / squares - 2)) if squares else float(freedoms)
     return PairedSpread(len(values), fsum(values), variance, freedom)
@@ -86,41 +90,41 @@ class CandidateLine:
 
 @dataclass(frozen=True, slots=True)
 class PairedDifference:
-    """How much better one candidate was than another, deal by deal."""
+    """The difference between two candidates, deal by deal."""
 
     better: str
     worse: str
     ahead: Interval | None
     score: Interval | None
     told_apart: bool
-    """All pairs of candidates together are told apart wrongly in at most 5 of 100 runs."""
+    """Whether the difference is significant: in at most 5 of 100 runs any pair of candidates is separated wrongly."""
     worth: float | None
-    """How many times as many matches two candidates with deals of their own would have needed."""
+    """Factor by which more matches would have been needed if the candidates had played different deals."""
 
 
 class PairedResults:
-    """Compares candidates by their records against one field."""
+    """Compares candidates by their matches against the same field."""
 
     def __init__(self, candidates: Sequence[str], seats: int) -> None:
         self.candidates, self.seats = list(candidates), seats
         self._pending: dict[int, dict[str, _SetSums]] = {}
         self._numbers: dict[frozenset[str], int] = {}
         self._tables = array("l")
-        """For each deal at a table that all candidates have played: which table."""
+        """Number of the table of each set that all candidates have played."""
         self._ahead = {name: array("d") for name in candidates}
         self._scores = {name: array("d") for name in candidates}
         self._against: dict[tuple[str, str], tuple[array[int], array[float], array[float]]] = {}
 
     @property
     def sets(self) -> int:
-        """How many deals at a table all candidates have played."""
+        """The number of sets, one deal at one table each, that all candidates have played."""
         return len(self._tables)
 
     def add(self, record: GameRecord) -> None:
-        """Add a match of one candidate; a deal counts when all candidates have played it in every seat."""
+        """Add a match; its set counts as soon as all candidates have played it in every seat."""
         seats = [seat for seat, name in enumerate(record.seats) if name in self._ahead]
         if len(seats) != 1:
-            return  # no match of a gauntlet
+            return  # not a match of a gauntlet
         deal = self._pending.setdefault(record.seed, {})
         sums = deal.setdefault(record.seats[seats[0]], _SetSums())
         sums.add(record, seats[0])
@@ -143,14 +147,14 @@ class PairedResults:
                 scores.append(score)
 
     def lines(self) -> list[CandidateLine]:
-        """Each candidate against the field, best first."""
+        """Return the result of each candidate against the field, best first."""
         lines = [
             self._line(name, self._tables, self._ahead[name], self._scores[name]) for name in self.candidates
         ]  # fmt: skip
         return sorted(lines, key=lambda line: -line.ahead.value if line.ahead else 0.0)
 
     def against(self, candidate: str) -> list[CandidateLine]:
-        """A candidate against each opponent, the hardest first; `score` is how much more it scored than that one."""
+        """Return a candidate's results against each opponent, the hardest first; `score` is the mean difference."""
         lines = [self._line(other, *sums) for (name, other), sums in self._against.items() if name == candidate]
         return sorted(lines, key=lambda line: (line.ahead.value if line.ahead else 0.0, line.bot))
 
@@ -166,14 +170,14 @@ class PairedResults:
         if not spread.sets:
             return None
         value = spread.total / (spread.sets * self.seats)
-        # One imaginary match won and one lost: a bot that won every match so far may lose the next.
+        # Add one imaginary win and one loss: without them a bot that won every match would have an interval of width 0.
         found = spread.interval(self.seats, value**2 + (1 - value) ** 2)
         if found is None or found.high == inf:
             return found
         return Interval(value, max(0.0, found.low), min(1.0, found.high))
 
     def differences(self) -> list[PairedDifference]:
-        """All pairs of candidates, the better one of each first, in the order of `lines`."""
+        """Return the difference of each pair of candidates, the better one first, in the order of `lines`."""
         order = [line.bot for line in self.lines()]
         pairs = list(combinations(order, 2))
         spreads = [
@@ -193,13 +197,15 @@ class PairedResults:
         ]
 
     def _widened(self, spread: PairedSpread) -> float:
-        """What one imaginary match in which one candidate is half a table better, and one in which the other is, add:
-        candidates between whom every deal made the same difference so far may differ otherwise in the next."""
+        """Return the variance added by two imaginary matches, in each of which one candidate is half a table better.
+
+        Without them, candidates with the same difference in every deal would have an interval of width 0.
+        """
         value = spread.total / (spread.sets * self.seats) if spread.sets else 0.0
         return (0.5 - value) ** 2 + (0.5 + value) ** 2
 
     def _doubt(self, spread: PairedSpread) -> float:
-        """How often a difference as large as this comes by luck alone."""
+        """Return the p-value: how often luck alone makes a difference at least this large."""
         if not spread.freedom:
             return 1.0
         return 2 * student_cdf(-abs(spread.total) / sqrt(spread.variance + self._widened(spread)), spread.freedom)
@@ -212,7 +218,7 @@ class PairedResults:
 
 
 class _SetSums:
-    """What one candidate came to in a duplicate set."""
+    """The sums of one candidate's results in a duplicate set."""
 
     __slots__ = ("against", "ahead", "matches", "score")
 
@@ -237,11 +243,12 @@ def _less(one: Iterable[float], other: Iterable[float]) -> list[float]:
     return [mine - theirs for mine, theirs in zip(one, other, strict=True)]
 
 
-# What a gauntlet shows: each candidate against the field, and the differences between candidates on the same deals.
+# Tables of a gauntlet: each candidate against the field, and the differences between candidates.
 
 
 MAX_PAIRS = 66
-"""Pairs that are shown to people, those of twelve candidates; of more, each with the next and with the best."""
+"""Maximum of pairs in the text table, enough for twelve candidates; above it, each candidate is compared with the next
+and with the best one."""
 FIELD = "ahead: share of the table finished ahead of."
 WITHIN = f"± is a {LEVEL:.0%} interval over deals."
 PAIRED = (
@@ -252,7 +259,7 @@ PAIRED = (
 
 
 def outcome(results: PairedResults, sets: int) -> Outcome:
-    """Return the outcome of `sets` deals at a table; only those that all candidates have played count."""
+    """Return the outcome of a gauntlet of `sets` sets; only sets that all candidates have played count."""
     done = results.sets
     still_open = "" if done == sets else f"{done:,} of {sets:,} deals at a table have been played by every candidate."
     if not done:
@@ -330,7 +337,7 @@ def _alone(line: CandidateLine) -> str:
 
 
 def _verdict(pairs: Sequence[PairedDifference], candidates: int) -> str:
-    """Who is best, as far as that can be said."""
+    """Return a sentence about the best candidate and those that it is significantly better than."""
     best = pairs[0].better
     beaten = [pair.worse for pair in pairs if pair.better == best and pair.told_apart]
     if len(beaten) == candidates - 1:
@@ -345,7 +352,7 @@ def _verdict(pairs: Sequence[PairedDifference], candidates: int) -> str:
 
 
 def percent(interval: Interval | None, sign: str = "") -> str:
-    """A share or a difference of shares, in percent, with its interval."""
+    """Return a share, or a difference of shares, in percent with its interval; "" for None."""
     if interval is None:
         return ""
     reach = f" ± {100 * interval.reach:.1f}" if isfinite(interval.high) else ""
@@ -353,7 +360,7 @@ def percent(interval: Interval | None, sign: str = "") -> str:
 
 
 def number(interval: Interval | None, sign: str = "") -> str:
-    """A mean with its interval."""
+    """Return a mean with its interval as text; "" for None."""
     if interval is None:
         return ""
     reach = f" ± {interval.reach:.1f}" if isfinite(interval.high) else ""
@@ -361,21 +368,21 @@ def number(interval: Interval | None, sign: str = "") -> str:
 
 
 def fields(name: str, interval: Interval | None, digits: int) -> dict[str, float | None]:
-    """A value with its interval, for programs."""
+    """Return a value and the ends of its interval as JSON fields; None for a missing or infinite value."""
     value, low, high = interval or (None, None, None)
     parts = ((name, value), (f"{name} low", low), (f"{name} high", high))
     return {key: round(part, digits) if part is not None and isfinite(part) else None for key, part in parts}
 
 
-# Gauntlet: each candidate in turn takes the same place at the same tables of the field, with the same deals.
+# The schedule: each candidate plays at the same tables of the field, in the same seats, with the same deals.
 
 
 PLACE = "\0"
-"""Stands for the candidate while a table's seating is drawn; no bot has this name."""
+"""Placeholder for the candidate while the seating of a table is drawn; no bot can have this name."""
 
 
 def rounds(game: GamePlan, plan: Plan, luck: Chance) -> Rounds:
-    """Play a deal at a time, without using results; of a plan that was extended, the deals since."""
+    """Play one deal at a time, without using results; for an extended plan, only the deals added last."""
     field, candidates = sides(game, plan)
     first, rng = plan.deals_before, luck.rng("tables", game.name, *([len(plan.before)] if plan.before else []))
     choice = tables_by_deal(field, game.players - 1, plan.whole("tables"), plan.deals - first, rng)
@@ -396,7 +403,10 @@ def _seat(
     candidates: Sequence[str],
     before: int = 0,
 ) -> None:
-    """Add the sets of these candidates at one table; `place` is its deal and its number there."""
+    """Append the sets of these candidates at one table to `played`.
+
+    `place` is the deal and the number of the table in it; `before` is the number of sets the deal already has.
+    """
     seating = game.seating([PLACE, *table], luck, *place)
     for candidate in candidates:
         bots = tuple(candidate if name == PLACE else name for name in seating)
@@ -404,7 +414,7 @@ def _seat(
 
 
 def late(game: GamePlan, plan: Plan, luck: Chance) -> Rounds:
-    """Play late candidates at the tables of the earlier deals, and all candidates at those of late bots."""
+    """Play the earlier deals: late candidates at the old tables, and all candidates at the tables of late bots."""
     tables, candidates = GrowingTables(game, plan, game.players - 1, _field), sides(game, plan)[1]
     came = [name for name in candidates if name in plan.candidates[plan.before[-1].candidates :]]
     if tables.newcomers or came:
@@ -419,7 +429,7 @@ def late(game: GamePlan, plan: Plan, luck: Chance) -> Rounds:
 
 
 class GauntletTracker:
-    """Compares the candidates deal by deal, as far as all of them have played the same deals."""
+    """Computes the results of a gauntlet from the sets that all candidates have played."""
 
     def __init__(self, game: GamePlan, plan: Plan) -> None:
         self._results = PairedResults(sides(game, plan)[1], game.players)
@@ -430,7 +440,7 @@ class GauntletTracker:
         self._results.add(record)
 
     def outcome(self) -> Outcome:
-        """Return each candidate against the field, and the differences between them."""
+        """Return the results of each candidate against the field, and the differences between candidates."""
         return outcome(self._results, self._sets)
 
 
@@ -441,12 +451,12 @@ def sides(game: GamePlan, plan: Plan) -> tuple[list[str], list[str]]:
 
 
 def count(game: GamePlan, plan: Plan) -> int:
-    """Return the matches: every candidate plays each deal at every table of the field in all rotations."""
+    """Return the number of matches: each candidate plays each deal at every table of the field in all rotations."""
     return len(sides(game, plan)[1]) * _tables(game, plan) * game.players
 
 
 def _tables(game: GamePlan, plan: Plan) -> int:
-    """Return the tables of all deals together."""
+    """Return the number of tables of all deals together."""
     if plan.before:
         return GrowingTables(game, plan, game.players - 1, _field).count()
     bots = len(_field(game, plan))
@@ -454,7 +464,7 @@ def _tables(game: GamePlan, plan: Plan) -> int:
 
 
 def extend(plan: Plan, asked: Plan) -> Plan:
-    """Return the plan for more deals, late bots of the field, and late candidates."""
+    """Return the plan that extends a gauntlet by deals, bots of the field or candidates."""
     return grown(plan, asked, _field, 1)
 
 
@@ -463,7 +473,7 @@ def _field(game: GamePlan, plan: Plan) -> list[str]:
 
 
 def check(game: GamePlan, plan: Plan) -> None:
-    """Refuse a gauntlet without a candidate, or with too small a field."""
+    """Raise UsageError if there is no candidate, or if the field is too small or too large."""
     field, candidates = sides(game, plan)
     if not plan.candidates:
         raise UsageError("A gauntlet needs one or more candidates.", fix="candidates")

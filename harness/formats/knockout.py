@@ -1,4 +1,4 @@
-"""Knockout: tables of K, of which the best half reaches the next round, down to one table for the final."""
+"""Knockout: the best half of each table advances to the next round, until one table is left for the final."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from harness.formats.common import RoundRecords, Tally, batch_sizes, no_longer_k
 
 
 def rounds(game: GamePlan, plan: Plan, luck: Chance) -> Rounds:
-    """Play a round of tables at a time; the outcome is the order in which bots were beaten, last first."""
+    """Play one round of tables at a time; the outcome ranks the bots by how long they stayed in."""
     event = _Cup(game, luck)
     while not event.over:
         played = yield from play_round(event.number, event.tables, game, plan, luck)
@@ -21,7 +21,7 @@ def rounds(game: GamePlan, plan: Plan, luck: Chance) -> Rounds:
 
 
 class KnockoutTracker:
-    """The tracker of a knockout: uses its records alone."""
+    """Computes the bracket of a knockout from its records."""
 
     def __init__(self, game: GamePlan, plan: Plan) -> None:
         self._game, self._plan = game, plan
@@ -32,7 +32,7 @@ class KnockoutTracker:
         self._records.add(record)
 
     def outcome(self) -> Outcome:
-        """Return the bracket so far, with the tables of the round that is being played."""
+        """Return the bracket so far, with the tables of the current round."""
         event, rounds = _Cup(self._game, Chance(self._plan.seed)), len(tables_of_rounds(self._game))
         while not event.over:
             matches = len(event.tables) * self._game.players * self._plan.deals
@@ -46,7 +46,7 @@ class KnockoutTracker:
 
 
 class _Cup:
-    """The state of a knockout: seeds, byes, beaten bots, and the tables of the round to be played."""
+    """The state of a knockout: seeds, byes, eliminated bots, and the tables of the current round."""
 
     def __init__(self, game: GamePlan, luck: Chance) -> None:
         self.seats = game.players
@@ -59,25 +59,26 @@ class _Cup:
 
     @property
     def number(self) -> int:
-        """The round to be played."""
+        """The number of the current round."""
         return len(self.done) + 1
 
     def _draw(self) -> None:
-        # Bots left over get a bye; the best seeds first, but none a second time before all others.
+        # Bots without a table get a bye: the best seeds first, but none gets a second bye before all others had one.
         self.idle = sorted(self.seeds, key=lambda name: self.byes[name])[: len(self.seeds) % self.seats]
         for name in self.idle:
             self.byes[name] += 1
         self.tables = _snake([name for name in self.seeds if name not in self.idle], self.seats)
 
     def take(self, played: Mapping[str, Tally]) -> None:
-        """Add the results of the round, and draw the next one."""
+        """Add the results of the current round, and draw the next one."""
         places = [self._placed(table, played) for table in self.tables]
         if len(self.seeds) == self.seats:
             self._note_round(places, played, places[0][:1])
             self.seeds, self.over = places[0], True
             return
-        # Place by place over all tables, the better result first: so winners are the next round's first seeds.
+        # All firsts, then all seconds and so on, the better result first: winners are the next round's first seeds.
         order = [name for place in zip(*places, strict=True) for name in self._placed(place, played)]
+        # At least one full table must be left for the final.
         through = max(len(self.tables) * (self.seats // 2), self.seats - len(self.idle))
         self._note_round(places, played, order[:through])
         self.beaten = order[through:] + self.beaten
@@ -85,7 +86,7 @@ class _Cup:
         self._draw()
 
     def _placed(self, bots: Sequence[str], played: Mapping[str, Tally]) -> list[str]:
-        """Return bots, best first: by points, then fewer faults, then the sum of scores, then the better seed."""
+        """Return the bots, best first: by points, then fewer faults, then the sum of scores, then the better seed."""
         return sorted(
             bots,
             key=lambda name: (-played[name].points, played[name].faults, -played[name].score, self.seeds.index(name)),
@@ -103,7 +104,7 @@ class _Cup:
         return "final" if len(self.seeds) == self.seats else f"round {self.number}"
 
     def outcome(self, known: Mapping[str, Tally] | None = None, still_open: str = "") -> Outcome:
-        """Return the bracket so far; `known` has the results of the round being played."""
+        """Return the bracket so far; `known` has the results of the current round."""
         if self.over:
             standing = (*self.seeds, *self.beaten)
             return Outcome(standing, f"{standing[0]} wins the final.", bracket=tuple(self.done))
@@ -114,14 +115,14 @@ class _Cup:
 
 
 def _snake(seeds: list[str], seats: int) -> list[list[str]]:
-    """Return tables of equal strength: first seeds one to a table, second seeds in the opposite order, and so on."""
+    """Return tables of equal strength: seeds are dealt to the tables in order, then in reverse order, and so on."""
     tables = len(seeds) // seats
     rows = [seeds[row * tables : (row + 1) * tables] for row in range(seats)]
     return [list(table) for table in zip(*[row[:: -1 if i % 2 else 1] for i, row in enumerate(rows)], strict=True)]
 
 
 def _ties(table: Sequence[BracketEntry], played: Mapping[str, Tally]) -> list[str]:
-    """What decided between the last that goes on and the first that does not, where they have the same points."""
+    """Return what decided between the last bot that advances and the next one, if they have the same points."""
     for one, two in pairwise(table):
         if one.through and not two.through and one.points == two.points:
             mine, other = played[one.bot], played[two.bot]
@@ -131,7 +132,7 @@ def _ties(table: Sequence[BracketEntry], played: Mapping[str, Tally]) -> list[st
 
 
 def tables_of_rounds(game: GamePlan) -> list[int]:
-    """Return the number of tables of each round: it does not depend on results."""
+    """Return the number of tables of each round, which does not depend on results."""
     left, seats = len(game.entrants), game.players
     tables = []
     while left > seats:
@@ -141,17 +142,17 @@ def tables_of_rounds(game: GamePlan) -> list[int]:
 
 
 def count(game: GamePlan, plan: Plan) -> int:
-    """Return the matches: every table plays all its deals in all rotations."""
+    """Return the number of matches: every table plays all its deals in all rotations."""
     return sum(tables_of_rounds(game)) * game.players * plan.deals
 
 
 def stages(game: GamePlan, _plan: Plan) -> int:
-    """Return the number of rounds, with the final."""
+    """Return the number of rounds, including the final."""
     return len(tables_of_rounds(game))
 
 
 def sizes(game: GamePlan, plan: Plan) -> Iterator[int]:
-    """Yield the matches of each batch: how many tables a round has does not depend on results."""
+    """Yield the number of matches of each batch."""
     for tables in tables_of_rounds(game):
         yield from batch_sizes(tables, game, plan)
 

@@ -1,4 +1,4 @@
-"""Ladder: play the tables that tell most about the goal, by the results so far."""
+"""Ladder: choose tables by the results so far, so that the goal is reached with few matches."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from harness.formats.round_robin import MAX_TABLES_ASKED
 from harness.ratings.anytime import AnytimeClaims, Claim, JointPosterior, RandomRoundClaims
 from harness.ratings.evidence import LEVEL
 
-# What a ladder shows: for each bot, from which others it is separated and against which that is open.
+# The table of a ladder: for each bot, the bots it is separated from and those still open.
 
 
 MAX_NAMED_BOTS = 4
-"""Bots that a line names; the others are counted. Programs get all of them."""
+"""Maximum of bots named in a line of text; the others are counted. JSON has all of them."""
 LEGEND = "The order is the ladder's own guess. All claims together hold whoever met whom and whenever it was stopped."
 
 
 def knowledge_table(
     order: Sequence[str], told: Collection[Claim], about: Collection[str], contenders: Collection[str] | None
 ) -> Table:
-    """A line for each bot, the probably strongest first; of the bots that the run is `about`, if it is about some.
+    """Return a table with a line for each bot, the probably strongest first; only for the bots `about`, if not empty.
 
-    `contenders` are those who may still be the best, if that is what the ladder is to find out.
+    `contenders` are the bots that may still be the best; None unless the goal of the ladder is the best bot.
     """
     rows: list[Sequence[object]] = []
     data = []
@@ -59,23 +59,24 @@ def _named(names: Sequence[str]) -> str:
     return f"{', '.join(names[: MAX_NAMED_BOTS - 1])} and {len(names) - MAX_NAMED_BOTS + 1} more"
 
 
-# What a ladder is for, and the tables that serve it, chosen by what is believed of the bots so far.
+# Choice of tables for each goal, by the current beliefs about the strengths of the bots.
 
 
 MAX_DRAWS = 5
-"""Draws of strengths for one table of contenders."""
+"""Maximum of samples of strengths for one table of contenders."""
 MUCH = 1e9
-"""More than any difference of strengths."""
+"""Larger than any difference of strengths."""
 Seating = list[int]
 
 
 def contenders(
     beliefs: JointPosterior, seats: int, tables: int, luck: Random, left: Sequence[int], met: Sequence[Sequence[int]]
 ) -> list[Seating]:
-    """For the best bot, who is one of those `left`: who is the best of strengths that may be true, and of others.
+    """Return tables that help find the best bot among those `left`, by top-two Thompson sampling.
 
-    This is top-two Thompson sampling. An unlucky bot is tried again as long as it may be the best. Where fewer are left
-    than there are seats, those fill the table whom the first has met least, by `met`, the sets of each pair.
+    Each table has the best bots of several samples of strengths, so an unlucky bot is tried again as long as it may be
+    the best. If fewer bots are left than there are seats, the table is filled with the bots that its first bot has met
+    least; `met` has the number of sets of each pair.
     """
     found: list[Seating] = []
     meetings = [list(row) for row in met]
@@ -99,7 +100,7 @@ def contenders(
 
 
 def random_tables(groups: Sequence[Sequence[int]], seats: int, tables: int, luck: Random) -> list[Seating]:
-    """For the order: lots decide who of a group sits with whom, so that all have the same opponents in the long run."""
+    """Return tables for the goal order: random tables within each group, so that all of it meet the same opponents."""
     found: list[Seating] = []
     while len(found) < tables:
         drawn = []
@@ -119,14 +120,16 @@ def around(
     about: Sequence[int],
     known: Collection[frozenset[int]],
 ) -> list[Seating]:
-    """For newcomers: each in turn meets those who are the better in one draw of strengths and the worse in another.
+    """Return tables for the goal newcomer: each newcomer in turn meets the bots it is hardest to compare with.
 
-    Lots decide between these; then come those nearest to it, and last the pairs that are `known`.
+    These are, in random order, the bots that are better in one sample of strengths and worse in another; then the bots
+    nearest in strength; last the bots whose order relative to the newcomer is `known`.
     """
     found: list[Seating] = []
     for number in range(tables):
         newcomer, first, second = about[number % len(about)], beliefs.sample(luck), beliefs.sample(luck)
 
+        # The defaults bind the current values: a closure would see those of a later pass of the loop.
         def telling(bot: int, me: int = newcomer, first: list[float] = first, second: list[float] = second) -> float:
             if frozenset((me, bot)) in known:
                 return MUCH + luck.random()
@@ -139,15 +142,15 @@ def around(
     return found
 
 
-# Ladder: seats the tables that serve its goal best by the results so far, until it is reached or matches run out.
+# The schedule: rounds of tables chosen for the goal, until it is reached or no matches are left.
 
 
 MAX_BOTS = 200
-"""The covariance of all strengths is computed for each round."""
+"""Maximum of bots: the covariance of all strengths is computed in each round."""
 
 
 def rounds(game: GamePlan, plan: Plan, luck: Chance) -> Rounds:
-    """Play a few tables at a time, each with its own deal; the outcome says what is known and what is open."""
+    """Play one round of tables at a time, each table with its own deal; the outcome lists what is known and open."""
     knowledge = Knowledge(game, plan)
     played = deal = 0
     for number, room in enumerate(_rooms(game, plan), 1):
@@ -165,7 +168,7 @@ def rounds(game: GamePlan, plan: Plan, luck: Chance) -> Rounds:
 
 
 class LadderTracker:
-    """The tracker of a ladder: what is known so far."""
+    """Computes the results of a ladder from its records."""
 
     def __init__(self, game: GamePlan, plan: Plan) -> None:
         self._knowledge, self._played = Knowledge(game, plan), 0
@@ -173,12 +176,12 @@ class LadderTracker:
         self._stops = bool(plan.number("until-separated"))
 
     def add(self, record: GameRecord) -> None:
-        """Learns from one match."""
+        """Add a match."""
         self._knowledge.add(record)
         self._played += 1
 
     def outcome(self) -> Outcome:
-        """What is known, and what is open; while it goes on that is all there is to say."""
+        """Return what is known and what is open; the note is final only after the last match."""
         if not self._played:
             return Outcome(open="No match has been played.")
         ended = self._knowledge.outcome(self._played)
@@ -190,7 +193,11 @@ class LadderTracker:
 
 
 class Knowledge:
-    """What a ladder knows of its bots: beliefs decide who is seated, claims decide when it ends."""
+    """What a ladder knows about its bots: beliefs choose the tables, claims decide when it ends.
+
+    Claims are valid whenever the ladder stops and however tables were chosen; beliefs are not, so they decide nothing
+    that is reported except the order.
+    """
 
     def __init__(self, game: GamePlan, plan: Plan) -> None:
         self.claims = AnytimeClaims.for_plan(game, plan)
@@ -200,19 +207,20 @@ class Knowledge:
         self._numbers = {name: number for number, name in enumerate(self._names)}
         self._beliefs = JointPosterior(len(self._names))
         self._told: set[Claim] = set()
+        # Claims and beliefs are computed only when they are needed: many matches are added in between.
         self._looked = self._learned = True
 
     def add(self, record: GameRecord) -> None:
-        """Learns from one match."""
+        """Add a match."""
         self.see(record.seats, record.ranks, record.set, record.seed, record.round)
 
     def see(self, seats: Sequence[str], ranks: tuple[int, ...], set_: str, seed: int, round_: int) -> None:
-        """Learns from a match of these bots."""
+        """Add a match by its fields."""
         self.claims.add_match(seats, ranks, set_, seed, round_)
         self._looked = False
 
     def _look(self) -> None:
-        """Update the claims, between two deals."""
+        """Update the claims if matches were added; call it between two deals."""
         if not self._looked:
             self._looked, self._learned = True, False
             self._told = self.claims.claims(self.level)
@@ -249,14 +257,17 @@ class Knowledge:
 
     @property
     def reached(self) -> bool:
-        """Whether there is nothing more to find out."""
+        """Whether the goal is reached."""
         self._look()
         if self.goal == "best" and len(self._names) > 2:
             return not self.claims.contenders(self.level) or self.claims.best_bot(self.level) is not None
         return not self.open_pairs()
 
     def open_pairs(self) -> list[tuple[str, str]]:
-        """Return the pairs that the goal needs separated and that are not: neighbours, or candidates and all others."""
+        """Return the pairs that the goal needs to be separated and that are not yet.
+
+        These are neighbours in the order or, for the goal newcomer, pairs with a candidate.
+        """
         if self.goal == "newcomer":
             return self.claims.open_pairs(self.level)
         return [pair for pair in pairwise(self.order()) if not self._told & {pair, pair[::-1]}]
@@ -266,14 +277,14 @@ class Knowledge:
         return [self._names[bot] for bot in self.beliefs().ranked()]
 
     def outcome(self, played: int) -> Outcome:
-        """Return what is known after `played` matches, and what is open, as a sentence and a table."""
+        """Return what is known and what is open after `played` matches, as a sentence and a table."""
         self._look()
         may_be = self.claims.contenders(self.level) if self.goal == "best" and len(self._names) > 2 else None
         table = knowledge_table(self.order(), self._told, self.candidates, may_be)
         return Outcome(tuple(self.order()), self.sentence(played), (table,))
 
     def sentence(self, played: int) -> str:
-        """Return what is known and what is open, as a sentence."""
+        """Return what is known and what is open after `played` matches, as one or more sentences."""
         self._look()
         after = f"after {played:,} matches" if played != 1 else "after 1 match"
         sure = f"with {100 * self.level:g}%"
@@ -311,17 +322,17 @@ class Knowledge:
 
 
 def either(names: Sequence[str]) -> str:
-    """Return names with commas, and "or" before the last."""
+    """Return the names separated by commas, with "or" before the last one."""
     return " or ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
 
 
 def tables_per_round(game: GamePlan, plan: Plan) -> int:
-    """Return the tables that were requested, or enough for every bot to sit once."""
+    """Return the requested number of tables per round, or enough for every bot to sit once."""
     return plan.whole("tables") or -(-len(game.entrants) // game.players)
 
 
 def _rooms(game: GamePlan, plan: Plan) -> Iterator[int]:
-    """Yield the tables of each round, as long as matches are left; without end if there is no limit."""
+    """Yield the number of tables of each round while matches are left; endlessly if there is no limit."""
     tables, most = tables_per_round(game, plan), count(game, plan)
     if most is None:
         yield from repeat(tables)
@@ -333,14 +344,14 @@ def _rooms(game: GamePlan, plan: Plan) -> Iterator[int]:
 
 
 def sizes(game: GamePlan, plan: Plan) -> Iterator[int] | None:
-    """Return the matches of each round; None if results decide when it ends."""
+    """Return the number of matches of each round; None if results decide when the ladder ends."""
     if plan.number("until-separated"):
         return None
     return (tables * game.players for tables in _rooms(game, plan))
 
 
 def count(game: GamePlan, plan: Plan) -> int | None:
-    """Return the maximum: a round for each deal, or until separated, and never above max-matches."""
+    """Return the maximum of matches: a round for each deal, and at most max-matches; None if only results end it."""
     ends = [] if plan.number("until-separated") else [plan.deals * tables_per_round(game, plan) * game.players]
     if plan.whole("max-matches"):
         ends.append(plan.whole("max-matches") // game.players * game.players)
@@ -348,7 +359,7 @@ def count(game: GamePlan, plan: Plan) -> int | None:
 
 
 def check(game: GamePlan, plan: Plan) -> None:
-    """Refuses goals that lack or do not want candidates, probabilities that mean nothing, limits that allow nothing."""
+    """Raise UsageError if the candidates do not fit the goal, an option is invalid, or there are too many bots."""
     sure, most = plan.number("until-separated"), plan.whole("max-matches")
     newcomer = plan.settings["goal"] == "newcomer"
     if newcomer and not plan.candidates:

@@ -1,4 +1,4 @@
-"""Round-robin: every table of bots plays every deal, or a balanced sample of tables does."""
+"""Round-robin: all tables, or a balanced sample of them, play every deal."""
 
 from __future__ import annotations
 
@@ -12,21 +12,22 @@ from harness.core.plan import DuplicateSet, Format, GamePlan, Outcome, Plan, Rou
 from harness.core.records import Option
 from harness.core.rng import Chance
 
-# Balanced samples of tables: everyone sits equally often, and meets everyone equally often, as nearly as can be.
+# Balanced samples of tables: all bots sit equally often and meet each other equally often, as far as possible.
 #
-# Who sits how often is always within one. Who meets whom is a combinatorial design: tables are first chosen greedily,
-# then repaired by exchanges with falling temperature. Within one is easy when the mean number of meetings lies
-# between two whole numbers; at a whole number it would take a perfect design, which may not exist.
+# The numbers of tables per bot always differ by at most one. The meetings are a combinatorial design: tables are first
+# chosen greedily, then improved by simulated annealing. A difference of at most one is easy to reach if the mean number
+# of meetings lies between two integers; at an integer it would need a perfect design, which may not exist.
 
 
 HOT, COLD = 0.4, 0.25
-"""Temperatures of the repair, in units of its cost: at first it climbs out of dead ends, at last it only improves."""
+"""First and last temperature of the annealing, in units of its cost: at first it leaves local minima, at last it only
+improves."""
 SAT, TAKEN = 2**64, 2**32
-"""Weights of having sat once more, and of a table that there is already, against one more meeting."""
+"""Cost of having sat once more, and of a table that exists already; one more meeting costs 1."""
 
 
 class Sampler:
-    """Draws tables of `seats` out of `bots` (numbers from 0), balanced over all draws so far."""
+    """Draws tables of `seats` bots, numbered from 0 to `bots` - 1, balanced over all draws so far."""
 
     def __init__(self, bots: int, seats: int, rng: Random) -> None:
         self.bots, self.seats, self.rng = bots, seats, rng
@@ -34,7 +35,10 @@ class Sampler:
         self.met = [[0] * bots for _ in range(bots)]
 
     def draw(self, tables: int, effort: int) -> list[tuple[int, ...]]:
-        """Return different tables, at most half of all; `effort` is the maximum of exchanges that even out meetings."""
+        """Return different tables, sorted; `effort` is the maximum of exchanges that are tried to balance meetings.
+
+        `tables` must be at most half of all possible tables.
+        """
         drawn = _Draw(self)
         for _ in range(tables):
             drawn.add(self._next(drawn.copies))
@@ -43,9 +47,9 @@ class Sampler:
         return sorted(tuple(sorted(table)) for table in drawn.tables)
 
     def _next(self, taken: Container[frozenset[int]]) -> frozenset[int]:
-        """Return the bots that have sat least; among them a new table, if possible, and bots that have met least."""
-        order = self.rng.sample(range(self.bots), self.bots)  # lots decide where nothing else does
-        # One number a bot, for speed: what weighs more stands in the higher bits.
+        """Return a table of the bots that have sat least; among those, a new table of bots that have met least."""
+        order = self.rng.sample(range(self.bots), self.bots)  # a random order breaks ties
+        # One integer per bot instead of a tuple, for speed: the more important criterion is in the higher bits.
         cost = [times * SAT for times in self.sat]
         table: frozenset[int] = frozenset()
         while True:
@@ -61,7 +65,7 @@ class Sampler:
 
 
 class _Draw:
-    """The tables of one draw, and exchanges between them that keep everyone's number of tables within one."""
+    """The tables of one draw, with exchanges that keep the numbers of tables per bot within one of each other."""
 
     def __init__(self, sampler: Sampler) -> None:
         self.rng, self.sat, self.met, self.seats = sampler.rng, sampler.sat, sampler.met, sampler.seats
@@ -69,12 +73,12 @@ class _Draw:
         self.copies: dict[frozenset[int], int] = {}
 
     def add(self, table: frozenset[int]) -> None:
-        """Add one more table."""
+        """Add a table."""
         self.tables.append(table)
         self._count(table, 1)
 
     def part(self) -> None:
-        """Break up tables that were drawn twice by exchanges with others, whatever that does to meetings."""
+        """Replace tables that were drawn twice by exchanges with other tables, at any cost in meetings."""
         for number, table in enumerate(self.tables):
             ways = [
                 (goes, other, comes)
@@ -88,7 +92,7 @@ class _Draw:
                     break
 
     def repair(self, effort: int) -> None:
-        """Exchange bots until the meetings are as even as possible, or the effort is spent."""
+        """Exchange bots until the meetings are balanced, or `effort` exchanges were tried."""
         if not self.tables or not effort:
             return
         excess, heat, cooling = self._excess(), HOT, (COLD / HOT) ** (1 / effort)
@@ -102,31 +106,31 @@ class _Draw:
                 excess += self._substitute(heat)
 
     def _excess(self) -> int:
-        """Return the sum of squared meetings above its minimum: 0 is a spread of at most one."""
+        """Return the sum of squared meetings minus its minimum: 0 if the meetings differ by at most one."""
         meetings = [count for bot, row in enumerate(self.met) for count in row[:bot]]
         each, more = divmod(sum(meetings), len(meetings))
         least = (len(meetings) - more) * each**2 + more * (each + 1) ** 2
         return sum(count**2 for count in meetings) - least
 
     def _any(self) -> tuple[int, int]:
-        """Return a random table's number and one of its bots."""
+        """Return the number of a random table and one of its bots."""
         number = int(self.rng.random() * len(self.tables))
         return number, [*self.tables[number]][int(self.rng.random() * self.seats)]
 
     def _exchange(self, here: tuple[int, int], there: tuple[int, int], heat: float) -> int:
-        """Let two bots change tables, if that is better or passes by chance; return how the excess changed."""
+        """Swap two bots between tables if that is better or accepted by chance; return the change of the excess."""
         (i, goes), (j, comes) = here, there
         one, two = self.tables[i], self.tables[j]
         if goes in two or comes in one:
             return 0
         its, others = self.met[goes], self.met[comes]
-        # Those who sit at both tables meet the two bots just as often as before.
+        # Bots at both tables meet the two swapped bots as often as before.
         cost = sum([others[bot] - its[bot] + 1 for bot in one if bot not in two and bot != goes])
         cost += sum([its[bot] - others[bot] + 1 for bot in two if bot not in one and bot != comes])
         return self._try({i: one - {goes} | {comes}, j: two - {comes} | {goes}}, 2 * cost, heat)
 
     def _substitute(self, heat: float) -> int:
-        """Let a bot that sits once more than another give it a seat; return how the excess changed."""
+        """Give a seat of a bot that sits once more than another to that one; return the change of the excess."""
         number, goes = self._any()
         table, comes = self.tables[number], int(self.rng.random() * len(self.sat))
         if comes in table or self.sat[goes] != self.sat[comes] + 1:
@@ -160,27 +164,27 @@ class _Draw:
             del self.copies[table]
 
 
-# Round-robin: every table of K out of N bots plays every deal; a balanced sample of tables when there are too many.
+# The schedule: all tables of K out of N bots play every deal, or a balanced sample if there are too many.
 
 
 MAX_TABLES = 1000
-"""Tables of one deal that are played without being asked for; where there are more, a sample is taken."""
+"""Maximum of tables per deal unless the user requests more; if there are more, a sample is drawn."""
 MAX_BOTS = 2000
-"""Bots in a sample: who met whom is held in memory."""
+"""Maximum of bots in a sample: the meetings of all pairs are held in memory."""
 MAX_TABLES_ASKED = 100_000
-"""The tables of a deal or a round are held in memory."""
+"""Maximum for the option: the tables of a deal or a round are held in memory."""
 TABLES = Option(
     "tables", 0, "tables of each deal, a balanced sample; 0 is all of them, if there are not too many",
     kind="int", minimum=0, maximum=MAX_TABLES_ASKED,
 )  # fmt: skip
 EFFORT = 100_000
-"""Exchanges tried to even out all deals but the last, together: resuming a long run draws its samples again."""
+"""Maximum of exchanges for all deals but the last together: resuming a long run draws all its samples again."""
 LAST_EFFORT = 300_000
-"""Exchanges tried for the last deal, where the balance of the whole run is settled: a second or two at most."""
+"""Maximum of exchanges for the last deal, which decides the balance of the whole run: a second or two."""
 
 
 def rounds(game: GamePlan, plan: Plan, luck: Chance) -> Rounds:
-    """Play a deal at a time, without using results; of a plan that was extended, the deals since."""
+    """Play one deal at a time, without using results; for an extended plan, only the deals added last."""
     first = plan.before[-1].deals if plan.before else 0
     rng = luck.rng("tables", game.name, *([len(plan.before)] if plan.before else []))
     choice = tables_by_deal(game.entrants, game.players, plan.whole("tables"), plan.deals - first, rng)
@@ -192,7 +196,7 @@ def rounds(game: GamePlan, plan: Plan, luck: Chance) -> Rounds:
 def sets_of_deal(
     game: GamePlan, luck: Chance, deal: int, tables: Sequence[Sequence[str]], before: int = 0
 ) -> list[DuplicateSet]:
-    """Return a set for each of these tables; the deal has `before` other tables before them."""
+    """Return a set for each of these tables; `before` is the number of tables the deal already has."""
     return [
         DuplicateSet(deal, number, (deal, number), game.seating(table, luck, deal, number))
         for number, table in enumerate(tables, before + 1)
@@ -200,8 +204,8 @@ def sets_of_deal(
 
 
 def late(game: GamePlan, plan: Plan, luck: Chance) -> Rounds:
-    """Play the tables of late bots, in each of the earlier deals."""
-    from harness.formats.common import GrowingTables  # which imports this module
+    """Play the tables of late bots in each of the earlier deals."""
+    from harness.formats.common import GrowingTables  # here because it imports this module
 
     tables = GrowingTables(game, plan, game.players, _field)
     if tables.newcomers:
@@ -211,7 +215,7 @@ def late(game: GamePlan, plan: Plan, luck: Chance) -> Rounds:
 
 
 def count(game: GamePlan, plan: Plan) -> int:
-    """Return the matches: every table plays each deal in all rotations."""
+    """Return the number of matches: every table plays each deal in all rotations."""
     if plan.before:
         from harness.formats.common import GrowingTables
 
@@ -222,7 +226,7 @@ def count(game: GamePlan, plan: Plan) -> int:
 
 
 def extend(plan: Plan, asked: Plan) -> Plan:
-    """Return the plan for more deals and late bots."""
+    """Return the plan that extends a round-robin by deals or bots."""
     from harness.formats.common import grown
 
     return grown(plan, asked, _field, 0)
@@ -233,12 +237,15 @@ def _field(game: GamePlan, _plan: Plan) -> Sequence[str]:
 
 
 def check(game: GamePlan, _plan: Plan) -> None:
-    """Refuse a field that is too large to balance."""
+    """Raise UsageError if there are too many bots to balance."""
     check_bots(len(game.entrants), game.players)
 
 
 def tables_per_deal(bots: int, seats: int, asked: int, deals: int) -> int:
-    """Return the tables of each deal; `asked` 0 means all, or a sample in which all pairs meet about once."""
+    """Return the number of tables per deal; `asked` is the requested number, or 0.
+
+    0 means all tables or, if these are too many, a sample in which each pair meets about once.
+    """
     all_tables = comb(bots, seats)
     if asked or all_tables <= MAX_TABLES:
         return min(asked or all_tables, all_tables)
@@ -248,22 +255,22 @@ def tables_per_deal(bots: int, seats: int, asked: int, deals: int) -> int:
         return MAX_TABLES
 
     def evenness(tables: int) -> tuple[float, int]:
-        # Meetings come out within one most easily when their mean at the end of the run is a number and a half.
+        # Balance is easiest to reach if the mean number of meetings at the end of the run is halfway between integers.
         return max(0.03, abs(deals * tables * at_a_table % pairs / pairs - 0.5)), tables
 
     return min(range(once, min(MAX_TABLES, once * 3 // 2) + 1), key=evenness)
 
 
 def check_bots(bots: int, seats: int) -> None:
-    """Refuse a field whose meetings would not fit into memory."""
+    """Raise UsageError if there are too many bots to hold the meetings of all pairs in memory."""
     if bots > MAX_BOTS and comb(bots, seats) > MAX_TABLES:
         raise UsageError(f"{bots:,} bots are too many to balance who meets whom; {MAX_BOTS:,} are the most.")
 
 
 def tables_by_deal(bots: Sequence[str], seats: int, asked: int, deals: int, rng: Random) -> Iterator[list[list[str]]]:
-    """Yield the tables of each deal; samples are balanced over all deals so far."""
+    """Yield the tables of each deal; samples are balanced over all deals, not each on its own."""
     wanted, all_tables = tables_per_deal(len(bots), seats, asked, deals), comb(len(bots), seats)
-    # Where more than half of all tables are wanted, those left out are the balanced sample.
+    # If more than half of all tables are wanted, the balanced sample is drawn for those left out: there are fewer.
     leave_out = 2 * wanted > all_tables
     drawn = all_tables - wanted if leave_out else wanted
     sampler = Sampler(len(bots), seats, rng) if drawn else None

@@ -14,7 +14,7 @@ from harness.core.rng import Chance
 from harness.core.table import Column, Table, columns
 from harness.formats.common import RoundRecords, Tally, amount, batch_sizes, longer_swiss, play_round, still_to_play
 
-# What a swiss shows: the standing with all that decided it, and who met whom in which round.
+# Tables of a swiss: the standing with its tie-breaks, and the opponents of each bot in each round.
 
 
 MAX_DECIMALS = 4
@@ -32,8 +32,11 @@ def outcome(
     totals: Mapping[str, Tally],
     still_open: str = "",
 ) -> Outcome:
-    """The outcome after the rounds `played`: `standings` has the order after each of them, `decided_by` what made the
-    last one: share of points, opponents' share, lot."""
+    """Return the outcome after the rounds `played`.
+
+    `standings` has the order after each round, `decided_by` the values behind the last one: share of points, mean share
+    of the opponents, lot.
+    """
     if not played:
         return Outcome(open=still_open)
     final = standings[-1]
@@ -99,7 +102,7 @@ def _rounds(played: Sequence[object]) -> str:
 
 
 def _percents(values: Sequence[float]) -> list[str]:
-    """Shares with as many decimals as it takes to see which of two neighbours is larger, within reason."""
+    """Return shares in percent, with enough decimals to distinguish neighbours, but at most MAX_DECIMALS."""
     for decimals in range(1, MAX_DECIMALS):
         texts = [f"{value:.{decimals}%}" for value in values]
         if all(one != two or a == b for (one, two), (a, b) in zip(pairwise(texts), pairwise(values), strict=True)):
@@ -107,25 +110,28 @@ def _percents(values: Sequence[float]) -> list[str]:
     return [f"{value:.{MAX_DECIMALS}%}" for value in values]
 
 
-# Seating of a round: neighbours in the standing sit together, but no two bots meet twice if that can be avoided.
+# Seating of a round: neighbours in the standing sit together, and repeated meetings are avoided if possible.
 
 
 Met = Mapping[frozenset[str], int]
-"""How often two bots have met."""
+"""Number of meetings of each pair of bots."""
 
 MAX_SEARCH_STEPS = 20_000
-"""Places tried in the exact search of one block: enough for a proof up to a dozen bots, a bound beyond."""
+"""Maximum of steps of the exact search in one block: it finishes for up to a dozen bots, and may give up for more."""
 MAX_BLOCK_BOTS = 96
-"""Bots searched together; a larger field is cut into blocks down the standing, each with plenty of freedom."""
+"""Maximum of bots searched together; a larger field is cut into blocks along the standing."""
 
 
 def repeats(tables: Sequence[Sequence[str]], met: Met) -> int:
-    """Return how many earlier meetings these tables repeat."""
+    """Return the number of earlier meetings that these tables repeat."""
     return sum(met.get(frozenset(pair), 0) for table in tables for pair in combinations(table, 2))
 
 
 def seat_by_standing(standing: Sequence[str], seats: int, met: Met, steps: int = MAX_SEARCH_STEPS) -> list[list[str]]:
-    """Return tables of `seats` from the best down, with as few repeats as possible."""
+    """Return tables of `seats` bots along the standing, best first, with few repeated meetings.
+
+    The number of repeats is minimal unless the search needs more than `steps` steps or several blocks.
+    """
     tables = len(standing) // seats
     blocks = -(-len(standing) // MAX_BLOCK_BOTS)
     cuts = [seats * (tables * block // blocks) for block in range(blocks + 1)]
@@ -145,7 +151,7 @@ def _block(standing: Sequence[str], seats: int, met: Met, steps: int) -> list[li
 
 @dataclass
 class _Search:
-    """Depth-first search: the best bot without a seat sits down, then the nearest in the standing that still fit."""
+    """Depth-first search: seat the best waiting bot, then the nearest bots in the standing that fit."""
 
     standing: Sequence[str]
     seats: int
@@ -154,12 +160,12 @@ class _Search:
     tables: list[list[str]] = field(default_factory=list)
 
     def first_with(self, allowed: int) -> list[list[str]] | None:
-        """Return the seating nearest to the standing that has at most `allowed` repeats; None if there is none."""
+        """Return the first seating found with at most `allowed` repeats; None if there is none or no step is left."""
         self.tables = []
         return self.tables if self._fill(list(self.standing), allowed) else None
 
     def _fill(self, waiting: list[str], allowed: int) -> bool:
-        """Seat all waiting bots, best first; return whether that worked."""
+        """Seat all waiting bots, best first; return whether it succeeded."""
         if not waiting:
             return True
         self.tables.append([waiting[0]])
@@ -169,7 +175,7 @@ class _Search:
         return False
 
     def _complete(self, waiting: list[str], start: int, allowed: int) -> bool:
-        """Fill the open table from `start` on down the standing, then the tables after it."""
+        """Fill the last table with waiting bots from `start` on, then later tables; return whether it succeeded."""
         table = self.tables[-1]
         if len(table) == self.seats:
             return self._fill(waiting, allowed)
@@ -187,7 +193,7 @@ class _Search:
 
 
 def _improved(standing: Sequence[str], seats: int, met: Met) -> list[list[str]]:
-    """Return the standing cut into tables, with exchanges, nearest first, as long as they save repeats."""
+    """Return the standing cut into tables and improved by exchanges, nearest first, that reduce repeats."""
     order = list(standing)
     for one, two in _until_quiet(order):
         tables = [order[start : start + seats] for start in (one - one % seats, two - two % seats)]
@@ -200,7 +206,7 @@ def _improved(standing: Sequence[str], seats: int, met: Met) -> list[list[str]]:
 
 
 def _until_quiet(order: list[str]) -> Iterator[tuple[int, int]]:
-    """Yield all pairs of places, nearest first, until a whole pass changed nothing."""
+    """Yield all pairs of places, nearest first, again and again until a pass leaves `order` unchanged."""
     while True:
         before = list(order)
         for distance in range(1, len(order)):
@@ -209,16 +215,16 @@ def _until_quiet(order: list[str]) -> Iterator[tuple[int, int]]:
             return
 
 
-# Swiss: in every round bots of equal score play each other, and no two meet twice if that can be avoided.
+# The schedule: in every round bots with similar results meet.
 
 
 MAX_BYE_CHOICES = 40
-"""Choices of bots that sit out that are tried for a round without repeats; fewer above LARGE_FIELD_BOTS."""
+"""Maximum of choices of byes tried to avoid repeats in a round; fewer above LARGE_FIELD_BOTS."""
 LARGE_FIELD_BOTS = 25
 
 
 def rounds(game: GamePlan, plan: Plan, luck: Chance) -> Rounds:
-    """Play a round of tables at a time; the outcome is the final standing."""
+    """Play one round of tables at a time; the outcome is the final standing."""
     event = _Event(game, luck)
     for number in range(1, rounds_of(game, plan) + 1):
         played = yield from play_round(number, event.seat(), game, plan, luck)
@@ -227,7 +233,7 @@ def rounds(game: GamePlan, plan: Plan, luck: Chance) -> Rounds:
 
 
 class SwissTracker:
-    """The tracker of a swiss: uses its records alone, and counts rounds that are complete."""
+    """Computes the standing of a swiss from the records of its complete rounds."""
 
     def __init__(self, game: GamePlan, plan: Plan) -> None:
         self._game, self._plan = game, plan
@@ -238,7 +244,7 @@ class SwissTracker:
         self._records.add(record)
 
     def outcome(self) -> Outcome:
-        """Return the standing after the last complete round, and what is left."""
+        """Return the standing after the last complete round, and what is still to be played."""
         event, rounds = _Event(self._game, Chance(self._plan.seed)), rounds_of(self._game, self._plan)
         matches = count(self._game, self._plan) // rounds
         for number in range(1, rounds + 1):
@@ -261,17 +267,15 @@ class _Event:
         self.byes = dict.fromkeys(game.entrants, 0)
         self.played: list[dict[str, Tally]] = []
         self.standings: list[list[str]] = []
-        """After each round."""
+        """The order after each round."""
 
     def outcome(self, still_open: str = "") -> Outcome:
-        """Return the standing so far, and what decided it."""
+        """Return the standing so far with its tie-breaks."""
         return outcome(self.standings, self.played, self._decided_by(), self.tallies, still_open)
 
     def standing(self) -> list[str]:
-        """Best first: share of points won, then the same of the opponents met, then the lot.
-
-        Shares, not sums, so that a round sat out neither helps nor hurts.
-        """
+        """Return the bots, best first: by share of points won, then by that of the opponents met, then by lot."""
+        # Shares instead of sums, so that a bye is neither an advantage nor a disadvantage.
         keys = self._decided_by()
         return sorted(self.game.entrants, key=lambda name: (-keys[name][0], -keys[name][1], keys[name][2]))
 
@@ -280,19 +284,19 @@ class _Event:
 
         def of_opponents(name: str) -> float:
             met = self.tallies[name].opponents
-            return fsum(rates[other] for other in met) / max(1, len(met))  # the same in whatever order
+            return fsum(rates[other] for other in met) / max(1, len(met))  # exact sum: the order does not matter
 
         return {name: (rates[name], of_opponents(name), self.lots[name]) for name in self.game.entrants}
 
     def seat(self) -> list[list[str]]:
-        """Return the tables of the next round; bots left over sit out."""
+        """Return the tables of the next round; the remaining bots have a bye."""
         standing, seats = self.standing(), self.game.players
         best: tuple[int, list[list[str]]] | None = None
-        # No bot sits out twice before all have; among those due, the lowest first, unless others save repeats.
+        # No bot has a second bye before all have had one; of those due, the lowest first, unless others save repeats.
         due = sorted(standing, key=lambda name: (self.byes[name], -standing.index(name)))
         for out in self._ways_out(due, len(standing) % seats):
             playing = [name for name in standing if name not in out]
-            # The first way has the lowest bots sit out: the others are tried less hard.
+            # The first choice, byes for the lowest bots, is the preferred one: the others get a shorter search.
             steps = MAX_SEARCH_STEPS if best is None else MAX_SEARCH_STEPS // 10
             tables = seat_by_standing(playing, seats, self.met, steps)
             cost = repeats(tables, self.met)
@@ -304,13 +308,13 @@ class _Event:
         return best[1]
 
     def _ways_out(self, due: list[str], many: int) -> list[tuple[str, ...]]:
-        """Who may sit out, `many` at a time, best choice first, all of them fair."""
+        """Return fair choices of `many` bots that have a bye, best choice first."""
         if not many:
             return [()]
         most = self.byes[due[many - 1]]
         sure = tuple(name for name in due if self.byes[name] < most)
         open_to_choice = [name for name in due if self.byes[name] == most]
-        # A large field seldom needs another way, and takes long to seat.
+        # A large field seldom needs another choice, and seating it takes long.
         tried = MAX_BYE_CHOICES
         if len(due) > LARGE_FIELD_BOTS:
             tried = max(1, MAX_BYE_CHOICES * LARGE_FIELD_BOTS // (4 * len(due)))
@@ -335,17 +339,17 @@ class _Event:
 
 
 def rounds_of(game: GamePlan, plan: Plan) -> int:
-    """Return the rounds that were requested, or as many as halve the field down to one bot."""
+    """Return the requested number of rounds, or enough to halve the field down to one bot."""
     return plan.whole("rounds") or max(1, (len(game.entrants) - 1).bit_length())
 
 
 def count(game: GamePlan, plan: Plan) -> int:
-    """Return the matches: every round plays all its deals in all rotations."""
+    """Return the number of matches: every table of a round plays all its deals in all rotations."""
     return rounds_of(game, plan) * (len(game.entrants) // game.players) * game.players * plan.deals
 
 
 def sizes(game: GamePlan, plan: Plan) -> Iterator[int]:
-    """Yield the matches of each batch: every round has the same number of tables."""
+    """Yield the number of matches of each batch; every round has the same number of tables."""
     for _ in range(rounds_of(game, plan)):
         yield from batch_sizes(len(game.entrants) // game.players, game, plan)
 

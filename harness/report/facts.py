@@ -20,11 +20,13 @@ from harness.runs.reader import ordered_results
 from harness.runs.standings import RatedRun, rating_set_of
 from harness.runs.store import RunFolder
 
-# What the pages keep of a run of any length: curves, spreads and recent results of bounded size.
+# Summaries of bounded size, for runs of any length: curves and histograms.
 
 
 MOST_POINTS = 128
+"""Maximum of points of a curve."""
 MOST_STEPS = 512
+"""Maximum of steps of a histogram."""
 
 
 class Curve:
@@ -37,16 +39,17 @@ class Curve:
         self.points: list[tuple[int, dict[str, float]]] = []
 
     def add(self, ratings: Ratings) -> None:
-        """Notes ratings that have just taken in a match."""
+        """Add a point for ratings that were just updated by a match, if one is due."""
         if ratings.matches % self.every:
             return
         self.points.append(_point(ratings))
         if len(self.points) == MOST_POINTS:
+            # The points at multiples of the new interval are those with an odd index.
             self.points = self.points[1::2]
             self.every *= 2
 
     def to(self, ratings: Ratings) -> list[tuple[int, dict[str, float]]]:
-        """All points, the last of them the ratings as they are now."""
+        """Return all points; the last one is the current ratings."""
         last = _point(ratings)
         return self.points if self.points and self.points[-1][0] == last[0] else [*self.points, last]
 
@@ -56,7 +59,7 @@ def _point(ratings: Ratings) -> tuple[int, dict[str, float]]:
 
 
 class Histogram:
-    """How often whole numbers came, in steps of equal width; the width doubles whenever there are too many steps."""
+    """Counts of integers in steps of equal width; the width doubles whenever there are too many steps."""
 
     __slots__ = ("counts", "width")
 
@@ -65,7 +68,7 @@ class Histogram:
         self.counts: dict[int, int] = {}
 
     def add(self, value: int) -> None:
-        """Counts one value."""
+        """Count a value."""
         step = value // self.width
         self.counts[step] = self.counts.get(step, 0) + 1
         while len(self.counts) > MOST_STEPS:
@@ -79,28 +82,28 @@ class Histogram:
         self.counts = counts
 
     def quantiles(self, shares: Sequence[float]) -> list[float]:
-        """The values below which these shares of all values lie (the middle of their steps)."""
+        """Return the quantiles of the values, each as the middle of its step."""
         steps = sorted(self.counts)
         sums = list(accumulate(self.counts[step] for step in steps))
         middle = (self.width - 1) / 2
         return [steps[bisect_left(sums, max(1, share * sums[-1]))] * self.width + middle for share in shares]
 
 
-# Which matches are worth looking at: the close ones, the upsets and those in which a bot failed.
+# Matches worth watching: close ones, upsets, and those in which a bot failed.
 
 
 EACH = 2
-"""Matches of each game and reason."""
+"""Maximum of matches for each game and reason."""
 SETTLED = 10
 """Matches after which a bot's rating is good enough to call its defeat an upset."""
 
 Candidate = tuple[float, int, str]
-"""How remarkable a match is (less is more), its place in the schedule, its id."""
+"""Sort key of a match (the smallest is the most remarkable), its place in the schedule, its id."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pick:
-    """A match to be shown, and why."""
+    """A match to be shown, and the reason: close, upset or fault."""
 
     match: str
     reason: str
@@ -108,18 +111,18 @@ class Pick:
 
 @dataclass(slots=True)
 class Picks:
-    """Takes in every match and remembers a few."""
+    """Selects a few matches worth watching from all matches of a run."""
 
     _best: dict[tuple[str, str], list[Candidate]] = field(default_factory=dict)
     _failed: set[tuple[str, str, str]] = field(default_factory=set)
 
     def add(self, record: GameRecord, before: Ratings | None) -> None:
-        """Takes in one match; `before` is the ratings of its game without it."""
+        """Add a match; `before` has the ratings of its game without it."""
         if record.faults:
             for fault in record.faults:
                 how = record.game, record.seats[fault.seat], fault.kind
                 if fault.kind != "disqualified" and how not in self._failed and len(self._failed) < 1000:
-                    self._failed.add(how)  # one match of each bot and kind: a hundred equal crashes teach nothing
+                    self._failed.add(how)  # one match per bot and kind of fault: the others would look the same
                     self._keep(record, "fault", 0.0)
             return
         if len(record.scores) > 1:
@@ -138,7 +141,7 @@ class Picks:
         del best[EACH:]
 
     def chosen(self) -> Iterator[Pick]:
-        """The matches, each once: the first of every game and reason, then the second ones."""
+        """Yield the selected matches, each once: the best of every game and reason, then the second best."""
         seen = set()
         for place in range(EACH):
             for (_, reason), best in sorted(self._best.items()):
@@ -148,7 +151,7 @@ class Picks:
 
 
 def _upset(record: GameRecord, before: Ratings | None) -> float:
-    """By how much the best bot at the table was rated above the winner; 0 where that cannot be said."""
+    """Return how far the best rated bot is above the winner; 0 without a single winner or with too few matches."""
     if before is None or record.ranks.count(1) != 1:
         return 0.0
     lines = [before.lines.get(name) for name in record.seats]
@@ -158,47 +161,48 @@ def _upset(record: GameRecord, before: Ratings | None) -> float:
     return max(skills) - skills[record.ranks.index(1)]
 
 
-# Everything that the pages say about a run, gathered in one pass over its records.
+# All figures of the pages of a run, gathered in one pass over its records.
 
 
 FORM = 20
-"""How many of a bot's latest matches are its form."""
+"""Number of a bot's latest matches that make up its form."""
 
 OfBot = tuple[str, str]
-"""A leaderboard's title and a bot."""
+"""The title of a leaderboard and the name of a bot."""
 
 
 @dataclass(slots=True)
 class Pace:
-    """How long a bot thinks in one game, or in all."""
+    """Thinking time of a bot in one game."""
 
     typical: Histogram = field(default_factory=Histogram)
-    """Microseconds a decision, match by match."""
+    """Mean microseconds per decision, one value per match."""
     slowest: float = 0.0
-    """Seconds of its slowest decision of all."""
+    """Seconds of its slowest decision."""
 
 
 @dataclass(slots=True)
 class Facts:
-    """What was gathered."""
+    """Ratings, curves, times, faults and selected matches of a run."""
 
     rating_set: RatingSet = field(default_factory=RatingSet)
     curves: dict[str, Curve] = field(default_factory=dict)
     scores: dict[OfBot, Histogram] = field(default_factory=dict)
     pace: dict[OfBot, Pace] = field(default_factory=dict)
     form: dict[OfBot, deque[tuple[int, int]]] = field(default_factory=dict)
-    """Rank and number of players of each bot's latest matches, by game."""
+    """Rank and number of players in each of a bot's latest matches."""
     faults: FaultGroups = field(default_factory=FaultGroups)
     picks: Picks = field(default_factory=Picks)
     matches: int = 0
     failed: int = 0
-    """Matches in which a bot failed, or was disqualified before."""
+    """Matches in which a bot failed or was already disqualified."""
     left_out: int = 0
-    """Matches of bots that are left out."""
+    """Matches left out because of their bots."""
 
     def add(self, record: GameRecord) -> None:
-        """Takes in one match, in the order of the schedule, and rates it."""
+        """Add a match and rate it; call it in the order of the schedule."""
         game = record.game
+        # Before the match is rated: an upset is judged by the ratings without it.
         self.picks.add(record, self.rating_set.of(game))
         self.rating_set.add(record)
         self.matches += 1
@@ -220,16 +224,16 @@ class Facts:
             self.faults.add(record)
 
     def state(self) -> dict[str, object]:
-        """All that was gathered but the ratings; objects of the classes in `STATE`."""
+        """Return everything but the ratings, as objects of the classes in `STATE`."""
         return {name: getattr(self, name) for name in self.__slots__ if name != "rating_set"}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Goes on from what `state` gave."""
+        """Continue from a value that `state` returned."""
         for name, value in state.items():
             setattr(self, name, value)
 
     def rated(self) -> dict[str, Ratings]:
-        """The ratings of each game."""
+        """Return the ratings of each game."""
         return self.rating_set.rated()
 
     def _time(self, title: str, record: GameRecord) -> None:
@@ -252,11 +256,14 @@ STATE: StateClasses = {
     FaultGroup: tuple(each.name for each in fields(FaultGroup)),
     FaultExample: tuple(each.name for each in fields(FaultExample)),
 }
-"""The classes that facts are made of, beside those of the ratings."""
+"""The classes that may occur in the state of facts, with their attributes. The ratings are cached separately."""
 
 
 def gather(records: Iterable[GameRecord], plan: Plan | None = None) -> Facts:
-    """Reads all records once, in the order of the schedule and in bounded memory; the plan is that of their run."""
+    """Return the facts of records, which must be in the order of the schedule; `plan` is the plan of their run.
+
+    Memory does not grow with the number of records.
+    """
     facts = Facts(rating_set_of(plan) if plan else RatingSet())
     for record in records:
         facts.add(record)
@@ -264,7 +271,7 @@ def gather(records: Iterable[GameRecord], plan: Plan | None = None) -> Facts:
 
 
 class GatheredRun:
-    """The facts of a whole run, to be remembered."""
+    """The facts of a whole run, in the form that the cache of a run folder stores."""
 
     name, classes = "facts", STATE
 
@@ -273,11 +280,11 @@ class GatheredRun:
 
 
 def facts_of(run: RunFolder, without: Sequence[str] = ()) -> Facts:
-    """The facts of a run, `without` the matches of these bots."""
+    """Return the facts of a run, `without` the matches of these bots."""
     if without:
         return _some_facts(run, without)
     facts = Facts(rating_set_of(run.info.plan))
-    if not facts.rating_set.cacheable:
+    if not facts.rating_set.cacheable:  # running tests cannot be restored from a cache
         return gather(ordered_results(run), run.info.plan)
     replay_into(run, RatedRun(facts.rating_set, rate=False), GatheredRun(facts))
     return facts

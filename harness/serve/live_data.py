@@ -1,4 +1,4 @@
-"""What is sent to the live page, as JSON fields and HTML."""
+"""The messages sent to the live page, as JSON fields and HTML."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ from harness.runs.monitor import RunMonitor, Workload
 from harness.runs.scheduler import Schedule
 from harness.runs.store import LOCK, RunFolder
 
-# Every field that is sent is chosen here, so that nothing is sent by accident: no seed, no source line of a bot, no
-# path, no command.
+# Fields are listed one by one, so that nothing private is sent by accident: no seeds, no source lines of bots, no
+# paths, no commands.
 
 
 TEMPLATES = "harness.serve.cli"
 HIDDEN_DEAL = "some matches of its deal are still to be played: until then nobody sees its cards"
-"""Why a match cannot be watched yet."""
+"""Reason sent when a match cannot be watched yet."""
 _FOLDERS = re.compile(r"[^\s'\"(]*[/\\]")
 
 Games = Mapping[str, Game[Any]]
 
 
 def json_line(value: object) -> bytes:
-    """Return JSON in one line."""
+    """Return a value as one line of JSON; raise ValueError for NaN and infinity, which browsers cannot parse."""
     return json.dumps(value, separators=(",", ":"), allow_nan=False).encode()
 
 
@@ -48,7 +48,10 @@ def without_folders(text: str) -> str:
 
 
 def match_fields(number: int, record: GameRecord, games: Games, secret: bool) -> Fields:
-    """Return one match: who played, how it ended, and whether it can be watched. `number` is its line number."""
+    """Return a match: its bots and scores, how it ended, and whether it can be watched.
+
+    `number` is the line of its record; a `secret` match cannot be watched, because its deal is still in use.
+    """
     game = games.get(record.game)
     told = game.score_text if game else str
     return {
@@ -78,7 +81,7 @@ def match_fields(number: int, record: GameRecord, games: Games, secret: bool) ->
 
 
 def faults_fields(faults: FaultGroups) -> Fields:
-    """Return who failed how often and why, without messages: a traceback contains lines of a bot's source."""
+    """Return how often each bot failed and why, without messages: a traceback contains lines of a bot's source."""
     return {
         "faults": faults.total,
         "matches": faults.matches,
@@ -139,22 +142,22 @@ def standings_page(
     )
 
 
-# The progress of a run that another process plays, from its records as they come.
+# Progress of a run that another process plays, computed from its records.
 
 
 ESTIMATE_INTERVAL_S = 5.0
-"""An estimate of more than a minute is renewed after this time, a shorter one every second."""
+"""Seconds between updates of an estimate above a minute; shorter estimates are updated every second."""
 QUIET_AFTER_S = 30.0
-"""Without a result for this long, and for ten times the usual interval, there is no estimate."""
+"""Seconds without a result after which no estimate is shown, if they are also ten times the mean interval."""
 RECENT_S = 5.0
-"""A result within this time, or within five usual intervals, proves that the run is being played."""
+"""A result within this many seconds, or within five mean intervals, shows that the run is being played."""
 
 
 class LiveProgress(RunMonitor):
-    """Sends a run monitor to the live page. Another process plays, so whether it still does is inferred."""
+    """A run monitor for the live page. Another process plays the run, so its state is inferred."""
 
     def __init__(self, schedule: Schedule | None, now: float) -> None:
-        """Without a schedule the number of matches is unknown."""
+        """Start at the time `now`; without a schedule the number of matches is unknown."""
         super().__init__(Workload.of(schedule) if schedule else Workload(), now)
         self.seconds_read: float | None = None
         """Seconds that reading the existing records took; None while they are being read."""
@@ -165,17 +168,18 @@ class LiveProgress(RunMonitor):
     def add_record(self, record: GameRecord, now: float | None = None) -> None:
         """Add a match that has ended."""
         super().add_record(record, now)
+        # Until all existing records have been read, the time of reading says nothing about when a match ended.
         if self.seconds_read is not None and now is not None:
             self._last_result = now
 
     def catch_up(self, now: float) -> None:
-        """Called when all existing records have been read; only results from now on say something about the rate."""
+        """Start measuring the rate; call it when all existing records have been read. Later calls do nothing."""
         if self.seconds_read is None:
             self.seconds_read = now - self.began
             self.start(now)
 
     def fields(self, run: RunFolder, now: float) -> Fields:
-        """Return the progress as JSON fields, with texts for people."""
+        """Return the progress as JSON fields; times and rates are texts."""
         state = self._state(run, now)
         playing = state == "playing"
         if playing and self.done > self.earlier and now >= self._due:
@@ -211,15 +215,16 @@ class LiveProgress(RunMonitor):
 
 
 def is_played(folder: Path) -> bool:
-    """Return whether a process on this machine seems to write to a run. A killed process leaves its lock behind; one on
-    another machine is detected by new records."""
+    """Return whether a process on this machine seems to be playing a run. Runs played on another machine are recognized
+    by new records instead."""
     try:
         owner = (folder / LOCK).read_text(encoding="ascii")
     except (OSError, UnicodeDecodeError):
         return False
+    # A killed process leaves its lock behind: signal 0 checks that the process exists, without sending anything.
     try:
         os.kill(int(owner), 0)
-    except (ValueError, PermissionError):  # unreadable, or the process of another user
+    except (ValueError, PermissionError):  # no process id, or the process of another user
         return True
     except OSError:
         return False

@@ -1,4 +1,4 @@
-"""A run that is followed while it is played: new records, standings, hidden deals."""
+"""Follow a run while another process plays it: new records, standings, hidden deals."""
 
 from __future__ import annotations
 
@@ -40,33 +40,33 @@ from harness.serve.live_data import (
     without_folders,
 )
 
-# The standings of a run that goes on, kept up with match by match.
+# Standings of an unfinished run, updated match by match.
 
 
 MOST_WAITING, LEFT_WAITING = 1000, 250
-"""Matches that may wait for earlier ones, and how many are left waiting when there are more: the earlier ones may never
-come, for a league leaves places empty."""
+"""Maximum of matches that wait for earlier ones, and how many still wait after the maximum is exceeded. The earlier
+ones may never arrive: a league leaves places of its schedule empty."""
 
 
 class LiveRatings:
-    """Ratings of all matches so far, and what the format says of them: the same as if all records were read again.
+    """Ratings and format results of all matches so far, equal to those computed from all records at once.
 
-    Matches end out of order and are rated in the order of the schedule. Those that have no gap before them are rated
-    once; the few that come later are rated on a copy, whenever somebody wants to know.
+    Matches end out of order but are rated in the order of the schedule. Matches without a gap before them are rated
+    once; the few after a gap are rated on a copy each time the standings are requested.
     """
 
     def __init__(self, plan: Plan, schedule: Schedule | None, reached: Callable[[GameRecord], None]) -> None:
-        """Without a schedule the format is not installed here, and says nothing. `reached` is told of each match in the
-        order of the schedule, as long as there is no gap before it."""
+        """`schedule` is None if the format is not installed here; then there are no format results. `reached` is called
+        with each match in the order of the schedule, as long as there is no gap before it."""
         self._rated, self._reached = rating_set_of(plan), reached
         self._schedule, self._trackers = schedule, dict[str, ResultTracker]()
         self._buffer = ReorderBuffer[GameRecord]()
         self._passed = False
-        """Whether a gap was given up."""
+        """Whether matches after a gap were rated without waiting for the missing ones."""
         self.late = False
-        """Whether a match was rated after later ones: whoever wants it exactly reads all records again."""
+        """Whether a match was rated after later ones. Exact ratings then require reading all records again."""
         self.trouble = ""
-        """What is wrong with the format, which then says nothing."""
+        """Error message of the format, if it failed; its results are then missing."""
         track = schedule.format.track if schedule else None
         if schedule and track:
             try:
@@ -76,7 +76,7 @@ class LiveRatings:
                 self.trouble = str(error)
 
     def add(self, record: GameRecord) -> bool:
-        """Takes in a match; False if the place that it has in the schedule is another one's."""
+        """Add a match; return False if another match already has its place in the schedule."""
         if self._passed and record.index < self._buffer.due:
             self.late = True
             self._rate(record)
@@ -87,7 +87,7 @@ class LiveRatings:
         return ready is not None
 
     def give_up_gaps(self) -> None:
-        """Where too many wait for a match that may never come, rates them without it: everything has been read."""
+        """Rate most of the waiting matches if there are too many; call it only after all records have been read."""
         buffer = self._buffer
         if len(buffer.waiting) > MOST_WAITING:
             self._passed = True
@@ -100,6 +100,8 @@ class LiveRatings:
     def _rate(self, record: GameRecord) -> None:
         self._rated.add(record)
         self._track(record, self._trackers)
+        # After a skipped gap the promise of `reached`, that everything before was played, no longer holds: a deal could
+        # be shown too early.
         if not self._passed:
             self._reached(record)
 
@@ -113,12 +115,13 @@ class LiveRatings:
                 del trackers[record.game]
 
     def standings(self) -> tuple[list[Leaderboard], Mapping[str, Outcome]]:
-        """The leaderboard of each game, and what the format says of it."""
+        """Return the leaderboards, and the format's result for each game."""
         if not self._buffer.waiting:
             return self._rated.boards(), self._outcomes(self._trackers)
         rated, trackers = deepcopy(self._rated), dict[str, ResultTracker]()
         for name, tracker in self._trackers.items():
-            with suppress(Exception):  # a plugin's may be nothing that can be copied: then it says what it knows so far
+            # A plugin's tracker may not support copying: then its result leaves out the waiting matches.
+            with suppress(Exception):
                 trackers[name] = deepcopy(tracker)
         for record in self._buffer.in_order():
             rated.add(record)
@@ -137,26 +140,26 @@ class LiveRatings:
         return found
 
 
-# Which deals of a run are still secret: some match of theirs is not played yet, and whoever sits down to it must not
-# have seen the cards.
+# Deals that must stay secret: some of their matches have not been played, and their bots must not have seen the cards.
 
 
 OWN_DEALS = frozenset(("round-robin", "swiss", "knockout", "ladder"))
-"""Formats in which every duplicate set has a deal of its own: it is over when everybody has sat in every seat."""
+"""Formats in which every duplicate set has its own deal: the deal is over when each bot has sat in every seat."""
 GAUNTLET = "gauntlet"
-"""Here each candidate plays the deal in every seat."""
+"""Format in which each candidate plays the deal in every seat."""
 LEAGUE = "league"
-"""Here every match has a deal of its own."""
+"""Format in which every match has its own deal."""
 
 Deal = tuple[str, int]
 """A game and a seed."""
 
 
 class OpenDeals:
-    """Takes in results, in any order, and says of which deals all matches have been played.
+    """Tracks which deals still have matches to be played.
 
-    Of other formats nobody here knows how many matches a deal has. But matches of one deal follow each other in the
-    schedule of a game: so it is over when everything up to the beginning of a later one has been played.
+    For the formats named above it counts the matches of each deal. For other formats that number is unknown, but the
+    matches of one deal are consecutive in the schedule of a game: a deal is over when everything up to the first match
+    of a later deal has been played.
     """
 
     def __init__(self, plan: Plan) -> None:
@@ -167,10 +170,10 @@ class OpenDeals:
         self._candidates = {game.name: len(set(game.entrants) & set(plan.candidates)) for game in plan.games}
         self._open: dict[Deal, set[str]] = {}
         self._newest: dict[str, tuple[int, int]] = {}
-        """Game -> the deal that was reached in the order of the schedule, and the place of its first match."""
+        """Game -> seed of the latest deal reached in the order of the schedule, and the index of its first match."""
 
     def add(self, record: GameRecord) -> None:
-        """Takes in one match, in any order."""
+        """Add a match; the order of calls does not matter."""
         if not self._counts:
             return
         deal = record.game, record.seed
@@ -185,13 +188,13 @@ class OpenDeals:
         return len(record.seats) * (self._candidates.get(record.game, 1) if self._plan.format == GAUNTLET else 1)
 
     def reach(self, record: GameRecord) -> None:
-        """Takes in one match in the order of the schedule: everything before it has been played."""
+        """Add a match in the order of the schedule: everything before it has been played."""
         newest = self._newest.get(record.game)
         if newest is None or newest[0] != record.seed:
             self._newest[record.game] = record.seed, record.index
 
     def is_open(self, record: GameRecord) -> bool:
-        """Whether the deal of this match, which has been played, is still to be played by others."""
+        """Return whether other matches with the deal of this played match are still to be played."""
         if self.all_over:
             return False
         if self._counts:
@@ -200,15 +203,15 @@ class OpenDeals:
         return newest is None or record.index >= newest[1]
 
 
-# A file of records that another process appends to, read as it grows.
+# Reading a file of records while another process appends to it.
 
 
 MAX_READ_BYTES = 4_000_000
-"""Bytes that are read at once, about: whoever reads a long file tells others in between how far it is."""
+"""Approximate bytes per read. A long file is read in pieces, so that progress can be sent between them."""
 
 
 class RecordTail:
-    """Gives the whole lines that have come since the last look. A torn last line waits for the rest of it."""
+    """Reads the complete lines that were appended since the last read. An incomplete last line is left for later."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -216,38 +219,38 @@ class RecordTail:
 
     def _forget(self) -> None:
         self.starts = array("q", [0])
-        """Where each line begins, and where the next one will."""
+        """Offset of each line, and of the next one to be written."""
         self._file = 0
         self._last = b""
 
     def __len__(self) -> int:
-        """Lines that were read."""
+        """Return the number of lines read so far."""
         return len(self.starts) - 1
 
     @property
     def at_end(self) -> bool:
-        """Whether all whole lines were read that were there at the last look."""
+        """Whether the last read reached the end of the file."""
         return self._at_end
 
     _at_end = False
 
     def is_another(self) -> bool:
-        """Whether the file no longer begins with what was read, for somebody has put another one there or cut it short;
-        then it begins anew with the first line."""
+        """Return whether the file was replaced or truncated since the last read; if so, start again at line 1."""
         try:
             with self.path.open("rb") as file:
                 found = os.fstat(file.fileno())
                 same = not len(self) or (found.st_ino == self._file and found.st_size >= self.starts[-1])
                 if same and len(self):
+                    # Inode and size are not enough: the file may have been rewritten in place.
                     same = os.pread(file.fileno(), len(self._last), self.starts[-2]) == self._last
-        except OSError:  # it may come back as it was
+        except OSError:  # the file may be readable again later, unchanged
             return False
         if not same:
             self._forget()
         return not same
 
     def new_lines(self) -> Iterator[RecordLine]:
-        """Yield the lines that were added since the last call, about MAX_READ_BYTES at a time."""
+        """Yield the lines that were added since the last call, at most about MAX_READ_BYTES of them."""
         self._file, began = self.path.stat().st_ino, self.starts[-1]
         self._at_end = False
         for line in read_lines(self.path, len(self), began):
@@ -259,41 +262,41 @@ class RecordTail:
         self._at_end = True
 
     def line(self, number: int) -> RecordLine:
-        """Return a line that was read."""
+        """Return a line that was read before; numbers start at 1."""
         return next(read_lines(self.path, number - 1, self.starts[number - 1]))
 
 
-# What can be served: a run, a league by its newest era, or all of them that a folder holds.
+# What can be served: a run, the newest era of a league, or all runs and leagues of a folder.
 
 
 EVENT, ERAS = "arena.toml", "eras"
-"""What a league's folder has: the file that asks for it, and the folder with a run for each of its eras."""
+"""Names in a league's folder: its config file, and the folder with one run per era."""
 
 OwnTables = Callable[[Path], Sequence[Table]]
-"""What a league has to show beside the standings of its era, from its folder."""
+"""Function that returns the tables of a league folder that are shown beside the standings of its era."""
 
 
 def no_tables(_folder: Path) -> Sequence[Table]:
-    """A league shows the standings of its era, and nothing else."""
+    """Return no tables: only the standings of the era are shown."""
     return ()
 
 
 @dataclass(frozen=True, slots=True)
 class RunPlace:
-    """The folder of a run, or of a league: then the run is its newest era, which may be another one tomorrow."""
+    """The folder of a run or a league. The run of a league is its newest era, which changes when a new era starts."""
 
     folder: Path
     is_league: bool = False
     own_tables: OwnTables = no_tables
-    """The one place where a league's own tables come in: asked whenever the standings are made anew."""
+    """Called each time the standings are computed."""
 
     @property
     def name(self) -> str:
-        """What it is called: its folder's name."""
+        """The name of the folder."""
         return self.folder.resolve().name
 
     def current(self) -> Path:
-        """The folder of the run that is being played, or was the last."""
+        """Return the folder of the run, or of the newest era; raise StoreError if a league has none."""
         if not self.is_league:
             return self.folder
         eras = [path.parent for path in (self.folder / ERAS).glob(f"*/{RUN}") if path.parent.name.isdecimal()]
@@ -302,16 +305,16 @@ class RunPlace:
         return max(eras, key=lambda path: int(path.name))
 
     def title(self, current: Path) -> str:
-        """The heading of its page."""
+        """Return the heading of the page; `current` is the folder of the run."""
         return f"{self.name}, era {current.name}" if self.is_league else self.name
 
     def tables(self) -> Sequence[Table]:
-        """Its own tables."""
+        """Return the tables that a league shows beside the standings; none for a run."""
         return self.own_tables(self.folder) if self.is_league else ()
 
 
 def place_of(folder: Path, own_tables: OwnTables = no_tables) -> RunPlace | None:
-    """The run or the league in a folder, if there is one."""
+    """Return the run or the league in a folder; None if it contains neither."""
     if (folder / RUN).exists():
         return RunPlace(folder)
     if (folder / EVENT).exists() and (folder / ERAS).is_dir():
@@ -320,15 +323,18 @@ def place_of(folder: Path, own_tables: OwnTables = no_tables) -> RunPlace | None
 
 
 def named_place(results: Path, name: str, own_tables: OwnTables = no_tables) -> RunPlace:
-    """A run or a league by its path, or by its name in the folder of results."""
+    """Return a run or a league by its path, or by its name in the folder of results.
+
+    Raise StoreError if there is none.
+    """
     for folder in (Path(name), results / name):
         if place := place_of(folder, own_tables):
             return place
-    return RunPlace(find(results, name))  # which says what is there instead
+    return RunPlace(find(results, name))  # raises an error that lists what exists
 
 
 def places_in(results: Path, own_tables: OwnTables = no_tables) -> dict[str, RunPlace]:
-    """The runs and leagues of a folder by their names, those that were changed last first."""
+    """Return the runs and leagues of a folder by name, most recently changed first."""
     try:
         found = [place for path in results.iterdir() if path.is_dir() and (place := place_of(path, own_tables))]
     except OSError as error:
@@ -343,25 +349,27 @@ def _changed(place: RunPlace) -> float:
         return 0.0
 
 
-# A run as it is now: its files are followed as another process writes them, and what there is to tell is made here.
+# The current state of a run: its files are read as another process writes them, and the messages for pages are built.
 
 
 NEWEST = 12
-"""Results that are told without being asked for."""
+"""Latest results that are sent without a request."""
 MOST_MATCHES = 200
-"""Results that are told at once to whoever asks."""
+"""Maximum of results in the answer to one request."""
 STANDINGS_EVERY = 1.0
-"""Seconds after which standings are made anew, if there is something new."""
+"""Minimum seconds between two computations of the standings."""
 STANDINGS_SHARE = 5
-"""And so many times as long as it takes to make them."""
+"""Minimum interval between computations of the standings, as a multiple of the time that one takes: they take at
+most a fifth of the time of a long run."""
 ANEW_EVERY = 30.0
-"""Seconds after which all records may be read again, if a match came very late; or 20 times as long as that takes."""
+"""Minimum seconds between two reads of all records, which a late match makes necessary; at least 20 times as long as
+one read takes."""
 SCENES = 8
-"""Matches that are kept ready to be watched."""
+"""Matches whose data for the viewer is cached."""
 
 
 class LiveRun:
-    """Follows one run. It belongs to one thread: whatever is sent is ready when it leaves it."""
+    """Follows one run. Not thread-safe: use it in one thread; the bytes that it returns can be sent from any thread."""
 
     def __init__(self, place: RunPlace, registry: Registry) -> None:
         self.place, self._registry = place, registry
@@ -369,17 +377,16 @@ class LiveRun:
         self._written: tuple[int, ...] = ()
         self._trouble = ""
         self.caught_up = False
-        """Whether everything was read that was there at the last look."""
+        """Whether the last poll read all existing records."""
         self.told: dict[str, bytes] = {}
-        """The newest of everything, by its kind: progress, results, standings (a piece of a page) and data, which has
-        the standings for programs."""
+        """Latest message of each kind: progress, results, standings (an HTML fragment), data (standings as JSON)."""
         self._known = self._fresh = self._stale = False
         self._standings_due = 0.0
         self.script = _script({})
-        """What makes the page live, and draws the tables of its games."""
+        """JavaScript of the page: live updates, and the viewers of its games."""
 
     def look(self) -> dict[str, bytes]:
-        """Reads what is new, and gives what is there to tell of it."""
+        """Read new records and return the messages that changed, by kind, as lines of JSON."""
         now = monotonic()
         news: dict[str, Fields] = {}
         try:
@@ -389,7 +396,8 @@ class LiveRun:
         except (ArenaError, OSError) as error:
             self._trouble = self._plain(error)
             self.caught_up = True
-        if self.caught_up or not self._known:  # who reads again what is known need not say so
+        # While known records are read again, the page keeps the last progress instead of counting from 0 again.
+        if self.caught_up or not self._known:
             news["progress"] = self._progress(now)
             self._known = self.caught_up
         lines = {kind: json_line(fields) for kind, fields in news.items()}
@@ -398,7 +406,7 @@ class LiveRun:
         return changed
 
     def _found(self, now: float) -> dict[str, Fields]:
-        """Results and standings, as far as there is something new and it is time."""
+        """Return results and standings if there are new records; standings only when they are due."""
         news: dict[str, Fields] = {}
         if not self.caught_up:
             return news
@@ -410,7 +418,7 @@ class LiveRun:
         return news
 
     def _plain(self, error: Exception) -> str:
-        """What went wrong, without saying where on this machine."""
+        """Return the error message without paths: pages may be public."""
         if isinstance(error, OSError):
             return f"The records cannot be read: {error.strerror or type(error).__name__}."
         return without_folders(str(error))
@@ -436,7 +444,7 @@ class LiveRun:
         self._read(now)
 
     def _is_time_to_read_again(self, now: float) -> bool:
-        """Whether a match came so late that only reading all of them again puts it where it belongs."""
+        """Return whether a late match makes it necessary, and the limits allow, to read all records again."""
         assert self._run is not None
         if not self._ratings.late or not self.caught_up:
             return False
@@ -445,7 +453,7 @@ class LiveRun:
         )
 
     def _begin(self, run: RunFolder, now: float) -> None:
-        """Forgets everything and begins with the first record."""
+        """Discard all state and start with the first record."""
         plan = run.info.plan
         self._tail, self._deals = RecordTail(run.folder / GAMES), OpenDeals(plan)
         self._deals.all_over = bool(run.info.finished)
@@ -462,7 +470,7 @@ class LiveRun:
         self._fresh = self._stale = True
         self._standings_due = 0.0
         self.caught_up = False
-        self._run = run  # last: whatever fails before is tried again
+        self._run = run  # last: if anything above fails, the next poll tries again
 
     def _schedule(self, run: RunFolder) -> tuple[Schedule | None, list[str]]:
         try:
@@ -508,7 +516,7 @@ class LiveRun:
         self._stale = False
         boards, outcomes = self._ratings.standings()
         if is_rated_by_deal(info.plan):  # a late candidate plays old deals: matches of one count together
-            with suppress(ArenaError):  # some record cannot be read: then as they came
+            with suppress(ArenaError):  # a record is damaged: use the ratings in the order of the schedule
                 boards = boards_of(self._run)
         own = self.place.tables()
         data = standings_fields(boards, outcomes, info.plan.format, info.entrants, own)
@@ -519,7 +527,7 @@ class LiveRun:
 
     @property
     def title(self) -> str:
-        """The heading of its page."""
+        """The heading of the page."""
         return self.place.title(self._run.folder) if self._run else self.place.name
 
     def _progress(self, now: float) -> Fields:
@@ -547,29 +555,29 @@ class LiveRun:
 
     @property
     def _digest(self) -> str:
-        """By this a page knows that its script is not the one that it needs."""
+        """Digest of the script: an open page reloads when it changes."""
         return sha256(self.script.encode()).hexdigest()[:12]
 
     def matches(self, after: int, limit: int = MOST_MATCHES) -> bytes:
-        """The matches whose lines come after this one, in the order in which they ended."""
+        """Return up to `limit` matches after line `after`, in the order in which they ended, as JSON."""
         lines: list[Fields] = []
         last = 0 if self._run is None else len(self._tail)
         if self._run is not None:
             for number in range(max(0, after) + 1, min(last, max(0, after) + min(limit, MOST_MATCHES)) + 1):
                 try:
                     lines.append(self._line(number, self._tail.line(number).result()))
-                except (StoreError, StopIteration):  # damaged: it was left out when it came
+                except (StoreError, StopIteration):  # damaged: already counted when it was read
                     continue
         return json_line({"run": self.title, "matches": lines, "last": last})
 
     def match(self, match: str) -> bytes | None:
-        """All of a match: its line, and what the viewer shows of it if its deal is no secret. None if there is none."""
+        """Return the fields of a match as JSON, with the viewer's data unless its deal is secret; None if unknown."""
         number = self._ids.get(match) if self._run is not None else None
         if self._run is None or number is None:
             return None
         try:
             record = self._tail.line(number).record()
-        except (StoreError, StopIteration):  # the file has been changed since the last look
+        except (StoreError, StopIteration):  # the file has changed since the last poll
             return None
         line = self._line(number, record)
         if self._deals.is_open(record):
@@ -591,7 +599,8 @@ class LiveRun:
 
 
 def _script(games: Mapping[str, Game[Any]]) -> str:
-    """What shows matches of these games, and the page itself."""
+    """Return the JavaScript of the page, with the viewers of these games."""
+    # Each viewer is in its own block, so that the names of two games do not collide.
     boards = [f"{{\n{game.viewer_script()}\n}}" for _, game in sorted(games.items())]
     own = (Path(__file__).parent / "assets" / "live.js").read_text(encoding="utf-8")
     return "\n".join([asset("drawing.js"), *boards, asset("viewer.js"), own])
