@@ -28,7 +28,7 @@ from harness.ratings.leaderboard import Leaderboard, Standing
 from harness.ratings.trueskill import Ratings
 from harness.report.facts import Facts
 
-# SVG for use inside a page: its colours follow the page's light or dark theme, its text stays text.
+# SVG inside a page: its colours follow the light or dark theme of the page, and its text can be selected.
 
 
 INK, FAINT = "#010203", "#040506"
@@ -58,7 +58,7 @@ _STYLE: dict[Any, Any] = {
     "legend.frameon": False,
     "svg.fonttype": "none",
     "text.color": INK,
-    "text.parse_math": False,  # a bot may be called $\frac{$
+    "text.parse_math": False,  # the name of a bot may contain $
     "xtick.color": INK,
     "ytick.color": INK,
 }
@@ -71,7 +71,7 @@ class Chart:
     name: str
     title: str
     summary: str
-    """What it shows and how to read it, in a sentence or two."""
+    """What it shows and how to read it, in one or two sentences."""
     svg: str
     headers: Sequence[str]
     rows: Sequence[Sequence[str]]
@@ -86,8 +86,9 @@ def _quiet() -> Iterator[None]:
 
 
 def draw(name: str, title: str, summary: str, height: float, paint: Callable[[Figure], None]) -> str:
-    """Return the SVG of what `paint` puts on a figure; `name` is unique in the page."""
+    """Return the SVG of a figure that `paint` draws on; `name` must be unique in the page."""
     unique = "c" + sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:10]
+    # A fixed salt and no metadata: the same data always gives the same file.
     with mpl.rc_context({**_STYLE, "svg.hashsalt": unique}), _quiet():
         figure = Figure(figsize=(WIDTH, height), layout="constrained")
         FigureCanvasSVG(figure)
@@ -99,7 +100,10 @@ def draw(name: str, title: str, summary: str, height: float, paint: Callable[[Fi
 
 def _for_page(svg: str, unique: str, title: str, summary: str) -> str:
     svg = svg[svg.index("<svg") :]
-    svg = re.sub(r"<defs>\s*<style.*?</style>\s*</defs>", "", svg, count=1, flags=re.DOTALL)  # styles the whole page
+    # matplotlib's style element would apply to the whole page.
+    svg = re.sub(r"<defs>\s*<style.*?</style>\s*</defs>", "", svg, count=1, flags=re.DOTALL)
+    # All charts are in one document: ids must not repeat. Those of groups are not used, those of markers and clipping
+    # paths get a prefix.
     svg = re.sub(r'<g id="[^"]*"', "<g", svg)
     svg = re.sub(r"\b([mp][0-9a-f]{10})\b", rf"{unique}\1", svg)
     for colour, variable in _VARIABLES.items():
@@ -115,23 +119,23 @@ def _for_page(svg: str, unique: str, title: str, summary: str) -> str:
     )
 
 
-# The charts of one leaderboard: strength, opponents, seats, scores, time
+# The charts of one leaderboard: ratings, opponents, seats, scores, time.
 
 
 MAX_CHART_BOTS = 40
-"""Charts show the best bots; the tables have all of them."""
+"""Maximum of bots in a chart, the best ones; the tables have all of them."""
 MAX_HEAT_MAP_BOTS = 25
 MAX_NUMBERED_BOTS = 10
-"""Maximum number of bots for which the heat map shows numbers."""
+"""Maximum of bots for which the heat map shows numbers."""
 _LINES: tuple[Any, ...] = ("-", "--", ":", "-.", (0, (6, 1)), (0, (1, 3)), (0, (3, 1, 1, 1, 1, 1)))
-"""Seven line styles with six colours: every bot of a chart looks different."""
+"""Seven line styles. Combined with six colours, the cycle repeats only after 42 bots."""
 _SCALE = colormaps["PuOr_r"].resampled(20)
 """Purple is behind, orange is ahead: distinguishable with any kind of colour vision."""
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
 def charts(board: Leaderboard, facts: Facts) -> Iterator[Chart]:
-    """Yield every chart that there are enough matches for."""
+    """Yield the charts of a leaderboard for which there are enough matches."""
     title, ratings, standings = board.title, board.ratings, board.standings[:MAX_CHART_BOTS]
     bots = [standing.line.bot for standing in standings]
     yield _ratings(title, standings)
@@ -154,7 +158,7 @@ def _height(lines: int) -> float:
 
 
 def _name_lines(axes: Axes, bots: Sequence[str]) -> None:
-    """Label the lines with the bots, from the top down, as in the table."""
+    """Label the lines with these names, from top to bottom as in the table."""
     axes.set_yticks(range(len(bots)), [short(bot) for bot in bots])
     axes.set_ylim(len(bots) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)

@@ -1,4 +1,4 @@
-"""The page of one run: tables, charts, replays; deals that are still in play are withheld."""
+"""The page of one run: tables, charts and replays. Deals that are still being played are withheld."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from harness.report.parts import BoardPart, Script, asset, board_part, fill, out
 from harness.runs.scheduler import Schedule
 from harness.runs.store import RunFolder, RunInfo
 
-# What is hidden until a run is finished: its seed, from which all deals follow, and the deals that are still played
+# Hidden until a run is finished: its seed, which determines all deals, and the deals that are still being played.
 
 
 LATER = "withheld"
@@ -37,18 +37,18 @@ _NAMED = re.compile(r"(?i)(\bseed\s+)\d+")
 
 
 def shown_seed(info: RunInfo) -> int | None:
-    """Return the seed of a run that is finished."""
+    """Return the seed of a run; None until it is finished."""
     return info.plan.seed if info.finished else None
 
 
 def shown_command(info: RunInfo) -> str:
-    """Return the commands that play the run again and extended it; without the seed until it is finished."""
+    """Return the commands that started and extended a run; without the seed until it is finished."""
     typed = "\n".join([info.command, *info.extended])
     return typed if info.finished else "\n".join(map(without_seed, typed.split("\n")))
 
 
 def without_seed(command: str) -> str:
-    """Return a command, or a call from Python, without its seed."""
+    """Return a command, or a Python call, with its seed replaced by a placeholder."""
     typed = _TYPED.sub(rf"\g<1>{LATER}", command)
     return _CALLED.sub(rf"\g<1>{LATER}", typed) if command.startswith("harness.") else typed
 
@@ -59,13 +59,13 @@ def shown_warnings(run: RunFolder) -> list[str]:
 
 
 def still_open(run: RunFolder, formats: Mapping[str, Format], records: Iterable[GameRecord]) -> set[str]:
-    """Return those of these matches whose deal other bots will still play: watching them would reveal its cards."""
+    """Return the ids of those matches whose deal other bots will still play: watching them would reveal its cards."""
     return {name for part, own in run.split(records) for name in _open_matches(part, formats, own)}
 
 
 def _open_matches(run: RunFolder, formats: Mapping[str, Format], asked: Sequence[GameRecord]) -> set[str]:
-    """Return the same for matches of one run."""
-    if run.info.finished or run.info.plan.format == LEAGUE.name:  # which plays each deal once
+    """Return the same as `still_open` for matches of one run."""
+    if run.info.finished or run.info.plan.format == LEAGUE.name:  # a league plays each deal once
         return set()
     seeds = {record.seed for record in asked}
     try:
@@ -76,7 +76,7 @@ def _open_matches(run: RunFolder, formats: Mapping[str, Format], asked: Sequence
 
 
 def _unplayed_deals(run: RunFolder, formats: Mapping[str, Format], seeds: set[int]) -> set[int]:
-    """Return the deals among these of which the schedule has matches that are not recorded."""
+    """Return those of the deals that have matches in the schedule without a record."""
     schedule = Schedule(run.info.plan, formats)
     if schedule.adaptive:
         records = list(run.records() if schedule.format.reads_actions else run.results())
@@ -88,8 +88,8 @@ def _unplayed_deals(run: RunFolder, formats: Mapping[str, Format], seeds: set[in
 
 
 def _incomplete_deals(run: RunFolder, seeds: set[int]) -> set[int]:
-    """Return the deals among these that some bot of a table has not played from every seat yet."""
-    # Without a schedule: a set is complete when every seating of its table was played.
+    """Return those of the deals that some bot of a table has not played in every seat."""
+    # There is no schedule to look at, so a set counts as complete when every seating of its table was played.
     sets: Counter[tuple[int, str, int]] = Counter()
     for record in run.results():
         if record.seed in seeds:
@@ -97,33 +97,36 @@ def _incomplete_deals(run: RunFolder, seeds: set[int]) -> set[int]:
     return {seed for (seed, _, seats), matches in sets.items() if matches < seats}
 
 
-# Scenes: recorded matches for the replay viewer, with what every seat saw at each choice, compressed
+# Scenes: recorded matches for the replay viewer, with the view of every seat at each choice, compressed.
 
 
 MAX_SCENE_CHARS = 1_500_000
-"""Limit for the matches that we choose; those named by the user are added in any case."""
+"""Limit for the matches that Arena selects; matches named by the user are added in any case."""
 
 Frame = list[dict[str, object]]
-"""For each seat the fields of its view that changed since the last frame."""
+"""For each seat, the fields of its view that changed since the last frame."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """One match in the viewer."""
+    """A match in the viewer."""
 
     record: GameRecord
     reason: str
     packed: str
-    """Its data: JSON, compressed, as base64. "" if the match cannot be shown."""
+    """Its data: compressed JSON as base64; "" if the match cannot be shown."""
     trouble: str = ""
-    """Why it cannot be shown."""
+    """The reason why it cannot be shown."""
 
 
 def scenes(
     games: Mapping[str, Game[Any]], chosen: Iterable[tuple[GameRecord, str]], withheld: Collection[str] = ()
 ) -> list[Scene]:
-    """Return the matches, packed; the last ones are left out when they would make the page too large, and those that
-    are `withheld` unless the user named them."""
+    """Return the scenes of these matches, each chosen for a reason.
+
+    Matches that would make the page too large are left out, unless the user named them. Matches that are `withheld` are
+    left out too; if the user named one, its scene has the reason instead of data.
+    """
     packed: list[Scene] = []
     room = MAX_SCENE_CHARS
     for record, reason in chosen:
@@ -140,7 +143,7 @@ def scenes(
 
 
 ASKED = "asked for"
-"""Why a match is shown that was named on the command line."""
+"""Reason for matches that were named on the command line."""
 
 
 def _scene(games: Mapping[str, Game[Any]], record: GameRecord, reason: str) -> Scene:
@@ -152,12 +155,14 @@ def _scene(games: Mapping[str, Game[Any]], record: GameRecord, reason: str) -> S
     except ArenaError as error:
         return Scene(record, reason, "", str(error))
     text = json.dumps(data, separators=(",", ":"), allow_nan=False)
+    # Without a time in the gzip header the same run always gives the same page.
     return Scene(record, reason, base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode())
 
 
 def scene_data(game: Game[Any], record: GameRecord) -> dict[str, object]:
-    """Return what the viewer needs of a match: docs/report.md has the schema."""
-    replay = Replay(game, record)  # in step with the stream, which has the events: this one has the views
+    """Return the data of a match for the viewer; docs/report.md has the schema. Raise ReplayError if it cannot be
+    replayed."""
+    replay = Replay(game, record)  # a second replay in step with the stream: the stream has events but no views
     head: dict[str, Any] = {}
     texts: dict[int, str] = {}
     steps: list[dict[str, object]] = []
@@ -229,7 +234,7 @@ def _step(line: dict[str, Any], texts: dict[int, str]) -> dict[str, object]:
     }
 
 
-# The page of one run, self-contained
+# The page of one run, in a single file.
 
 
 Games = Mapping[str, Game[Any]]
@@ -244,8 +249,11 @@ def report(
     without: Sequence[str] = (),
     formats: Mapping[str, Format] | None = None,
 ) -> str:
-    """Return the page of a run with the matches `asked` for and at most `most` others (all chosen ones if None),
-    `without` the matches of these bots; `formats` know what is still to be played."""
+    """Return the HTML page of a run.
+
+    It shows the matches `asked` for and at most `most` others (None: all that are worth watching). Matches of the bots
+    in `without` are left out. `formats` are needed to find out which deals are still being played.
+    """
     _check_asked(run, asked, without)
     facts = facts_of(run, without)
     shown = watched(run, games, facts, asked, most, formats)
@@ -254,7 +262,7 @@ def report(
 
 
 def _check_asked(run: RunFolder, asked: Sequence[str], without: Sequence[str]) -> None:
-    """Raise UsageError for a match that is asked for and left out."""
+    """Raise UsageError if a requested match is one of those that are left out."""
     chosen = without_bots(without)
     for record in run.chosen(asked).values() if asked and without else ():
         if not chosen(record):
@@ -273,8 +281,11 @@ def render(
     without: Sequence[str] = (),
     formats: Mapping[str, Format] | None = None,
 ) -> str:
-    """Return the page of gathered facts; `links` leads from bots to their pages, `home` to the page above, `outcomes`
-    are what the format says of each game, `without` are bots whose matches were left out."""
+    """Return the HTML page of a run from its facts.
+
+    `home` is the link to the site, `links` has the link of each bot, `outcomes` the format's result for each game,
+    `without` the bots whose matches were left out.
+    """
     return fill(
         "report.html",
         _viewer(games, shown),
@@ -313,8 +324,10 @@ def watched(
     most: int | None = None,
     formats: Mapping[str, Format] | None = None,
 ) -> list[Scene]:
-    """Return the matches of the replay viewer: those asked for, then those worth looking at; but none whose deal is
-    still being played."""
+    """Return the scenes of the replay viewer: the matches `asked` for, then at most `most` that are worth watching.
+
+    Deals that are still being played are withheld. Raise UnknownName if a requested match does not exist.
+    """
     picks = [pick for pick in facts.picks.chosen() if pick.match not in asked][:most]
     reasons = {**dict.fromkeys(asked, ASKED), **{pick.match: pick.reason for pick in picks}}
     if not reasons:
@@ -328,7 +341,7 @@ def watched(
 
 
 class _Listed:
-    """A scene as the list of matches names it."""
+    """An entry in the list of matches."""
 
     def __init__(self, scene: Scene, game: Game[Any] | None) -> None:
         self.record, self.reason = scene.record, scene.reason
@@ -372,7 +385,7 @@ def _about(run: RunFolder, facts: Facts) -> dict[str, object]:
 
 
 def _remarks(run: RunFolder, facts: Facts, without: Sequence[str]) -> list[str]:
-    """Return what a reader should know first."""
+    """Return remarks for the top of the page."""
     remarks = [left_out_sentence(without, facts.matches, facts.left_out)] if without else []
     if not facts.matches:
         remarks.append("No match has been played yet: there is nothing to rate.")

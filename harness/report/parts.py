@@ -1,4 +1,4 @@
-"""Parts that several pages share, made from templates."""
+"""Parts shared by several pages: leaderboards, outcomes, scripts, templates."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ if TYPE_CHECKING:
     from harness.report.charts import Chart
 
 
-# A leaderboard, or a table like one, for a page: what is read, and what it is sorted by.
+# Leaderboards and similar tables on a page, with the values they are sorted by.
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One cell of a leaderboard: what is read, what it is sorted by, and its CSS classes."""
+    """A cell of a leaderboard: its text, its sort key and its CSS classes."""
 
     text: str
     key: str
     kind: str
     link: bool = False
-    """Whether it names the bot."""
+    """Whether it has the name of the bot, which is linked to the bot's page."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One line of a leaderboard."""
+    """A line of a leaderboard."""
 
     bot: str
     cells: list[Cell]
@@ -51,11 +51,11 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class BoardPart:
-    """One leaderboard's part of the page."""
+    """A leaderboard on a page."""
 
     title: str
     headers: Sequence[tuple[str, str]]
-    """With their CSS classes."""
+    """Each header with its CSS classes."""
     lines: list[Entry]
     summary: Sequence[str]
     notes: Sequence[str]
@@ -73,7 +73,7 @@ def board_part(
 
 
 def table_part(table: Table, drawn: Sequence[Chart] = ()) -> BoardPart:
-    """Return a table for a page; an alarm column is there if it has something to report."""
+    """Return a table for a page; it must have a column "bot"."""
     shown = as_text(table)
     columns = shown.columns
     lines = []
@@ -101,15 +101,15 @@ def _classes(column: Column, text: str = "") -> str:
     return " ".join(name for name, fits in classes if fits)
 
 
-# A format's own result for a page: its tables, and its bracket with a place in a grid for everything.
+# The result of a format on a page: its tables, and its bracket as a grid.
 
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """Something in the grid of a bracket: rows and columns count from 1, the first row is the header's."""
+    """An item in the grid of a bracket: rows and columns count from 1, and row 1 is the header."""
 
     kind: str
-    """name, entry, line (along a row) or joint (down several rows): the CSS class."""
+    """The CSS class: name, entry, line (along a row), joint (across several rows), in or out."""
     row: int
     column: int
     rows: int = 1
@@ -120,11 +120,11 @@ class Placed:
 
 @dataclass(frozen=True, slots=True)
 class BracketPart:
-    """A bracket of a page: a tree in a grid, or a column for each round if several bots of a table advance."""
+    """A bracket on a page: a tree in a grid, or a column for each round if several bots of a table advance."""
 
     rounds: Sequence[BracketRound]
     columns: int
-    """Of the grid; 0 if it is no tree."""
+    """Columns of the grid; 0 if the bracket is not a tree."""
     rows: int
     placed: Sequence[Placed]
     numbers: Table
@@ -132,7 +132,7 @@ class BracketPart:
 
 @dataclass(frozen=True, slots=True)
 class OutcomePart:
-    """One game's part of the page."""
+    """The format's result for one game on a page."""
 
     title: str
     tables: Sequence[Table]
@@ -140,11 +140,11 @@ class OutcomePart:
     sentences: Sequence[str]
     legends: Sequence[str]
     notes: Sequence[str]
-    """What decided ties."""
+    """How ties were broken."""
 
 
 def outcome_parts(outcomes: Mapping[str, Outcome]) -> dict[str, OutcomePart]:
-    """Return the parts of all games that have something to show."""
+    """Return the part of each game whose outcome is not empty."""
     return {game: _part(game, one) for game, one in outcomes.items() if one.has_results or one.open or one.note}
 
 
@@ -202,12 +202,12 @@ def _points(entry: BracketEntry, each: BracketRound) -> str:
     return f"{entry.points:g}" if each.most or entry.points else ""
 
 
-# Page templates: everything is escaped, and only Arena's scripts may run.
+# Page templates. Names of bots are untrusted: everything is escaped, and only Arena's scripts may run.
 
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """The script of a page, and what the page's security policy says about it."""
+    """The script of a page, and the source expression that allows it in the Content-Security-Policy."""
 
     text: Markup
     allowed: Markup
@@ -219,8 +219,9 @@ def asset(name: str) -> str:
 
 
 def script(*sources: str) -> Script:
-    """Return one script of these sources. The policy names its digest, so no other script runs in the page."""
-    # Each source is a block; names meant for all of them are global.
+    """Return one script made of these sources. The policy contains its digest, so no other script runs in the page."""
+    # Each source is a block, so their names do not collide; names meant for all of them are global.
+    # "</script>" inside a string would end the script element.
     text = "\n".join(sources).replace("</", "<\\/")
     if not text:
         return Script(Markup(), Markup("'none'"))
@@ -229,13 +230,13 @@ def script(*sources: str) -> Script:
 
 
 def _trusted(text: str) -> Markup:
-    """Mark text as safe HTML: only charts, styles and scripts that Arena made."""
-    return Markup(text)  # noqa: S704 - this is the one place that says so
+    """Return text marked as safe HTML; use it only for charts, styles and scripts that Arena generated."""
+    return Markup(text)  # noqa: S704 - the only place where text is marked as safe
 
 
 @cache
 def page_environment(*packages: str) -> Environment:
-    """Return the environment for the templates of this package and of other `packages`."""
+    """Return the Jinja environment for the templates of this package and of other `packages`, which come first."""
     environment = Environment(
         loader=ChoiceLoader([PackageLoader(name, "assets") for name in (*packages, "harness.report")]),
         autoescape=True,
@@ -249,7 +250,7 @@ def page_environment(*packages: str) -> Environment:
 
 
 def fill(template: str, page_script: Script, **values: object) -> str:
-    """Return the page that a template makes of these values."""
+    """Return the page rendered from a template with these values."""
     page = page_environment().get_template(template)
     style = asset("style.css") + asset("outcome.css")
     return page.render(style=_trusted(style), script=page_script, version=VERSION, **values)

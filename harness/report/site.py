@@ -1,4 +1,4 @@
-"""A site of many runs: index, bots, feed, badges."""
+"""A static site of many runs: index, pages of bots, feed, badges."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ if TYPE_CHECKING:
     from harness.report import PageParts
 
 
-# Profiles: one bot in all runs of a site, with its record in each game, its opponents and its latest results
+# Profiles: the results of one bot in all runs of a site, its opponents and its latest matches.
 
 
 Row = dict[str, Any]
-"""A line of a table, as programs read it."""
+"""A row of a table as JSON fields."""
 
 OPPONENTS_SHOWN = 3
 """Number of best and of worst opponents that are named."""
 
 
 class Published(Struct, frozen=True):
-    """What a site keeps of a run: enough to make every page but the run's own."""
+    """Content of data.json: everything about a run that the other pages of the site need."""
 
     folder: str
     name: str
@@ -60,22 +60,22 @@ class Published(Struct, frozen=True):
     """The leaderboard of each game."""
     pairs: dict[str, list[Row]]
     form: dict[str, dict[str, list[tuple[int, int]]]]
-    """Game -> bot -> rank and number of players of its latest matches."""
+    """Game -> bot -> rank and number of players in each of its latest matches."""
     summaries: dict[str, list[str]]
-    """What each leaderboard says, in sentences; "overall" over several games."""
+    """Sentences about each leaderboard; the key "overall" is for several games together."""
     overall: list[Row]
-    """A line for each bot over several games."""
+    """A row for each bot, over several games."""
     without: list[str]
     """Bots whose matches are left out."""
     parts: list[str]
-    """Of several runs that were rated together: when each was started."""
+    """Start times of the runs that were rated together; empty for a single run."""
     updated: str = ""
-    """When its published content last changed; empty until that is known."""
+    """Time of the last change of the published content; empty until it is known."""
 
 
 @dataclass(frozen=True, slots=True)
 class Opponent:
-    """How a bot does against another one in all runs."""
+    """The results of a bot against another one in all runs."""
 
     bot: str
     met: int
@@ -84,29 +84,29 @@ class Opponent:
 
 @dataclass(frozen=True, slots=True)
 class InGame:
-    """A bot in one game."""
+    """The results of a bot in one game."""
 
     game: str
     lines: list[Row]
-    """Its line of each run's leaderboard, newest first, with the run's name and folder."""
+    """Its row in the leaderboard of each run, newest first, with the run's name and folder."""
     best: list[Opponent]
     """The opponents that it beats most often."""
     worst: list[Opponent]
     """The opponents that beat it most often, none of them also in `best`."""
     form: list[tuple[int, int]]
-    """Rank and number of players of its latest matches in the newest run, the latest last."""
+    """Rank and number of players in each of its latest matches of the newest run, the latest last."""
 
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """All about one bot."""
+    """The results of a bot in all games."""
 
     bot: str
     games: list[InGame]
 
 
 def profile(bot: str, runs: Sequence[Published]) -> Profile:
-    """Return the bot's record in each game it played; `runs` come newest first."""
+    """Return the results of a bot in each game it played; `runs` must be sorted, newest first."""
     games = sorted({title for run in runs for title in run.boards})
     return Profile(bot, [found for game in games if (found := _in_game(bot, game, runs)) is not None])
 
@@ -128,12 +128,12 @@ def _in_game(bot: str, game: str, runs: Sequence[Published]) -> InGame | None:
 
 
 def _opponents(bot: str, game: str, runs: Sequence[Published]) -> list[Opponent]:
-    """Return its opponents, those that it beats most often first."""
+    """Return the opponents of a bot, those that it beats most often first."""
     sums: dict[str, list[float]] = {}
     alone = {run.started for run in runs if not run.parts}
     for run in runs:
         if not alone.isdisjoint(run.parts):
-            continue  # its matches are counted where they were played
+            continue  # runs rated together: one of them is published itself, and its matches would count twice
         for row in run.pairs.get(game, ()):
             if row["bot"] == bot:
                 both = sums.setdefault(row["against"], [0.0, 0.0])
@@ -144,13 +144,13 @@ def _opponents(bot: str, game: str, runs: Sequence[Published]) -> list[Opponent]
 
 
 def newest_boards(runs: Sequence[Published]) -> list[tuple[str, Published, list[Row]]]:
-    """Return for each game its newest run and that run's leaderboard."""
+    """Return each game with its newest run and the leaderboard of that run."""
     games = sorted({title for run in runs for title in run.boards})
     newest = [(game, next(run for run in runs if game in run.boards)) for game in games]
     return [(game, run, run.boards[game]) for game, run in newest]
 
 
-# Atom feed (RFC 4287): the newest runs with the winners of each game
+# Atom feed (RFC 4287): the newest runs with a summary of their leaderboards.
 
 
 FEED = "feed.xml"
@@ -163,13 +163,13 @@ LONG_AGO = datetime.fromtimestamp(0, UTC)
 
 
 def site_id(runs: Sequence[Published]) -> str:
-    """Return an id for a site that has none yet: derived from its first run, so that it is reproducible."""
+    """Return the id of a new site; it is derived from the first run, so that it is reproducible."""
     first = min(runs, key=lambda run: (run.started, run.folder), default=None)
     return _urn("site", first.started if first else "", first.folder if first else "")
 
 
 def check_url(url: str) -> None:
-    """Raise UsageError for text that is not a web address; empty is allowed."""
+    """Raise UsageError if the text is neither empty nor the address of a website."""
     try:
         parts = urlsplit(url)
         fits = parts.scheme in ("http", "https") and bool(parts.hostname) and not (parts.query or parts.fragment)
@@ -180,7 +180,7 @@ def check_url(url: str) -> None:
 
 
 def feed(runs: Sequence[Published], of_site: str, url: str = "") -> bytes:
-    """Return the feed of these runs, newest first; links are relative, unless `url` says where the site is."""
+    """Return the feed of these runs as XML, newest first; links are relative unless the `url` of the site is given."""
     base = f"{url.rstrip('/')}/" if url else ""
     newest = sorted(runs, key=_entry_time, reverse=True)[:MAX_FEED_ENTRIES]
     root = Element("feed", xmlns=ATOM)
@@ -207,7 +207,7 @@ def feed(runs: Sequence[Published], of_site: str, url: str = "") -> bytes:
 
 
 def _summary_sentences(run: Published) -> list[str]:
-    """Return what the tables of a run say, in their own sentences."""
+    """Return the sentences of a run's entry in the feed."""
     told = [f"{game}: {sentence}" for game, sentences in run.summaries.items() for sentence in sentences]
     if run.without:
         told.append(f"All matches of {', '.join(run.without)} are left out.")
@@ -228,7 +228,7 @@ def _entry_time(run: Published) -> datetime:
 
 
 def _time(text: str) -> datetime:
-    """Return the time in run.json; a constant in the past if it is not valid, because the file was edited."""
+    """Return a time of run.json in UTC; LONG_AGO if it is invalid, because the file may have been edited."""
     try:
         time = datetime.fromisoformat(text)
         return (time if time.tzinfo else time.replace(tzinfo=UTC)).astimezone(UTC)
@@ -240,18 +240,17 @@ def _instant(time: datetime) -> str:
     return time.isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
-# Badges of bots as JSON for the endpoint of shields.io: the place in each game, and the best of them
+# Badges of bots as JSON for the endpoint of shields.io: the place in each game, and the best place of all games.
 
 
 BADGES = "badges"
 BADGE_SEPARATOR = "--"
-"""Between the bot and the game in file names."""
+"""Separates the bot from the game in file names."""
 Badge = dict[str, str | int]
 
 
 def badges(runs: Sequence[Published]) -> dict[str, Badge]:
-    """Return the name of each file, without its ending, and what is in it. Places are those of the newest run of each
-    game."""
+    """Return the badges by file name without extension; places are those in the newest run of each game."""
     best: dict[str, tuple[float, str, Badge]] = {}
     found: dict[str, Badge] = {}
     for game, bot, row, field in _places(runs):
@@ -262,13 +261,13 @@ def badges(runs: Sequence[Published]) -> dict[str, Badge]:
 
 
 def badge_name(bot: str) -> str:
-    """Return the file of a bot's badge, without its ending; no other badge has it."""
+    """Return the file name of a bot's badge, without extension; no other badge has the same name."""
     # The space makes `file_name` add a digest, so that the name cannot equal that of a game's badge.
     return file_name(f"{bot} " if BADGE_SEPARATOR in bot else bot)
 
 
 def game_badge_name(bot: str, game: str) -> str:
-    """Return the file of a bot's badge for a game, without its ending."""
+    """Return the file name of a bot's badge for a game, without extension."""
     return f"{badge_name(bot)}{BADGE_SEPARATOR}{file_name(game)}"
 
 
@@ -296,11 +295,11 @@ def _colour(place: int, field: int) -> str:
     return "green" if share <= 1 / 3 else "yellowgreen" if share <= 2 / 3 else "lightgrey"
 
 
-# The site: each run has a folder with its page and its data; the other pages are made from the data of all runs
+# The site: each run has a folder with its page and its data; the other pages are built from the data of all runs.
 
 
 _OURS = re.compile(r"\w+/[a-z0-9][a-z0-9_.-]*")
-"""File names that this module creates. site.json is untrusted: nothing else is deleted because of it."""
+"""Pattern of files that this module creates. site.json is untrusted input: other files it names are never deleted."""
 LEAGUE = "league.html"
 """The page of a league, if the site has one."""
 RUNS, BOTS, DATA, SITE = "runs", "bots", "data.json", "site.json"
@@ -309,7 +308,10 @@ RUNS, BOTS, DATA, SITE = "runs", "bots", "data.json", "site.json"
 def publish_runs(
     runs: Sequence[PageParts], to: Path, url: str = "", beside: Mapping[str, bytes] | None = None
 ) -> list[str]:
-    """Add each run, then write the pages of the site again."""
+    """Add runs to a site, or update them, and write all pages of the site again; return warnings.
+
+    `beside` has further files for the site by name. Raise StoreError if the folder has a site that Arena did not make.
+    """
     check_url(url)
     if (to / "index.html").exists() and not (to / SITE).exists():
         raise StoreError(f"{to} holds a site that arena did not make; publish to another folder.")
@@ -362,7 +364,7 @@ def _add(parts: PageParts, to: Path) -> None:
 
 
 def _folder(run: RunFolder, to: Path) -> str:
-    """Return the run's own folder if it was published before, else a new one."""
+    """Return the folder in which a run was published before, or a new one."""
     wanted = file_name(run.title)
     for number in count(1):
         folder = wanted if number == 1 else f"{wanted}-{number}"
@@ -378,15 +380,16 @@ def _folder(run: RunFolder, to: Path) -> str:
 
 
 def _is_of(other: Published, run: RunFolder) -> bool:
-    """Return whether this is the same run; an entry of an unfinished run has no seed to compare."""
-    info, first = run.info, other.command.partition("\n")[0]  # what follows has extended it
+    """Return whether a published run is this run."""
+    info, first = run.info, other.command.partition("\n")[0]  # the other lines are commands that extended it
+    # An unfinished run was published without its seed, so there is none to compare.
     if other.seed is None:
         return (other.started, first) == (info.started, without_seed(info.command))
     return (other.started, other.seed, first) == (info.started, info.plan.seed, info.command)
 
 
 def _updated(about: Published, path: Path) -> str:
-    """Return when the published content changed: the end of the run if it is new, now if it differs from before."""
+    """Return when the published content last changed: the end of the run if it is new, now if it has changed."""
     if not path.exists():
         return about.finished or now()
     before = _read(path)
@@ -453,7 +456,7 @@ def _refresh(to: Path, runs: Sequence[Published], url: str) -> None:
 
 
 class _Before(msgspec.Struct, frozen=True):
-    """Content of site.json; empty if there is none."""
+    """Content of site.json; empty if there is no such file or it is invalid."""
 
     id: str = ""
     url: str = ""
