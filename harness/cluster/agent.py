@@ -101,7 +101,7 @@ class BatchQueue:
         return self._queue.popleft()
 
     def read_orders(self) -> None:
-        """Read the orders that have arrived; raises DriverGone if the pipe is closed."""
+        """Read the orders that have arrived; raise DriverGone if the pipe is closed."""
         try:
             while self.pipe.poll():
                 order = decode_order(self.pipe.recv_bytes())
@@ -396,6 +396,7 @@ class Agent:
                 self.process.kill()
                 self.process.wait()
             self.pipe.close()
+        # Wake the tasks that wait for results. They remove their batches in other threads at the same time.
         while self._pending:
             with suppress(KeyError):
                 self._pending.popitem()[1].arrived.set()
@@ -429,7 +430,7 @@ class NodeService:
         """Whether the run was stopped: batches that arrive now are returned empty."""
 
     def _running_agent(self) -> Agent:
-        """Return the agent, started again if it died; raises CodeChanged if its facts are different then."""
+        """Return the agent, started again if it died; raise CodeChanged if its facts have changed."""
         if self._agent is None or self._agent.ended or self._agent.process.poll() is not None:
             self._agent = None
             agent = self._start_agent()
@@ -467,7 +468,7 @@ class NodeService:
         return self._agent.batch_numbers
 
     def leave(self, unless_busy: bool = False) -> None:
-        """Ends the agent."""
+        """End the agent; with `unless_busy`, only if it is not playing a batch."""
         with self._lock:
             if self._agent is not None and not (unless_busy and self._agent.busy):
                 self._agent.close()
@@ -521,7 +522,7 @@ def play(run: str, number: int, batch: bytes) -> bytes:
 
 
 def _wanted() -> Callable[[], bool]:
-    """Return a function that says whether a driver waits for the current task, or holds its result."""
+    """Return a function that returns whether a driver waits for the current task or holds its result."""
     from distributed import get_worker
 
     worker = get_worker()

@@ -56,7 +56,7 @@ class ClusterHandle(NamedTuple):
 def open_cluster(named: str, tell: Callable[[str], None] = lambda _sentence: None) -> ClusterHandle:
     """Return the cluster that --cluster names, started if necessary; `tell` reports steps that take long.
 
-    Raises UsageError if the text names no cluster.
+    Raise UsageError if the text names no cluster.
     """
     if local := LOCAL.fullmatch(named):
         tell(f"Starting {local[1]} Dask workers on this machine ...")
@@ -230,7 +230,7 @@ def probe_node() -> str:
 
 
 def diagnose_cluster(named: str) -> list[NodeDiagnostics]:
-    """Return the diagnostics of all nodes, sorted by name; raises UsageError if there is no cluster or no node."""
+    """Return the diagnostics of all nodes, sorted by name; raise UsageError if there is no cluster or no node."""
     cluster, logger = open_cluster(named), logging.getLogger("distributed")
     previous_level = logger.level
     logger.setLevel(logging.CRITICAL)

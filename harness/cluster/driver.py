@@ -119,6 +119,7 @@ class ClusterExecutor:
 
     def __exit__(self, *_error: object) -> None:
         if self._scheduler is not None:
+            # A silent node would only delay the end of the run.
             self._scheduler.close([node.address for node in self._nodes if node.facts is not None and not node.silent])
         if self._cluster is not None:
             self._cluster.close()
@@ -166,7 +167,7 @@ class ClusterExecutor:
                 yield self._scheduler.events.get_nowait()
 
     def _wait_for_answers(self) -> None:
-        """Wait until all present nodes have sent their facts; raises UsageError if one of them differs."""
+        """Wait until all present nodes have sent their facts; raise UsageError if one of them cannot play."""
         began, reported = monotonic(), False
         while not self._nodes.listed or any(node.state == "asked" and not node.silent for node in self._nodes):
             if self.should_stop():
@@ -180,7 +181,7 @@ class ClusterExecutor:
             for event in self._events():
                 for _ in self._handle_event(event, discard):
                     raise AssertionError("nothing has been sent yet")
-        # Better refused now than after some matches.
+        # At the start a node that does not fit is an error: the user can still fix the cluster.
         if refused := [node for node in self._nodes if node.state == "refused"]:
             raise UsageError(self._nodes.refusal_text(refused))
         # From now on a node that does not fit is skipped with a message instead of ending the run.
@@ -378,6 +379,7 @@ class ClusterExecutor:
     def _write_logs(self, logs: Mapping[str, bytes]) -> None:
         """Append what bots printed on a node to the run's logs."""
         for name, text in logs.items() if self.settings.logs else ():
+            # Only the last part of the name: a node must not write outside of the run folder.
             append_to_log(Path(self.settings.logs, Path(name).name), text)
 
     def _stop(self) -> None:

@@ -130,7 +130,7 @@ class SchedulerClient:
         self._thread = threading.Thread(target=self._run, name="arena-cluster", daemon=True)
 
     def open(self) -> None:
-        """Connect; raises UsageError if the scheduler does not answer."""
+        """Connect; raise UsageError if the scheduler does not answer."""
         for logger in self._loggers:
             logger.setLevel(logging.CRITICAL + 1)  # the driver reports the same events as messages
         self._thread.start()
@@ -240,7 +240,7 @@ class SchedulerClient:
             if client.status != "running":
                 self._scheduler_lost()
             elif not self._lost:
-                # A slow answer is no loss: the status of the client decides.
+                # A slow answer does not mean that the scheduler is lost: only the status of the client decides that.
                 with suppress(OSError, asyncio.TimeoutError):
                     known = await asyncio.wait_for(scheduler.identity(n_workers=-1), CONNECT_TIMEOUT_S)
                     all_nodes = known["workers"].items()

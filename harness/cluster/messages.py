@@ -128,7 +128,8 @@ class UnpackedRoster(NamedTuple):
 
 
 def pack_for_nodes(roster: Roster) -> bytes:
-    """Return the roster as bytes; raises UsageError for what cannot be pickled."""
+    """Return the roster as bytes; raise UsageError if a part of it cannot be pickled."""
+    # Each part is pickled separately, so that a node can report everything that it cannot load at once.
     games = {name: dumps(f"The game {name}", game, OTHER_MACHINES) for name, game in roster.games.items()}
     bots = {
         name: dumps(f"The bot {name}", _bundle_for_node(entrant), OTHER_MACHINES)
@@ -212,7 +213,7 @@ def arena_here() -> str:
 
 
 def environment_facts(roster: Roster, missing: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return the facts about this machine for a run; `missing` says what could not be loaded, and why."""
+    """Return the facts about this machine for a run; `missing` has the parts that could not be loaded, and why."""
     facts = {"python": python_here(), "arena": arena_here()}
     for name, game in roster.games.items():
         facts[f"game {name}"] = f"rules {game.version}, {_digest(type(game))}"
@@ -299,7 +300,7 @@ _BINARY_MAGIC = (b"\x7fELF", b"MZ", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe")
 def wheels_for(modules: Iterable[str]) -> dict[str, bytes]:
     """Return a wheel for each distribution that owns these modules, as file name -> content; the same bytes each time.
 
-    Raises UsageError for a module that no installed distribution owns. The file of the module decides: a folder on
+    Raise UsageError for a module that no installed distribution owns. The file of the module decides: a folder on
     PYTHONPATH may hide an installed package of the same name.
     """
     installed = list(_installed_packages())

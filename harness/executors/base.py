@@ -197,11 +197,11 @@ def _executor(kind: str) -> type[Executor]:
 
 
 def load_cluster(module: str) -> Any:
-    """Import a module that needs Dask; raises UsageError if that is not installed."""
+    """Import and return a module that needs Dask; raise UsageError if Dask is not installed."""
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] == "harness":
+        if (error.name or "").partition(".")[0] == "harness":  # a mistake in Arena, not a missing package
             raise
         raise UsageError(
             f"A cluster needs {error.name}, which is not installed here: pip install 'arena-harness[cluster]'."
@@ -209,7 +209,7 @@ def load_cluster(module: str) -> Any:
 
 
 def expect_workers(workers: int | None, clean: bool = False) -> None:
-    """Start the fork server if workers will be needed; `clean` says that no bot has been loaded in this process."""
+    """Start the fork server if workers will be needed; set `clean` if no bot has been loaded in this process."""
     if workers is None:
         default_workers()  # reports a wrong setting before anything starts
     if workers != 0 and CAN_FORK:

@@ -47,7 +47,9 @@ def preload() -> None:
 
 def serve(sock: socket.socket) -> None:
     """Fork a worker for each request and report each exit, until the parent closes the socket."""
-    # The wake-up pipe turns SIGCHLD into something that select() can wait for, together with requests.
+    # The wake-up pipe turns SIGCHLD into something that select() can wait for, together with requests. The empty
+    # handler is needed: a signal with its default action writes nothing to the pipe. A full pipe loses nothing, because
+    # each wake-up reports all exits.
     signals, wake = os.pipe()
     os.set_blocking(signals, False)
     os.set_blocking(wake, False)
@@ -68,7 +70,7 @@ def serve(sock: socket.socket) -> None:
 
 def _report_exits(sock: socket.socket) -> None:
     with suppress(ChildProcessError):
-        while True:
+        while True:  # several exits may arrive as one signal
             pid, status = os.waitpid(-1, os.WNOHANG)
             if not pid:
                 return
@@ -107,13 +109,14 @@ def _run_worker(sock: socket.socket, ours: set[int], request: bytes, fds: list[i
         for descriptor in (*ours, stderr):
             os.close(descriptor)
         folder, environment, module, name, args = pickle.loads(request)  # noqa: S301 - from our own parent
+        # The parent may have changed its folder and environment since the server started.
         os.chdir(folder)
         os.environ.clear()
         os.environ.update(environment)
         getattr(import_module(module), name)(fds, *args)
         code = 0
     finally:
-        os._exit(code)
+        os._exit(code)  # never return into the server's loop, and skip its exit handlers
 
 
 def _read_exactly(sock: socket.socket, size: int) -> bytes:
@@ -135,7 +138,7 @@ PR_SET_CHILD_SUBREAPER = 36
 
 
 def _prctl(option: int, value: int) -> None:
-    """Call prctl; does nothing on other systems."""
+    """Call prctl on Linux; do nothing on other systems."""
     if sys.platform == "linux":
         with suppress(OSError, AttributeError):
             ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0)
@@ -174,7 +177,7 @@ def memory_used_mb() -> float:
 
 
 def count_threads() -> int:
-    """Return the number of threads with native ones; where that is unknown, Python's own and one more."""
+    """Return the number of threads, including native ones; if that is unknown, one more than Python's own."""
     try:
         return len(list(Path("/proc/self/task").iterdir()))
     except OSError:
@@ -185,6 +188,7 @@ def kill_group(leader: int) -> None:
     """Kill a process and the process group that it leads."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(leader, signal.SIGKILL)
+    # A new worker may not have called setsid() yet: then it leads no group.
     with suppress(ProcessLookupError, PermissionError):
         os.kill(leader, signal.SIGKILL)
 
@@ -223,6 +227,7 @@ def kill_orphans(keep: set[int]) -> int:
 
 def close_other_fds(keep: set[int]) -> None:
     """Close inherited descriptors: the record file, the pipes of other workers."""
+    # A list, because the iteration itself holds a descriptor, which must not be closed under it.
     open_fds = [int(path.name) for path in Path("/dev/fd").iterdir()]
     for descriptor in open_fds:
         if descriptor not in keep:
@@ -288,7 +293,7 @@ class ForkServer:
                 while True:
                     pid, code = self._read_reply()
                     if code == STARTED:
-                        self._exit_codes.pop(pid, None)
+                        self._exit_codes.pop(pid, None)  # the system may reuse the id of an earlier process
                         return WorkerProcess(self, pid)
                     self._exit_codes[pid] = code
             except OSError:
@@ -332,6 +337,7 @@ class ForkServer:
 def _start_by_fork(child_end: socket.socket) -> None:
     """Fork the server from this process, which must have no other thread and no bot."""
     preload()
+    # Text in a buffer would be copied by the fork, and could be printed twice.
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
     if os.fork():
@@ -360,7 +366,7 @@ def _start_by_exec(child_end: socket.socket) -> subprocess.Popen[bytes]:
 
 
 class _Current:
-    """The fork server of this process; by `owner` a forked copy sees that it has none."""
+    """The fork server of this process; `owner` is the process that started it, since a forked copy must not use it."""
 
     lock = threading.Lock()
     server: ForkServer | None = None
@@ -368,7 +374,7 @@ class _Current:
 
 
 def start_forkserver(no_bots: bool = False) -> ForkServer:
-    """Return the fork server, started if there is none; `no_bots` says that no bot has been loaded in this process."""
+    """Return the fork server, and start it if there is none; set `no_bots` if no bot was loaded in this process."""
     with _Current.lock:
         if _Current.server is None or not _Current.server.alive or _Current.owner != os.getpid():
             can_fork = no_bots and count_threads() == 1

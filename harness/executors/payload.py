@@ -44,7 +44,7 @@ _ByNamePickler.dispatch[ModuleType] = _save_module
 def dumps(what: str, thing: object, to: str, fix: str = "") -> bytes:
     """Return the object as bytes for `dill.loads`.
 
-    Raises UsageError if it cannot be pickled; `what`, `to` and `fix` complete its message.
+    Raise UsageError if it cannot be pickled; `what`, `to` and `fix` complete its message.
     """
     file = BytesIO()
     try:
@@ -83,7 +83,7 @@ class FailedEntrant(Entrant):
 
 
 def pack_roster(roster: Roster) -> RosterPayload:
-    """Return the roster as bytes; raises UsageError for what cannot be pickled."""
+    """Return the roster as bytes; raise UsageError if a part of it cannot be pickled."""
     return RosterPayload(
         dumps("A game", dict(roster.games), WORKERS, fix="no-workers"),
         {

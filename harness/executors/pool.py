@@ -114,6 +114,7 @@ class WorkerHandle:
         self.status = map_status(memory)
         self.status[STOP] = stopped
         self.process = forkserver.start_process(main, [jobs.fileno(), lines.fileno(), memory], payload, settings)
+        # The worker has copies of its ends. If the parent kept them open, the pipes would not end when the worker dies.
         os.close(memory)
         jobs.close()
         lines.close()
@@ -206,6 +207,7 @@ class LocalPool:
         self._payload = pack_roster(self._roster)
         if self.sweep:
             forkserver.set_subreaper(True)
+            # Children from before the pool are the caller's, and are never killed as orphans.
             self._other_children = forkserver.child_pids()
         for _ in range(self.size):
             self._start_worker()
@@ -259,7 +261,7 @@ class LocalPool:
                 record = _decode(line)
                 self._sizer.add_match(record)
                 played.append(Played(record, line, notes))
-        finally:
+        finally:  # an invalid line must not lose the valid records before it
             keep(played)
             self._finished.clear()
         return played
@@ -267,6 +269,7 @@ class LocalPool:
     def _stop(self) -> None:
         """Have workers exit after the match that they are playing."""
         self._stopped = True
+        # The status stops a worker within its batch, the closed pipe one that waits for the next batch.
         for worker in self._workers.values():
             worker.status[STOP] = 1
             worker.jobs.close()
@@ -358,7 +361,7 @@ class LocalPool:
         self._replace_worker(worker, waiting)
 
     def _replace_worker(self, worker: WorkerHandle, waiting: Iterator[Job]) -> None:
-        self._requeued.extendleft(reversed(worker.pending))
+        self._requeued.extendleft(reversed(worker.pending))  # extendleft reverses once more: the order is kept
         self._stop_worker(worker)
         if not self._stopped:
             self._refill(self._start_worker(), waiting)

@@ -48,7 +48,7 @@ class CrashTracker:
     def record_crash(
         self, job: Job, seat: int | None, decision: int, overdue: bool, code: int | None, idle: bool = False
     ) -> CrashVerdict:
-        """Return how to go on after a worker died.
+        """Return how to continue after a worker died.
 
         A crash is blamed when the replay dies at the same seat and decision. A bot that was overdue is blamed at once,
         except when its worker was `idle` all the time: then the machine may have been suspended or overloaded, and the

@@ -40,6 +40,7 @@ _INITIAL_STATUS = array("d", [IDLE if slot == ASKING else 0.0 for slot in range(
 
 def new_status() -> int:
     """Return a file descriptor of new shared memory for one worker."""
+    # A file without a name disappears with its last descriptor, also after a crash.
     with tempfile.TemporaryFile() as file:
         file.write(_INITIAL_STATUS)
         file.flush()
@@ -95,6 +96,7 @@ def main(fds: Sequence[int], payload: RosterPayload, settings: ExecutorSettings)
     me = os.getpid()
     try:
         jobs, lines, status = Connection(fds[0], writable=False), fds[1], map_status(fds[2])
+        # The descriptor of the status is closed here: the mapping does not need it.
         _set_up_process(settings.memory, keep=set(fds[:2]))
         refuse_breakpoints()
         os.environ.update(thread_variables(settings.threads))

@@ -44,22 +44,22 @@ class League:
 
     @property
     def folder(self) -> Path:
-        """Return the folder of the league."""
+        """The folder of the league."""
         return self._league.folder
 
     @property
     def bots(self) -> tuple[str, ...]:
-        """Return all versions that have joined, in that order: `sprinter@1`, `sprinter@2` ..."""
+        """All versions that have joined, in that order: `sprinter@1`, `sprinter@2` ..."""
         self._league.journal.read()
         return tuple(self._league.membership.members)
 
     @property
     def journal(self) -> tuple[JournalEntry, ...]:
-        """Return all events: who joined and left, and when an era began."""
+        """All events: bots that joined or left, the start of each era, and so on."""
         return tuple(self._league.journal.read())
 
     def add(self, *bots: BotLike, name: str = "", team: str = "", author: str = "") -> tuple[str, ...]:
-        """Add bots, named as on the command line, each as the next version of its name; return their names here."""
+        """Add bots, named as on the command line, each as the next version of its name; return the new names."""
         for bot in bots:
             check_bot(bot)
         entries = [bot if isinstance(bot, BotEntry) else BotEntry(bot, team, author) for bot in bots]

@@ -46,8 +46,8 @@ from harness.runs.request import FilePlaces, RunRequest, draw_seed
 from harness.runs.setup import DEFAULT_PLAYERS, configured_games, now, this_machine
 from harness.runs.store import RUN, RunFolder, RunInfo, cannot_write, lock
 
-# Eras: the seasons of a league. One lasts as long as games, rules, options and limits stay the same, and is a run
-# folder. Files, seeds and commands say "era".
+# Eras, the seasons of a league. An era lasts as long as games, rules, options and limits stay the same, and has a run
+# folder. Files, seeds and commands use the word "era".
 
 
 ERAS = "eras"
@@ -69,7 +69,7 @@ class SeasonConfig:
 
     @classmethod
     def from_request(cls, request: RunRequest, registry: Registry) -> SeasonConfig:
-        """Return what a league's config file asks for, with the installed rules."""
+        """Return the config for a request from a league's config file, with the installed rules."""
         games = configured_games(request, registry)
         plans = tuple(
             GamePlan(
@@ -90,7 +90,7 @@ class SeasonConfig:
 
 
 def _seats(game: Game[Any], asked: int | None) -> int:
-    """Return the bots at a table; the default cannot depend on how many bots there are, since more may join."""
+    """Return the number of bots at a table; the default does not depend on the number of bots, since more may join."""
     low, high = game.min_players, game.max_players
     players = max(low, min(high, DEFAULT_PLAYERS)) if asked is None else asked
     if not low <= players <= high:
@@ -234,7 +234,7 @@ def member_ref(league: Path, entry: BotJoined) -> BotRef:
 
 
 def restore_entrant(league: Path, member: Member, registry: Registry) -> Entrant:
-    """Load a member exactly as it joined; the UsageError says why that is impossible."""
+    """Return the entrant of a member exactly as it joined; raise UsageError with the reason if that is impossible."""
     entry = member.entry
     place = league / BOTS / entry.snapshot
     if entry.snapshot and not place.is_dir():
@@ -309,19 +309,19 @@ class LeagueFolder:
         return found
 
     def request(self, **given: Any) -> RunRequest:
-        """Return what the config file asks for, with the fields in `given` instead."""
+        """Return the request in the config file, with fields replaced by those in `given`."""
         request = RunRequest.from_file(self.folder / SETTINGS, **given)
         _check_request(request)
         return request
 
     @property
     def membership(self) -> Membership:
-        """Return who is in the league now."""
+        """The current members of the league."""
         return Membership.after_entries(self.journal.entries)
 
     @property
     def eras(self) -> list[EraBegun]:
-        """Return the eras that have begun."""
+        """The eras that have begun, in order."""
         return [entry for entry in self.journal.entries if isinstance(entry, EraBegun)]
 
     def played_eras(self) -> list[EraBegun]:
@@ -334,13 +334,16 @@ class LeagueFolder:
         return tuple(plan.name for plan in SeasonConfig.from_request(self.request(), registry).plans)
 
     def add_bots(self, bots: Sequence[Any], registry: Registry, alias: str = "") -> list[BotEvent]:
-        """Add bots, each as the next version of its name, and return their entries; refuse one that is unchanged."""
+        """Add bots, each as the next version of its name, and return their entries.
+
+        Raise UsageError if a bot is identical to one of its versions.
+        """
         games, entrants = self.games(registry), registry.entrants(bots)
         if alias and len(entrants) > 1:
             names = ", ".join(entrant.name for entrant in entrants)
             raise UsageError(f"{alias} cannot be the name of {len(entrants)} bots; add them one by one: {names}.")
         asked = [register(self.folder, entrant, alias, games, registry.bots) for entrant in entrants]
-        # Versions are numbered while the journal is locked: two people may add the same bot at once.
+        # Versions are numbered while the journal is locked: two processes may add the same bot at the same time.
         with self.journal.lock() as append_entries:
             membership, events = self.membership, list[BotEvent]()
             for entry in asked:
@@ -391,7 +394,7 @@ def _is_same_bot(one: BotJoined, other: BotJoined) -> bool:
 
 
 def _check_request(request: RunRequest) -> None:
-    """Refuse keys that are not allowed in a league's config file."""
+    """Raise UsageError for keys that are not allowed in a league's config file."""
     plain = RunRequest()
     for name, why in NOT_FOR_LEAGUES.items():
         if getattr(request, name) != getattr(plain, name):
@@ -416,7 +419,7 @@ def announce_changes(league: LeagueFolder, entries: Iterable[JournalEntry], regi
 
 @contextmanager
 def open_listeners(registry: Registry) -> Iterator[Listeners]:
-    """Return the installed listeners, and wait at the end until they have handled all events."""
+    """Yield the installed listeners, and wait at the end until they have handled all events."""
     listeners = Listeners.of(registry)
     try:
         yield listeners

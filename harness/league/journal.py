@@ -1,4 +1,4 @@
-"""The journal of a league: its events, who is in the league after them, and from which round on they count."""
+"""The journal of a league: its events, the members after them, and the round from which each event counts."""
 
 from __future__ import annotations
 
@@ -37,24 +37,24 @@ class JournalEntry(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True
     """Its line, counted from 1; set by the journal, like the time."""
     at: str = ""
     notice: ClassVar[str] = ""
-    """What `arena league run` prints after the bot's name when the event begins to count."""
+    """Text that `arena league run` prints after the bot's name when the event begins to count."""
     headline: ClassVar[str] = ""
-    """What the site says after the bot's name; empty: not published."""
+    """Text after the bot's name on the site; an event without it is not published."""
 
     @property
     def what(self) -> str:
-        """Return the word that names the event in the file."""
+        """The name of the event in the file."""
         return str(self.__struct_config__.tag)
 
     def apply_to_members(self, membership: Membership) -> None:
-        """Change who is in the league."""
+        """Apply the event to the members of the league."""
 
     def apply_to_rounds(self, epochs: RosterEpochs) -> None:
-        """Change which entries count in which rounds of an era."""
+        """Apply the event to the rounds of an era."""
 
 
 class BotEvent(JournalEntry, frozen=True):
-    """An event that changes who may be seated: it counts from the next round on."""
+    """An event that changes which bots may be seated: it counts from the next round on."""
 
     bot: str
     """Name without a version."""
@@ -65,7 +65,7 @@ class BotEvent(JournalEntry, frozen=True):
 
     @property
     def name(self) -> str:
-        """Return the name of the version that it is about, or of the bot if it is about all of them."""
+        """The name of the version, or of the bot if the event is about all versions."""
         return f"{self.bot}@{self.version}" if self.version else self.bot
 
     def apply_to_members(self, membership: Membership) -> None:
@@ -75,7 +75,7 @@ class BotEvent(JournalEntry, frozen=True):
                 self.change_member(member)
 
     def change_member(self, member: Member) -> None:
-        """Set the flags of `effect`, and why the version is not seated."""
+        """Set the flags of `effect`, and the reason why the version is not seated."""
         for flag, value in self.effect.items():
             setattr(member, flag, value)
         member.reason = getattr(self, "reason", "") if any(self.effect.values()) else ""
@@ -121,7 +121,7 @@ class Decision(BotEvent, frozen=True):
 
     reason: str = ""
     already: ClassVar[str] = ""
-    """What to say if the decision would change nothing."""
+    """Text of the error if the decision would change nothing."""
 
 
 class BotRetired(Decision, frozen=True, tag_field="what", tag="retired"):
@@ -177,7 +177,7 @@ class EraBegun(JournalEntry, frozen=True, tag_field="what", tag="era", kw_only=T
 class EntriesSeen(JournalEntry, frozen=True, tag_field="what", tag="seen"):
     """From a round on, the entries up to a number count.
 
-    Without this line a league that is continued after a crash could not know which bots the scheduler knew of.
+    Without this line it would be unknown, after a crash, with which bots a round had been planned.
     """
 
     era: int
@@ -277,9 +277,9 @@ class Journal:
 
     @contextmanager
     def lock(self) -> Iterator[Callable[..., None]]:
-        """Keep other processes from adding entries, and return a function that appends some.
+        """Keep other processes from adding entries, and yield a function that appends entries.
 
-        So what is decided by the entries holds until it is written.
+        A decision that is based on the entries is therefore still valid when it is written.
         """
         try:
             self.path.touch()
@@ -289,6 +289,7 @@ class Journal:
             file = RecordFile(self.path, summed=True)
             try:
                 self.warnings += file.warnings
+                # After locking and opening: others may have added entries, and opening removes a torn last line.
                 self.read()
                 yield partial(self._append_entries, file)
             finally:
@@ -350,12 +351,12 @@ class Member:
 
     @property
     def name(self) -> str:
-        """Return its name in records."""
+        """Its name in records."""
         return self.entry.name
 
     @property
     def active(self) -> bool:
-        """Return whether it can be seated."""
+        """Whether it can be seated."""
         return not (self.retired or self.banned or self.rests)
 
 
@@ -368,7 +369,7 @@ class Membership:
 
     @classmethod
     def after_entries(cls, entries: Iterable[JournalEntry]) -> Membership:
-        """Return who is in the league after these entries."""
+        """Return the members of a league after these entries."""
         found = cls()
         for entry in entries:
             entry.apply_to_members(found)
@@ -405,7 +406,7 @@ class Membership:
 
     @property
     def banned(self) -> frozenset[str]:
-        """Return the versions whose matches do not count."""
+        """The versions whose matches do not count."""
         return frozenset(name for name, member in self.members.items() if member.banned)
 
     def playing(self, game: str) -> list[str]:
@@ -426,7 +427,7 @@ class Membership:
         return tuple(name for name, one in self.members.items() if one.entry.plays(game))
 
     def standing(self, name: str) -> Standing:
-        """Return whether a version plays, and if not, why."""
+        """Return whether a version plays, or the reason why it does not."""
         member = self.members[name]
         if member.banned:
             return "banned"
@@ -445,8 +446,8 @@ def split_version(name: str) -> tuple[str, int]:
 
 # Rounds of an era: how many tables each has, and which entries of the journal count in it.
 #
-# A round is planned from the results up to two rounds before it, so that a round is always ready while the one
-# before is finished. Who may be seated changes only between rounds, and the journal records from which round on.
+# A round is planned from the results up to two rounds before it, so that workers can start it while the round before is
+# being finished. The bots that may be seated change only between rounds, and the journal records from which round on.
 
 
 MIN_ROUND_TABLES, MAX_ROUND_TABLES = 4, 64
@@ -474,7 +475,7 @@ class EpochRoster(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Return the matches of each round."""
+        """The number of matches of each round."""
         return sum(game.tables for game in self.games.values())
 
 
@@ -525,12 +526,12 @@ class RosterEpochs:
 
     @property
     def last(self) -> RosterEpoch:
-        """Return the newest epoch."""
+        """The newest epoch."""
         return self._epochs[-1]
 
     @property
     def upto(self) -> int:
-        """Return the number of entries that count in the newest epoch."""
+        """The number of entries that count in the newest epoch."""
         return self._epochs[-1].upto if self._epochs else 0
 
     def epoch_at(self, round_: int) -> RosterEpoch:

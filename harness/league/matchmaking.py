@@ -293,7 +293,7 @@ class _RoundSeating:
             self.needs[bot] = self.needs[bot] * left if self.seats_taken[bot] < self.max_seats[bot] else -1.0
 
 
-# Rounds that were played, as far as planning the next one depends on them
+# Recorded rounds, as far as planning the next round depends on them.
 
 
 HELD_ROUNDS = 3
@@ -301,7 +301,7 @@ HELD_ROUNDS = 3
 
 
 class SeatedMatch(NamedTuple):
-    """What matchmaking needs of a record. Its name and fields are those of cached files."""
+    """The part of a record that matchmaking needs; it is stored in the cache."""
 
     place: int
     id: str
@@ -312,7 +312,7 @@ class SeatedMatch(NamedTuple):
 
     @classmethod
     def from_record(cls, record: GameRecord) -> SeatedMatch:
-        """Return what matchmaking needs of a record."""
+        """Return the part of a record that matchmaking needs."""
         return cls(record.index, record.id, record.game, record.seed, tuple(record.seats), tuple(record.ranks))
 
 
@@ -324,7 +324,7 @@ class RoundHistory:
     def __init__(self, banned: Collection[str]) -> None:
         """Matches of `banned` bots are not rated."""
         self.banned = frozenset(banned)
-        # The name of the cache entry: ratings without one set of bots are no use with another.
+        # The name of the cache entry: ratings depend on which bots are banned.
         self.name = f"league-{crc32(repr(sorted(self.banned)).encode()):08x}"
         self._ratings: dict[str, RunningRatings] = {}
         self.newest = 0
@@ -369,7 +369,7 @@ class RoundHistory:
         return self._ratings.setdefault(game, RunningRatings())
 
     def matches(self) -> Iterator[SeatedMatch]:
-        """Return the matches that are held back."""
+        """Yield the matches that are held back."""
         for matches in self.held.values():
             yield from matches.values()
 

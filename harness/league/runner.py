@@ -59,8 +59,8 @@ class LeagueScheduler:
     """
 
     def __init__(self, plan: Plan, epochs: RosterEpochs, read: Callable[[frozenset[str], bool], RoundHistory]) -> None:
-        """`read` returns the recorded rounds without the matches of banned bots; its second argument says whether no
-        round may be added to the ratings yet."""
+        """`read` returns the recorded rounds without the matches of banned bots; if its second argument is true, no
+        round is rated yet."""
         self.plan, self.epochs, self._read = plan, epochs, read
         past = self.past = read(epochs.roster_of(epochs.last).membership.banned if epochs else frozenset(), False)
         self._luck = Chance(plan.seed)
@@ -109,7 +109,7 @@ class LeagueScheduler:
         return {}
 
     def requeue_in_flight(self) -> None:
-        """Give out again what was given out and has no result, because its executor has stopped."""
+        """Queue the matches without a result again, because their executor has stopped."""
         if self.matches_left is not None:
             self.matches_left += len(self.in_flight)
         self._waiting = [*self.in_flight.values(), *self._waiting]
@@ -174,13 +174,13 @@ class LeagueScheduler:
         self.past.hold_match(record)
 
     def void_match(self, spec: MatchSpec) -> None:
-        """Go on without a match."""
+        """Count a match as not played: its round is complete without it."""
         self.in_flight.pop(spec.id, None)
         self._voids[spec.id] = spec.round
 
     @property
     def first_unplanned(self) -> int:
-        """Return the first round of which nothing was given out: bots that join now may play from it on."""
+        """The first round without matches given out: bots that join now may play from it on."""
         return max(self.next_round, self.past.newest + 1, self.epochs.last.first_round if self.epochs else 1)
 
     def is_settled(self) -> bool:
@@ -281,6 +281,8 @@ class _Runner:
         with run.writing():
             self._report_warnings(run)
             scheduler = LeagueScheduler(run.info.plan, self.epochs, partial(read_rounds, run))
+            # Recorded matches may have too many faults already: the limit was lowered, or the last run crashed before
+            # it retired the bot.
             self._disqualify(scheduler)
             scheduler.may_plan = lambda: self._may_plan(scheduler)
             scheduler.cannot_play = lambda spec: self._cannot_play(spec, scheduler)
@@ -358,7 +360,7 @@ class _Runner:
             run.extend(run.info.plan)
         return run
 
-    # Who plays
+    # Bots join and leave.
 
     def _uncounted(self) -> list[BotEvent]:
         """Return the events about bots that do not count yet."""
@@ -429,7 +431,8 @@ class _Runner:
         return late or self.listener.should_stop()
 
     def _play(self, scheduler: LeagueScheduler, run: RunFolder, config: SeasonConfig) -> None:
-        """Play as long as the same bots may be seated."""
+        """Play until the bots that may be seated change, or until the run stops."""
+        # An executor sends its bots to workers once, so a change of bots needs another executor.
         roster = Roster(config.games, dict(self.entrants))
         self.listener.on_entrants(roster.entrants)
         with ExitStack() as stack:
@@ -472,6 +475,8 @@ class _Runner:
     def _void_matches(self, scheduler: LeagueScheduler, specs: list[MatchSpec]) -> None:
         """Record that matches cannot be played, so that their rounds are complete without them."""
         era, why = self.done.era, "no bot could be identified as the cause"
+        # The journal comes first: later rounds are planned once the scheduler counts a match as void, and after a crash
+        # they can only be planned again if the journal has it.
         self.league.journal.add_entries(*(MatchVoided(era=era, match=spec.id, round=spec.round) for spec in specs))
         for spec in specs:
             scheduler.void_match(spec)

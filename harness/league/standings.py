@@ -97,8 +97,10 @@ class Standings:
 
 
 def standings_of(league: LeagueFolder, era: int | None = None, *, across: bool = False) -> Standings:
-    """Return the standings of an era, by default the newest; with `across` those of all eras that have the rules,
-    options and seats of the newest, whatever their limits."""
+    """Return the standings of an era, by default of the newest; raise UsageError if nothing was played.
+
+    With `across`, return those of all eras with the rules, options and seats of the newest; limits may differ.
+    """
     eras, membership = league.played_eras(), league.membership
     if not eras or (era is None and eras[-1] is not league.eras[-1]):
         raise UsageError(NOTHING_PLAYED)
@@ -433,7 +435,7 @@ def publish_league(league: LeagueFolder, registry: Registry, to: Path, url: str 
     """Write a site of all eras without the matches of banned bots, and return problems; `url` is for the feed."""
     from harness.report import publish
 
-    standings_of(league)  # refuse a league that has not played
+    standings_of(league)  # raises UsageError if the league has not played
     runs = [open_era(league.folder, era.era) for era in league.played_eras()]
     entered = {entrant.name for run in runs for entrant in run.info.entrants}
     left_out = [name for name in sorted(league.membership.banned) if name in entered]
@@ -475,7 +477,7 @@ REUSE_FACTOR = 10
 
 
 class LeagueTables:
-    """Makes the tables of leagues for the live page, and reuses them for a while."""
+    """Computes the tables of leagues for the live page, and reuses them for a while."""
 
     def __init__(self) -> None:
         self._made: dict[Path, tuple[float, Sequence[Table]]] = {}

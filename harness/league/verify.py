@@ -67,7 +67,7 @@ def check_league(
 
 
 def _journal_differences(league: LeagueFolder, era: EraBegun, run: RunFolder, membership: Membership) -> Iterator[str]:
-    """Return the differences between run.json and the journal, as sentences."""
+    """Yield the differences between run.json and the journal, as sentences."""
     info, place = run.info, run.folder / RUN
     if tuple(replace(plan, entrants=()) for plan in info.plan.games) != era.plans:
         yield f"{place} and the journal have different games, rules, options or seats."
