@@ -178,7 +178,7 @@ class GrowingTables:
         deals, stage = self._plan.deals_before, len(self._plan.before)
         ways: list[tuple[str, Iterator[TableList]]] = []
         for bot, many in zip(self.newcomers, self._late_tables(), strict=True):
-            # Newcomers join one after the other: each also meets those before it, so every pair is drawn once.
+            # Newcomers join one after the other: each may sit with those before it, so no table is drawn twice.
             others = self._bots[: len(self._before._bots) + len(ways)]
             rng = luck.rng("late", self._name, stage, bot)
             # With one seat per table the late bot plays alone.

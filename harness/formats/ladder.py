@@ -129,7 +129,7 @@ def around(
     for number in range(tables):
         newcomer, first, second = about[number % len(about)], beliefs.sample(luck), beliefs.sample(luck)
 
-        # The defaults bind the current values: a closure would see those of a later pass of the loop.
+        # Defaults bind the values of this pass of the loop, which a closure would not.
         def telling(bot: int, me: int = newcomer, first: list[float] = first, second: list[float] = second) -> float:
             if frozenset((me, bot)) in known:
                 return MUCH + luck.random()
@@ -195,8 +195,7 @@ class LadderTracker:
 class Knowledge:
     """What a ladder knows about its bots: beliefs choose the tables, claims decide when it ends.
 
-    Claims are valid whenever the ladder stops and however tables were chosen; beliefs are not, so they decide nothing
-    that is reported except the order.
+    Claims hold whenever the ladder stops. Beliefs are estimates; they also give the order of the bots.
     """
 
     def __init__(self, game: GamePlan, plan: Plan) -> None:

@@ -78,7 +78,7 @@ class _Draw:
         self._count(table, 1)
 
     def part(self) -> None:
-        """Replace tables that were drawn twice by exchanges with other tables, at any cost in meetings."""
+        """Break up tables that were drawn twice: exchange bots with other tables, at any cost in meetings."""
         for number, table in enumerate(self.tables):
             ways = [
                 (goes, other, comes)

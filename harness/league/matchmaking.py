@@ -22,7 +22,7 @@ from harness.ratings.trueskill import BETA, DRAW_PROBABILITY, MU, SIGMA, draw_ma
 # compared with them, but not with the rest of the field.
 #
 # The host of a random table is one that has waited long, so every bot keeps playing. Random tables also keep the
-# intervals honest: if results alone decided who meets whom, lucky bots would meet lucky bots, rate each other as
+# intervals honest: if results alone decided the pairings, lucky bots would meet lucky bots, rate each other as
 # strong, and nothing would correct it. (If only neighbours meet, 95% intervals of equal bots hold in 75 of 100 cases.)
 
 
@@ -37,7 +37,7 @@ RANDOM_CANDIDATES = 2
 """Bots that are drawn for a seat at a random table."""
 FIRST_ROUND_SEATS, MATCHES_PER_SEAT = 2, 4
 """Seats of a newcomer in a round: the first number, and one more for each `MATCHES_PER_SEAT` known results. With more,
-its opponents would be chosen before its first results could say who suits."""
+its opponents would be chosen before its first results show which ones are suitable."""
 
 _MATCH_VARIANCE = 2 * BETA * BETA
 _INFORMATION, _DECAY = 2 / pi, 1 - 2 / pi

@@ -297,7 +297,7 @@ CANDIDATE_SPREADS = tuple(0.02 * 1.25**step for step in range(23))
 SHRINKAGE_MATCHES = 12.0
 """After this many matches a bot's variance is estimated half from its own results, half from those of all bots."""
 MATCHMAKING_INFLATION = 1.15
-"""Factor on variances, because results decide who meets whom. Found by simulation: docs/league-ratings.md."""
+"""Factor on variances, because the pairings depend on results. Found by simulation: docs/league-ratings.md."""
 MODEL_ERROR = 0.004
 """Standard error of a share of one half that no number of matches removes: real games follow the model only roughly."""
 MAX_LIKELIHOOD_DROP_NATS = 2.0

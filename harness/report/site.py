@@ -451,6 +451,7 @@ def _refresh(to: Path, runs: Sequence[Published], url: str) -> None:
     of_site, base = before.id or site_id(runs), url or before.url
     write_whole(to / FEED, feed(runs, of_site, base))
     about = {"arena": VERSION, "id": of_site, "url": base, "runs": [_summary(run) for run in runs], "bots": files}
+    # site.json before index.html: a folder with only index.html counts as a site that Arena did not make.
     write_whole(to / SITE, _json({**about, "badges": sorted(made)}))
     write_whole(to / "index.html", page.encode())
 

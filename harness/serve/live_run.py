@@ -418,7 +418,7 @@ class LiveRun:
         return news
 
     def _plain(self, error: Exception) -> str:
-        """Return the error message without paths: pages may be public."""
+        """Return the error message without paths, which must not be sent to a page."""
         if isinstance(error, OSError):
             return f"The records cannot be read: {error.strerror or type(error).__name__}."
         return without_folders(str(error))
@@ -426,6 +426,7 @@ class LiveRun:
     def _follow(self, now: float) -> None:
         folder = self.place.current()
         found = (folder / RUN).stat()
+        # Taken before run.json is read: a change in between is noticed at the next poll.
         written = found.st_ino, found.st_mtime_ns, found.st_size
         if self._run is None or folder != self._run.folder:
             self._known = False
@@ -436,6 +437,7 @@ class LiveRun:
                 self._begin(run, now)
             self._run, self._stale = run, True
             self._deals.all_over = bool(run.info.finished)
+            # Results are sent again: a run that has finished has no secret deals, so its matches can be watched.
             self._fresh = True
         self._written = written
         assert self._run is not None
