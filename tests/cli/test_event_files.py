@@ -259,7 +259,7 @@ def test_a_class_of_a_notebook_cannot_be_turned_back():
             return actions[0]
 
     run = harness.tournament("el-paso", [Typed, "random"], deals=1, seed=1, workers=0, name="a", quiet=True)
-    with pytest.raises(harness.UsageError, match=r"typed .*is not installed, and in no file"):
+    with pytest.raises(harness.UsageError, match=r"typed .*is not installed, and not in a file"):
         run.request()
     error = arena("tournament", "results/a", "--save", "event.toml", code=2).stderr
     assert "Move a class that was typed in Python to a file" in error
@@ -274,7 +274,7 @@ def test_a_run_with_a_file_of_figures_cannot_be_turned_back():
     arena("tournament", "--game", "el-paso", "--bot", "random", "--bot", "outlaw", "--deals", 1, "--seed", 1,
           "--option", "components=figures.toml", "--name", "a", "--workers", 0)  # fmt: skip
     error = arena("tournament", "results/a", "--save", "event.toml", code=2).stderr
-    assert "the option components of el-paso named a file" in error
+    assert "the option components of el-paso was a file" in error
 
 
 def test_an_older_run_opens_and_is_turned_back(event):

@@ -69,7 +69,7 @@ def test_another_key_is_not_trusted(key):
 def test_keys_are_looked_after(key):
     play()
     file = Path("config/arena/signing-key.pem")
-    assert "is there already" in arena("sign", "--new-key", code=2).stderr
+    assert "already exists" in arena("sign", "--new-key", code=2).stderr
     file.chmod(0o644)
     assert f"chmod 600 {file.resolve()}" in arena("sign", "a", code=2).stderr
     file.chmod(0o600)

@@ -92,7 +92,7 @@ def test_compare_gives_a_verdict():
 
 def test_the_help_of_compare_names_the_defaults_that_there_are():
     said = " ".join(arena("compare", "--help").stdout.split())
-    assert f"so many matches. Default: {MAX_MATCHES}." in said
+    assert f"this many matches. Default: {MAX_MATCHES}." in said
     assert f"no difference. Default: {MARGIN}." in said
     assert f"--way [{'|'.join(WAYS)}]" in said
 
@@ -100,7 +100,7 @@ def test_the_help_of_compare_names_the_defaults_that_there_are():
 def test_compare_tells_what_will_be_played_before_it_is():
     asked = ("compare", "outlaw", "diehard", "--bot", "random", "--game", "el-paso", "--most", 2, "--workers", 0)
     told = {
-        (): "a pilot of 16 matches with deals of their own, and 24 deals played twice",
+        (): "a pilot of 16 matches with separate deals, and 24 deals played twice",
         ("--way", "pairs"): "about 3,300 if the two are equal, about 950 if one finishes ahead in 55%, about 240 if",
         ("--way", "own-deals"): "each match has its own deal",
         ("--way", "gauntlet"): "about 950 if they are 10 points apart",
