@@ -14,7 +14,7 @@ SHOWN = 5
 COUNTED = {"cgroup": ", counted by the kernel (cgroup v2)", "arena": ", counted by arena (no cgroup v2 to use)"}
 
 
-@click.command("doctor", short_help="Find out what this machine can enforce against a stranger's bot.")
+@click.command("doctor", short_help="Report what this machine can enforce against untrusted bots.")
 @click.option(
     "--cluster",
     metavar="CLUSTER",
@@ -109,7 +109,7 @@ def _advice(kept: bool) -> str:
     if kept:
         return "--isolate=strict runs here."
     if sys.platform != "linux":
-        return "Isolation is at its full strength on Linux only. Run strangers' bots there, or in a virtual machine."
+        return "Isolation is at its full strength on Linux only. Run untrusted bots there, or in a virtual machine."
     return (
         "--isolate=strict refuses to run here. Most of it needs user namespaces (often forbidden inside containers) or "
         "Landlock (Linux 5.13 or newer); see docs/security.md."
