@@ -12,7 +12,7 @@ CALLED = ("compare", "open_run", "play_match", "tournament")
 
 
 @pytest.mark.parametrize("name", CALLED)
-def test_what_notebooks_call_has_an_example_that_works(name):
+def test_public_functions_have_working_examples(name):
     function = getattr(harness, name)
     [found] = doctest.DocTestFinder(recurse=False).find(function, name, globs=dict(vars(harness)) | {
         each: getattr(harness, each) for each in CALLED

@@ -15,7 +15,7 @@ import harness
 from tests.api.bots import Crashing, First, Needy, take_last
 
 
-def test_names_classes_objects_and_functions_sit_down_in_the_order_given():
+def test_names_classes_objects_and_functions_are_seated_in_the_given_order():
     match = harness.play_match("el-paso", ["outlaw", First, take_last, Crashing()], seed=7)
     assert match.bots == ("outlaw", "first", "take-last", "crashing")
     assert [fault.seat for fault in match.faults] == [3]
@@ -32,12 +32,12 @@ def test_the_same_seed_gives_the_same_match_and_without_one_it_is_drawn(monkeypa
     assert [harness.play_match("el-paso", ["random", First]).record.seed for _ in range(2)] == [11, 12]
 
 
-def test_options_of_the_game_count():
+def test_game_options_are_applied():
     match = harness.play_match("el-paso", ["random", "skittish"], seed=1, options={"edition": "nl"})
     assert match.record.options["edition"] == "nl"
 
 
-def test_it_can_be_read_as_a_story_as_data_and_decision_by_decision():
+def test_a_match_can_be_read_as_text_as_data_and_by_decision():
     match = harness.play_match("gnadenlos", ["miser", "debtor", "random"], seed=3)
     story = match.story()
     assert story.startswith("gnadenlos-1.1.1: Gnadenlos!")
@@ -56,7 +56,7 @@ def test_it_can_be_read_as_a_story_as_data_and_decision_by_decision():
         match.view(10**6)
 
 
-def test_it_shows_itself_as_a_table_and_escapes_what_it_shows():
+def test_the_html_of_a_match_is_a_table_with_escaped_names():
     match = harness.play_match("el-paso", [First, Crashing], seed=1)
     assert "first" in repr(match)
     assert "exception" in repr(match)
@@ -80,7 +80,7 @@ def test_it_shows_itself_as_a_table_and_escapes_what_it_shows():
         (["random", Needy], "needs arguments"),
     ],
 )
-def test_mistakes_are_told_in_a_sentence(bots, said):
+def test_invalid_bots_are_refused_with_one_sentence(bots, said):
     with pytest.raises(harness.ArenaError, match=said):
         harness.play_match("el-paso", bots)
 
@@ -88,30 +88,30 @@ def test_mistakes_are_told_in_a_sentence(bots, said):
 @pytest.mark.parametrize(
     "asked", [{"seed": -1}, {"seed": 2**200}, {"seed": 1.5}, {"move_time": -1}, {"move_time": "x"}, {"isolate": True}]
 )
-def test_what_is_asked_for_is_checked(asked):
+def test_invalid_arguments_are_refused(asked):
     with pytest.raises(harness.UsageError):
         harness.play_match("el-paso", ["random", First], **asked)
 
 
-def test_an_object_with_something_in_it_is_refused_since_its_class_plays():
+def test_a_bot_object_with_attributes_is_refused_because_only_its_class_is_used():
     bot = First()
     bot.strength = 3
     with pytest.raises(harness.UsageError, match="has set strength"):
         harness.play_match("el-paso", [bot, "random"])
 
 
-def test_the_same_bot_may_sit_twice():
+def test_the_same_bot_may_take_two_seats():
     assert harness.play_match("el-paso", [First, First, take_last, take_last], seed=1).bots[:2] == ("first", "first")
 
 
-def test_a_seat_must_be_there():
+def test_a_nonexistent_seat_is_refused():
     match = harness.play_match("el-paso", [First, "random"], seed=1)
     for look in (match.story, match.positions):
         with pytest.raises(harness.UsageError, match="has seats 0 to 1, not 9"):
             look(seat=9)
 
 
-def test_what_bots_print_is_not_our_output(capsys):
+def test_output_of_bots_goes_to_stderr(capsys):
     def noisy(_view, actions):
         print("here I am")  # noqa: T201 - that is what it is for
         return actions[0]
@@ -138,7 +138,7 @@ def test_a_class_of_the_main_program_cannot_be_isolated(monkeypatch):
         harness.play_match("el-paso", [First, "random"], seed=1, isolate="on")
 
 
-def test_ctrl_c_ends_a_match_and_is_no_fault_of_the_bot(tmp_path):
+def test_ctrl_c_ends_a_match_without_a_fault(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(
         "import harness\n"
@@ -157,7 +157,7 @@ def test_ctrl_c_ends_a_match_and_is_no_fault_of_the_bot(tmp_path):
     assert out == "interrupted\n", err
 
 
-def test_it_plays_in_another_thread_too():
+def test_a_match_can_be_played_in_another_thread():
     found = []
     thread = threading.Thread(target=lambda: found.append(harness.play_match("el-paso", [First, "random"], seed=1)))
     thread.start()

@@ -23,7 +23,7 @@ def plain(run):
     return {record.id: record.without_timing() for record in run}
 
 
-def test_it_gives_the_same_records_and_tables_as_the_command_line():
+def test_a_run_from_python_gives_the_same_records_and_tables_as_the_command_line():
     run = harness.tournament("el-paso", FIELD, deals=2, seed=3, workers=2, name="here")
     bots = [word for name in FIELD for word in ("--bot", name)]
     said = arena("tournament", "--game", "el-paso", *bots, "--deals", 2, "--seed", 3, "--name", "there", "--workers", 0)
@@ -47,7 +47,7 @@ def test_classes_and_functions_play_with_workers_and_without():
     assert {row["bot"] for row in one.leaderboard()["el-paso"].rows} == {"first", "take-last", "random"}
 
 
-def test_what_came_of_it_can_be_read_in_many_ways():
+def test_a_run_gives_access_to_tables_faults_and_replays():
     run = harness.tournament(["el-paso", "x-pasch"], ["random", Crashing, "skittish", "founder"], deals=1, seed=1)
     assert len(run) == len(list(run)) > 0
     assert [table.title for table in run.leaderboard()] == ["el-paso", "x-pasch", "overall"]
@@ -67,7 +67,7 @@ def test_what_came_of_it_can_be_read_in_many_ways():
     assert run.warnings == []
 
 
-def test_it_shows_itself_as_tables():
+def test_a_run_is_displayed_as_tables():
     run = harness.tournament("el-paso", FIELD, deals=1, seed=1, workers=0)
     assert repr(run).startswith("el-paso\n")
     assert str(run.folder) in repr(run)
@@ -82,7 +82,7 @@ def test_it_shows_itself_as_tables():
     assert run.surprises()["el-paso"].rows
 
 
-def test_it_becomes_a_data_frame():
+def test_a_run_is_converted_to_a_data_frame():
     pandas = pytest.importorskip("pandas")
     run = harness.tournament("el-paso", FIELD, deals=1, seed=1, workers=0)
     frame = run.to_pandas()
@@ -91,14 +91,14 @@ def test_it_becomes_a_data_frame():
     assert set(frame[frame["rank"] == 1]["bot"]) <= set(FIELD)
 
 
-def test_without_pandas_it_says_what_to_install(monkeypatch):
+def test_without_pandas_the_error_names_what_to_install(monkeypatch):
     run = harness.tournament("el-paso", FIELD, deals=1, seed=1, workers=0)
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(harness.UsageError, match=r"pip install 'arena-harness\[notebook\]'"):
         run.to_pandas()
 
 
-def test_a_run_is_continued_with_its_classes():
+def test_a_run_with_classes_is_resumed_by_passing_the_classes_again():
     whole = harness.tournament("el-paso", [First, "random"], deals=3, seed=1, workers=0, name="whole")
     part = harness.tournament("el-paso", [First, "random"], deals=3, seed=1, workers=0, name="part")
     games = part.folder / "games.jsonl"
@@ -108,7 +108,7 @@ def test_a_run_is_continued_with_its_classes():
     assert plain(harness.tournament(bots=[First], resume="part", workers=0)) == plain(whole)
 
 
-def test_a_class_that_was_rewritten_is_another_bot():
+def test_a_changed_class_is_refused_on_resume():
     harness.tournament("el-paso", [First, "random"], deals=1, seed=1, workers=0, name="old")
 
     class First2(First):
@@ -118,7 +118,7 @@ def test_a_class_that_was_rewritten_is_another_bot():
         harness.tournament(bots=[First2], resume="old")
 
 
-def test_a_file_asks_for_the_same_run(tmp_path):
+def test_a_config_file_gives_the_same_run_from_python_and_the_command_line(tmp_path):
     file = tmp_path / "run.toml"
     file.write_text(
         'games = ["el-paso"]\nbots = ["outlaw", "skittish", "random"]\ndeals = 9\nseed = 3\nformat = "swiss:rounds=2"\n'
@@ -156,7 +156,7 @@ def test_a_file_asks_for_the_same_run(tmp_path):
         ({"players": 9}, "2 to 5 players, not 9"),
     ],
 )
-def test_mistakes_are_told_in_a_sentence(fields, said):
+def test_invalid_arguments_are_refused_with_one_sentence(fields, said):
     with pytest.raises(harness.ArenaError, match=said):
         harness.tournament("el-paso", **{"bots": FIELD, **fields})
     assert not Path("results").exists()
@@ -170,7 +170,7 @@ def test_mistakes_are_told_in_a_sentence(fields, said):
         ("deals = ", "line 1, column 9: this is not TOML"),
     ],
 )
-def test_a_file_with_mistakes_is_refused_by_name(tmp_path, text, said):
+def test_an_invalid_config_file_is_refused_with_its_name(tmp_path, text, said):
     file = tmp_path / "run.toml"
     file.write_text(text)
     with pytest.raises(harness.UsageError, match=said):
@@ -178,7 +178,7 @@ def test_a_file_with_mistakes_is_refused_by_name(tmp_path, text, said):
     assert str(file) in arena("tournament", file, code=2).stderr
 
 
-def test_a_second_ctrl_c_is_no_fault_of_a_bot(tmp_path):
+def test_a_second_ctrl_c_is_not_recorded_as_a_fault(tmp_path):
     (tmp_path / "script.py").write_text(
         "import harness\n"
         "def stuck(view, actions):\n"
@@ -202,7 +202,7 @@ def test_a_second_ctrl_c_is_no_fault_of_a_bot(tmp_path):
     assert list(RunFolder.open(tmp_path / "results" / "main").records()) == []
 
 
-def test_a_request_is_nobody_elses():
+def test_a_request_copies_its_arguments():
     bots, options = ["random"], {"edition": "nl"}
     request = harness.RunRequest(bots=bots, options=options)
     bots.append("outlaw")
@@ -210,7 +210,7 @@ def test_a_request_is_nobody_elses():
     assert (request.bots, request.options) == (("random",), {"edition": "nl"})
 
 
-def test_a_file_may_be_strict_and_say_where(tmp_path):
+def test_a_config_file_may_set_strict_and_the_results_folder(tmp_path):
     (tmp_path / "bad.py").write_text(
         "import harness\nclass Bad(harness.Bot):\n    def choose(self, view, actions): raise RuntimeError\n"
     )
@@ -222,7 +222,7 @@ def test_a_file_may_be_strict_and_say_where(tmp_path):
     assert (tmp_path / "results" / "b").exists()
 
 
-def test_a_class_without_source_is_known_by_its_code():
+def test_a_class_without_source_is_identified_by_its_bytecode():
     from harness.plugins.bot_files import source_digest
 
     made = []
@@ -234,7 +234,7 @@ def test_a_class_without_source_is_known_by_its_code():
     assert "" not in made
 
 
-def test_leaderboards_are_fitted_once(monkeypatch):
+def test_the_leaderboard_is_computed_only_once(monkeypatch):
     from harness.api import runs
 
     run = harness.tournament("el-paso", FIELD, deals=1, seed=1, workers=0)
@@ -245,7 +245,7 @@ def test_leaderboards_are_fitted_once(monkeypatch):
     assert len(calls) == 1
 
 
-def test_a_run_is_continued_as_it_was_asked_for():
+def test_options_that_would_change_a_run_are_refused_on_resume():
     harness.tournament("el-paso", FIELD, deals=1, seed=1, workers=0, name="here")
     with pytest.raises(harness.UsageError, match="leave out seed"):
         harness.tournament(resume="here", deals=5, seed=3)
@@ -253,7 +253,7 @@ def test_a_run_is_continued_as_it_was_asked_for():
         harness.tournament(bots=["outlaw"], resume="here", request=harness.RunRequest(deals=9))
 
 
-def test_the_call_is_kept_with_the_run():
+def test_the_python_call_is_saved_in_the_run():
     run = harness.tournament("el-paso", [First, "random"], deals=1, workers=0, name="here")
     asked = "games=('el-paso',), bots=[First, 'random'], deals=1, seed=1, workers=0, name='here'"
     assert run.info.command == f"harness.tournament({asked})"
@@ -261,12 +261,12 @@ def test_the_call_is_kept_with_the_run():
     assert plain(again) == plain(run)
 
 
-def test_one_bot_may_be_given_alone():
+def test_a_single_bot_name_is_accepted_without_a_list():
     with pytest.raises(harness.UsageError, match="needs at least 2 bots that play it; 1 entered"):
         harness.tournament("el-paso", "outlaw", deals=1)
 
 
-def test_a_broken_plugin_is_a_warning(monkeypatch):
+def test_a_broken_plugin_causes_a_warning(monkeypatch):
     from harness.plugins import discovery
 
     class Point:
@@ -309,7 +309,7 @@ def test_classes_typed_into_the_main_program_play_in_workers(tmp_path):
     assert done.stdout == "True 3\n", done.stderr
 
 
-def test_ctrl_c_ends_a_run_in_good_order_and_it_can_be_continued(tmp_path):
+def test_ctrl_c_stops_a_run_cleanly_and_it_can_be_resumed(tmp_path):
     (tmp_path / "script.py").write_text(SCRIPT.format(deals=100_000))
     process = subprocess.Popen(
         [sys.executable, "script.py"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path

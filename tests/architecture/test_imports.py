@@ -73,7 +73,7 @@ def goes_up(package: str, name: str) -> bool:
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_imports_run_one_way(path):
+def test_packages_import_only_lower_packages(path):
     name, names = name_of(path), local(imported(path))
     top, *parts = name.split(".")
     if name == FEATURE_TABLE:
@@ -99,7 +99,7 @@ def test_imports_run_one_way(path):
         assert not internal
 
 
-def test_an_import_that_goes_up_is_found_wherever_it_hides(tmp_path):
+def test_an_import_of_a_higher_package_is_detected_in_every_form(tmp_path):
     for text in (
         "import harness.cli", "from ..cli import run", "from .. import cli", "import harness\nharness.tournament()",
         "def f():\n    from harness.runs import store", 'X = "harness.api.runs:Run"',

@@ -12,7 +12,7 @@ from tests.architecture.seed_strings import ROOT
 LOOPS = [ROOT / "harness" / "bench" / "loops" / name for name in ("arena.py", "arena_parts.py")]
 
 
-def test_our_loops_import_names_of_the_facade_only() -> None:
+def test_benchmark_loops_import_only_names_of_the_facade() -> None:
     for path in LOOPS:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Import):
@@ -22,7 +22,7 @@ def test_our_loops_import_names_of_the_facade_only() -> None:
                 assert {each.name for each in node.names} <= set(harness.__all__), path.name
 
 
-def test_the_referee_is_where_our_loop_looks_for_it() -> None:
+def test_the_referee_is_where_the_benchmark_loop_expects_it() -> None:
     paths = [
         (path.name, node.value)
         for path in LOOPS

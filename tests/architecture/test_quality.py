@@ -32,7 +32,7 @@ BOTS = {
 
 
 @pytest.mark.parametrize("check", [["ruff", "check"], ["ruff", "format", "--check"], ["mypy"]], ids=" ".join)
-def test_the_tree_passes(check):
+def test_the_code_passes_every_check(check):
     result = subprocess.run([sys.executable, "-m", *check], cwd=ROOT, capture_output=True, text=True)
     assert result.returncode == 0, result.stdout + result.stderr
 

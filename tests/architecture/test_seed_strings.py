@@ -54,7 +54,7 @@ def test_no_string_that_enters_luck_or_a_digest_has_changed() -> None:
     assert not gone + come, "\n".join([WARNING, *gone, *come])
 
 
-def test_a_string_is_found_in_whatever_module(tmp_path: Path) -> None:
+def test_a_seed_string_is_found_in_any_module(tmp_path: Path) -> None:
     for top in TOPS:
         assert _found_in(tmp_path / "one", f"{top}/somewhere/module.py", SOURCE) == LINES
 

@@ -12,7 +12,7 @@ from tests.support.cli import arena
 SHORT = ("bench", "--game", "el-paso", "--seconds", 0.3, "--repeat", 3)
 
 
-def test_an_arena_beside_itself_is_as_fast_and_plays_the_same():
+def test_arena_compared_with_itself_has_similar_speed_and_plays_the_same_matches():
     done = arena(*SHORT, "--against-python", sys.executable, "--json")
     [row] = json.loads(done.stdout)
     assert "play different matches" not in done.stderr
@@ -22,7 +22,7 @@ def test_an_arena_beside_itself_is_as_fast_and_plays_the_same():
     assert row["theirs"] == row["ours"]
 
 
-def test_arenas_are_compared_in_a_table():
+def test_two_arena_installations_are_compared_in_a_table():
     table = arena(*SHORT, "--against-python", sys.executable).stdout
     heading, _, line, *rest = table.splitlines()
     assert heading.split() == ["decisions/s", "here", "there", "ratio"]
@@ -30,7 +30,7 @@ def test_arenas_are_compared_in_a_table():
     assert [text.split(":")[0] for text in rest if text] == ["here", "there"]
 
 
-def test_an_interpreter_without_arena_is_a_sentence(tmp_path):
+def test_an_interpreter_without_arena_gives_an_error_message(tmp_path):
     python = tmp_path / "python"
     python.write_text(f'#!/bin/sh\nexec {sys.executable} -S "$@"\n')  # no site: nothing is installed there
     python.chmod(0o755)
@@ -38,7 +38,7 @@ def test_an_interpreter_without_arena_is_a_sentence(tmp_path):
     assert "No module named 'harness'" in told
 
 
-def test_a_match_is_taken_apart_and_the_parts_add_up():
+def test_the_shares_of_the_time_of_a_match_sum_to_one():
     [found] = json.loads(arena(*SHORT, "--shares", "--json").stdout)
     assert sum(found["shares"].values()) == pytest.approx(1)
     assert set(found["shares"]) == {"steps", "legal lists", "luck", "views", "referee and bot"}

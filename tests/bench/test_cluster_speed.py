@@ -18,7 +18,7 @@ from harness.runs.setup import installed
 MATCHES = 4_000
 
 
-def test_one_driver_feeds_a_hundred_cores_of_bots_that_think_for_a_millisecond():
+def test_one_driver_keeps_a_hundred_cores_busy_with_one_millisecond_decisions():
     game = installed().game("el-paso").configure()
     place = start_cluster_process("stub nodes", "harness.bench.executors", FAKE_NODES, FAKE_NODE_CORES, 0.0)
     roster, kept, seen = Roster({game.name: game}, {"uniform": UNIFORM}), [], []

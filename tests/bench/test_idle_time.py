@@ -35,7 +35,7 @@ class Later:
         return self.jobs.pop(0)
 
 
-def test_cores_play_side_by_side_and_ask_again_when_a_match_has_ended():
+def test_simulated_cores_play_in_parallel_and_take_a_new_match_when_one_ends():
     executor = SimulatedNodes(3, lambda spec: float(spec.index), lambda spec: simulated_record(spec, {}, Chance(1)))
     jobs, ended = Later(), []
     for played in executor.run(jobs):
@@ -60,12 +60,12 @@ def test_a_run_is_idle_for_less_time_if_games_need_not_wait_for_each_other(name)
     assert shares[2].matches == shares[8].matches > 100
 
 
-def test_a_round_robin_waits_for_its_last_matches_alone():
+def test_a_round_robin_is_idle_only_during_its_last_matches():
     [share] = measure_idle(TWO, ["round-robin"], nodes=(2,), seeds=(1,))["round-robin"].values()
     assert 0 < share.live == share.in_step < 0.01
 
 
-def test_the_table_and_its_figures(monkeypatch, capsys):
+def test_idle_time_is_printed_as_json_and_as_a_table(monkeypatch, capsys):
     measured = measure_idle(TWO, ["knockout"])
     monkeypatch.setattr(executors, "measure_idle", lambda _games: measured)
     show_idle(TWO, as_json=True)

@@ -36,11 +36,11 @@ def test_a_loop_with_twice_the_turns_takes_twice_the_instructions(tmp_path):
 
 @needs_valgrind
 @pytest.mark.slow
-def test_the_table_of_games_has_a_line_for_them():
+def test_the_table_of_games_has_a_line_for_instructions():
     assert "instructions/decision" in arena("bench", "--game", "el-paso", "--seconds", 0.1, "--instructions").stdout
 
 
-def test_without_valgrind_there_is_a_sentence(monkeypatch):
+def test_without_valgrind_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setenv("PATH", "")
     for more in ((), ("--against", "chess"), ("--shares",)):
         told = arena("bench", "--instructions", *more, code=2).stderr

@@ -26,7 +26,7 @@ class Clockwork:
         return Measured(games, games * self.choices, 0, games * self.choices / rate)
 
 
-def test_a_ratio_is_the_median_of_the_pairs_with_the_least_and_the_most():
+def test_a_ratio_is_the_median_of_the_pairs_with_minimum_and_maximum():
     assert ratio_of([20, 30, 100], [10, 10, 20]) == Ratio(3, 2, 5)
     assert str(Ratio(3.14159, 2, 12.345)) == "3.14 (2.00-12.3)"
     assert str(Ratio(310.4, 99, 500)) == "310 (99.0-500)"
@@ -34,7 +34,7 @@ def test_a_ratio_is_the_median_of_the_pairs_with_the_least_and_the_most():
         ratio_of([1, 2], [1])
 
 
-def test_pairs_are_adjacent_and_nobody_is_always_first():
+def test_paired_measurements_are_adjacent_and_alternate_their_order():
     asked: list = []
     ours = {"a": Clockwork("a", asked, [200, 100, 100]), "b": Clockwork("b", asked, [50] * 3)}
     found = compare_in_turns(ours, Clockwork("peer", asked, [100, 100, 50]), pairs=3, seconds=3.0)
@@ -45,7 +45,7 @@ def test_pairs_are_adjacent_and_nobody_is_always_first():
     assert (found["a"].ours, found["a"].theirs) == (100, 100)
 
 
-def test_two_arenas_play_the_same_matches_in_turns():
+def test_two_arena_installations_play_the_same_matches_alternately():
     asked: list = []
     ours, other = Clockwork("here", asked, [300] * 3), Clockwork("there", asked, [100] * 4)
     found, same = compare_same(ours, other, pairs=3, seconds=3.0)
@@ -57,12 +57,12 @@ def test_two_arenas_play_the_same_matches_in_turns():
     assert same
 
 
-def test_arenas_that_play_otherwise_are_noticed():
+def test_arena_installations_that_play_differently_are_detected():
     ours, other = Clockwork("here", [], [300] * 3), Clockwork("there", [], [100] * 4, choices=11)
     assert not compare_same(ours, other, pairs=3, seconds=3.0)[1]
 
 
-def test_shares_are_differences_and_add_up():
+def test_shares_are_differences_of_costs_and_sum_to_one():
     costs = {"match": [10.0, 20.0], "steps": [7.0, 14.0], "views": [8.0, 16.0], "luck": [1.0, 2.0]}
     assert shares_from_costs(costs) == pytest.approx(
         {"steps, with legal lists": 0.6, "referee and bot": 0.2, "views": 0.1, "luck": 0.1}

@@ -73,12 +73,12 @@ def test_every_peer_has_a_loop_and_pinned_versions():
         assert all("==" in requirement for requirement in peer.requirements)
 
 
-def test_loops_of_others_know_nothing_of_arena():
+def test_loops_of_peers_do_not_import_arena():
     for peer in PEERS.values():
         assert "harness" not in peer.loop.read_text()
 
 
-def test_the_page_has_figures_for_every_loop_in_the_versions_that_are_installed():
+def test_the_page_has_figures_for_every_loop_in_its_pinned_version():
     page = (LOOPS.parents[2] / "docs" / "performance.md").read_text(encoding="utf-8")
     for peer in PEERS.values():
         version = peer.requirements[0].partition("==")[2]
@@ -86,7 +86,7 @@ def test_the_page_has_figures_for_every_loop_in_the_versions_that_are_installed(
             assert f"| {peer.name} {version} | {workload} |" in page
 
 
-def test_a_peer_is_installed_once_and_measured_and_what_fails_does_not_stop_the_rest(tiddlywinks, environments):
+def test_a_peer_is_installed_once_and_a_failing_peer_does_not_stop_the_others(tiddlywinks, environments):
     told: list[str] = []
     missing = Peer("nowhere", ("arena-no-such-thing==1",), 1, ("any",), tiddlywinks.loop)
     rows, failed = versus_peers([missing, tiddlywinks], environments, QUICK, told.append)
@@ -106,7 +106,7 @@ def test_a_peer_is_installed_once_and_measured_and_what_fails_does_not_stop_the_
     assert not again
 
 
-def test_a_loop_is_measured_by_matches_and_what_a_library_prints_is_no_answer(tiddlywinks, environments):
+def test_a_loop_is_measured_by_matches_and_output_of_a_library_is_ignored(tiddlywinks, environments):
     python = peer_python(tiddlywinks, environments, lambda _: None)
     with LoopProcess(python, tiddlywinks.loop, "winks") as loop:
         measured = loop.play(3, first=1)
@@ -117,19 +117,19 @@ def test_a_loop_is_measured_by_matches_and_what_a_library_prints_is_no_answer(ti
         assert loop.finish() == "a library that greets\n"
 
 
-def test_our_own_packages_do_not_leak_into_a_peer(tiddlywinks, environments, monkeypatch):
+def test_packages_of_arena_cannot_be_imported_in_the_environment_of_a_peer(tiddlywinks, environments, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(LOOPS.parents[2]))
     python = peer_python(tiddlywinks, environments, lambda _: None)
     with pytest.raises(LoopFailed, match="No module named 'harness'"):
         LoopProcess(python, LOOPS / "arena.py", "el-paso/4")
 
 
-def test_a_program_that_is_no_interpreter_is_a_sentence(tmp_path):
+def test_a_missing_interpreter_gives_an_error_message(tmp_path):
     with pytest.raises(LoopFailed, match="cannot be started: No such file"):
         LoopProcess(str(tmp_path / "python"), LOOPS / "arena.py", "el-paso/4")
 
 
-def test_a_folder_that_cannot_be_made_is_a_sentence(tiddlywinks, tmp_path):
+def test_an_environment_folder_that_cannot_be_created_gives_an_error_message(tiddlywinks, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(LoopFailed, match="Cannot create an environment for tiddlywinks in"):
         peer_python(tiddlywinks, tmp_path / "file" / "folder", lambda _: None)
@@ -142,7 +142,7 @@ def test_environments_are_kept_in_the_cache(monkeypatch, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PEER_NAMES)
-def test_the_real_ones_can_be_installed_and_measured(name, tmp_path, monkeypatch):
+def test_the_real_peers_can_be_installed_and_measured(name, tmp_path, monkeypatch):
     for variable in ("PIP_NO_INDEX", "PIP_CONFIG_FILE"):
         monkeypatch.delenv(variable)
     rows, failed = versus_peers([PEERS[name]], tmp_path, QUICK, print)

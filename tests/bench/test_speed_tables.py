@@ -18,7 +18,7 @@ def words(table):
     return [line.split() for line in table.splitlines()]
 
 
-def test_a_line_for_each_loop_and_a_column_for_each_game():
+def test_the_peers_table_has_a_row_for_each_loop_and_a_column_for_each_game():
     rows = [
         row("ludo", work, game, ratio) for work, ratio in (("fast", 2), ("slow", 8)) for game in ("el-paso", "x-pasch")
     ]
@@ -30,17 +30,17 @@ def test_a_line_for_each_loop_and_a_column_for_each_game():
     assert peers_table(rows).endswith("ludo: ludo 1.5")
 
 
-def test_instructions_have_a_table_of_their_own_beside_programs():
+def test_instructions_have_a_separate_table_in_the_comparison_with_peers():
     table = words(peers_table([row("ludo", "fast", "el-paso", 2, (50.0, 200.0))]))
     assert table[6] == ["ludo:", "fast", "200", "4.00"]
 
 
-def test_arenas_have_a_line_for_each_game():
+def test_the_table_of_two_arena_installations_has_a_row_for_each_game():
     table = words(arenas_table([row("/venv/bin/python", "", "el-paso", 2.5, (50.0, 150.0))]))
     assert table[2] == ["el-paso", "2,500", "1,000", "2.50", "(1.25-5.00)", "50", "150", "3.00"]
 
 
-def test_what_cannot_be_told_is_a_dash():
+def test_a_missing_value_is_shown_as_a_dash():
     here = TimeBreakdown("el-paso", 4, "", HERE, 8.0, "microseconds", {"steps": 0.6, "legal lists": 0.4})
     there = TimeBreakdown(
         "el-paso",

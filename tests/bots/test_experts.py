@@ -93,7 +93,7 @@ def test_an_expert_beats_every_character_and_is_quick(game, expert, least, monke
 
 
 @pytest.mark.parametrize(("name", "options"), SETTINGS)
-def test_the_expert_is_fit_whatever_the_options_and_the_number_of_players(name, options):
+def test_the_expert_is_fit_with_any_options_and_any_number_of_players(name, options):
     registry = load()
     for expert in EXPERTS[name]:
         check_bot(registry.bots[expert].cls, [registry.game(name).configure(options)], only=[name]).demand()
@@ -107,7 +107,7 @@ def test_the_expert_is_fit_whatever_the_options_and_the_number_of_players(name, 
         ("x-pasch", ["hustler", "tycoon", "hustler", "raider"], "023512f77e5b4f9d"),
     ],
 )
-def test_experts_choose_as_they_did_when_runs_were_published_with_them(name, field, digest):
+def test_experts_choose_the_same_actions_as_in_published_runs(name, field, digest):
     registry, said = load(), sha256()
     for record in records(registry.game(name).configure(), registry.entrants(field), 4):
         said.update(repr(record.actions).encode())
@@ -146,7 +146,7 @@ POOR: tuple[tuple[int, ...], ...] = ((),) * 6
 
 
 @pytest.mark.parametrize(("stars", "tiles", "answer"), [(4, RICH, Leave), (0, RICH, Stay), (4, POOR, Stay)])
-def test_outlaw_runs_with_much_to_lose_and_stays_with_nothing(stars, tiles, answer):
+def test_outlaw_leaves_with_much_to_lose_and_stays_with_nothing(stars, tiles, answer):
     game, view = at_an_answer(stars, tiles)
     bot = seated(Outlaw, game, 3, view.seat)
     assert isinstance(bot.choose(view, game.table.answers), answer)
@@ -306,7 +306,7 @@ def test_broker_keeps_its_gold_when_another_vulture_would_ruin_it(vultures, spen
 
 
 @pytest.mark.parametrize("bot", [Broker, Miser, Debtor])
-def test_who_may_steal_does(bot):
+def test_bots_steal_whenever_they_may(bot):
     game = Gnadenlos.configure()
     state = game.new(3, Chance(1))
     while state.phase != "steal":
@@ -314,7 +314,7 @@ def test_who_may_steal_does(bot):
     assert seated(bot, game, 3, state.seat).choose(state.view(state.seat), state.legal) is state.legal[1]
 
 
-def test_broker_pays_with_other_peoples_paper():
+def test_broker_pays_with_ious_of_other_players():
     game = Gnadenlos.configure()
     state = game.new(3, Chance(1))
     hand = tuple(sorted((Iou(3, 0), Iou(3, 1), Iou(4, 0))))

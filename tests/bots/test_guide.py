@@ -87,7 +87,7 @@ def test_search_finds_what_the_guide_misses(hasty: type[Hasty], bot: type[Search
     assert chosen.code + 1 == pile % 4
 
 
-def test_the_guide_begins_anew_with_every_imagined_game(hasty: type[Hasty]) -> None:
+def test_the_guide_starts_again_with_every_imagined_game(hasty: type[Hasty]) -> None:
     view = NimView(0, 0, "take", 30, 2, -1)
     searching = seated(Ismcts, Nim.configure(), view, iterations=25, guide="hasty")
     hasty.begun = 0
@@ -108,7 +108,7 @@ def test_a_guide_that_breaks_the_rules_is_named() -> None:
         guide.play(game.imagine(NimView(0, 0, "take", 2, 2, -1), Random(1)), 0)
 
 
-def test_advice_stands_unless_it_is_refuted() -> None:
+def test_the_guides_advice_is_followed_unless_an_action_is_significantly_better() -> None:
     one, two, three = Nim.configure().actions
     # The standard error of a difference between a hundred tries each is 10 * sqrt(2 / 100), about 1.4.
     even = {one: (500.0, 100), two: (600.0, 100), three: (0.0, 0)}

@@ -61,7 +61,7 @@ def kuhn_policy(seed: int) -> dict[tuple[int, str], float]:
     return policy
 
 
-def test_the_kuhn_ruler_is_straight() -> None:
+def test_the_known_kuhn_poker_values_are_consistent() -> None:
     for bluff in (0.0, 1 / 6, 1 / 3):
         best = kuhn.equilibrium(bluff)
         assert kuhn.value((best, best)) == pytest.approx(float(kuhn.VALUE))
@@ -76,7 +76,7 @@ def test_ismcts_holds_the_value_of_kuhn_poker_against_a_perfect_player(seed: int
     assert kuhn.value((perfect, policy)) == pytest.approx(float(kuhn.VALUE), abs=0.02)
 
 
-def test_ismcts_believes_in_the_value_of_kuhn_poker() -> None:
+def test_ismcts_estimates_the_value_of_kuhn_poker() -> None:
     believed = 0.0
     for card in kuhn.CARDS:
         view = kuhn_view(card, "")
@@ -86,7 +86,7 @@ def test_ismcts_believes_in_the_value_of_kuhn_poker() -> None:
     assert believed / len(kuhn.CARDS) == pytest.approx(float(kuhn.VALUE), abs=0.05)
 
 
-def test_a_player_who_knows_the_policy_wins_a_sixth_from_it_at_most() -> None:
+def test_the_best_response_wins_at_most_a_sixth_against_ismcts_in_kuhn_poker() -> None:
     policy = kuhn_policy(0)
     assert kuhn.best_against(policy, 0) <= 1 / 6 + 1e-9
     assert kuhn.best_against(policy, 1) <= 1 / 6 + 1e-9
@@ -116,7 +116,7 @@ def test_a_hidden_simultaneous_choice_is_mixed_as_game_theory_says(seed: int) ->
     assert (one.total + two.total) / root.visits / 2 == pytest.approx(float(morra.VALUE), abs=0.1)
 
 
-def test_later_seats_of_a_simultaneous_choice_remember_the_same_whatever_we_chose() -> None:
+def test_later_seats_of_a_simultaneous_choice_share_one_node_for_all_our_choices() -> None:
     view = MorraView(0, 0, "show", (None, None), 0)
     tree = seated(Ismcts, Morra.configure(), view, iterations=200).search(view, Morra.configure().actions)
     theirs = MorraView(1, 1, "show", (None, None), 1)

@@ -36,7 +36,7 @@ def test_the_search_bots_are_offered_and_their_common_base_is_not() -> None:
 
 
 @GAMES
-def test_a_full_table_plays_without_faults_and_again_the_same(game: Game[Any]) -> None:
+def test_a_full_table_plays_without_faults_and_repeatably(game: Game[Any]) -> None:
     seats: list[type[Bot]] = [Ismcts, FlatMc, *[Random] * (game.max_players - 2)]
     first, second = (match(game, seats, seed=5, iterations=3) for _ in "12")
     assert not first.faults
@@ -46,7 +46,7 @@ def test_a_full_table_plays_without_faults_and_again_the_same(game: Game[Any]) -
 @pytest.mark.slow
 @GAMES
 @pytest.mark.parametrize("bot", [FlatMc, Ismcts])
-def test_a_little_search_beats_none(bot: type[Bot], game: Game[Any]) -> None:
+def test_a_little_search_beats_random_play(bot: type[Bot], game: Game[Any]) -> None:
     wins = 0
     for deal in range(4):
         for seat in range(game.min_players):

@@ -42,7 +42,7 @@ def test_a_better_rank_is_a_higher_reward(scores: list[int]) -> None:
 
 
 @given(SCORES, st.integers(-100, 100))
-def test_points_that_everybody_gets_change_no_reward(scores: list[int], gift: int) -> None:
+def test_points_that_every_seat_gets_change_no_reward(scores: list[int], gift: int) -> None:
     more = [score + gift for score in scores]
     assert by_rank(more) == by_rank(scores)
     assert by_score(more) == pytest.approx(by_score(scores))
@@ -57,7 +57,7 @@ def test_the_spread_is_the_standard_deviation_of_every_reward_shown(games: list[
     assert spread.deviation == pytest.approx(pstdev([score for scores in games for score in scores]), abs=1e-9)
 
 
-def test_harmonic_numbers_stand_in_for_the_logarithm() -> None:
+def test_harmonic_numbers_approximate_the_logarithm() -> None:
     assert harmonic(4) == pytest.approx(1 + 1 / 2 + 1 / 3 + 1 / 4)
     assert harmonic(10_000) - log(10_000) == pytest.approx(0.5772, abs=1e-3)
 
@@ -118,7 +118,7 @@ def test_habits_fade_and_are_forgotten_when_not_used_again() -> None:
     assert mast.play(game.new(2, Chance(1)), 1) == [(0, one)]
 
 
-def test_a_forced_choice_is_no_decision() -> None:
+def test_a_forced_choice_is_not_counted_as_a_decision() -> None:
     game = Nim.configure()
     state = game.imagine(NimView(0, 0, "take", 1, 2, -1), Random(1))
     assert Mast(2, 0.5, Random(1).random).play(state, 1) == []

@@ -45,7 +45,7 @@ def test_every_action_is_tried_in_every_world_while_it_runs() -> None:
     assert tried == [actions[1], actions[0], actions[2]] * 10
 
 
-def test_what_is_worse_beyond_doubt_drops_out_and_the_race_ends_with_the_best() -> None:
+def test_significantly_worse_actions_drop_out_and_the_race_ends_with_the_best() -> None:
     good, bad, awful = Nim.configure().actions
     race = Race([bad, awful, good], bad, 2.5)
     tried = run(race, {good: 1.0, bad: 0.8, awful: -5.0}, 2_000, noise=0.5)
@@ -54,7 +54,7 @@ def test_what_is_worse_beyond_doubt_drops_out_and_the_race_ends_with_the_best() 
     assert race.best() is good
 
 
-def test_luck_that_all_actions_share_is_no_doubt() -> None:
+def test_luck_shared_by_all_actions_does_not_slow_the_race() -> None:
     good, bad, _ = Nim.configure().actions
     in_one_world = run(Race([bad, good], None, 2.5), {good: 0.1, bad: 0.0}, 10_000, noise=0.1, shared=10.0)
     assert len(in_one_world) < 200  # ten standard errors of such luck would take a hundred thousand
@@ -92,7 +92,7 @@ def counted(player: SearchBot) -> list[State[Any]]:
 
 @BOTS
 @GAMES
-def test_a_race_needs_fewer_tries_than_it_may_have(bot: type[SearchBot], game: Game[Any]) -> None:
+def test_a_race_uses_fewer_tries_than_its_budget(bot: type[SearchBot], game: Game[Any]) -> None:
     used = []
     for state in some_states(game, game.min_players, 5, 6):
         view = state.view(state.seat)
@@ -130,7 +130,7 @@ def test_a_race_is_a_function_of_the_view_and_the_seed(bot: type[SearchBot], gam
 
 
 @GAMES
-def test_a_value_is_what_is_expected_and_in_the_end_what_was_reached(game: Game[Any]) -> None:
+def test_the_value_of_an_unfinished_game_is_an_estimate_and_of_a_finished_game_its_reward(game: Game[Any]) -> None:
     players = game.min_players
     judge, rng = ValueJudge(game, players, ""), Random(3)
     state = game.new(players, Chance(3))

@@ -54,7 +54,7 @@ def test_the_hidden_part_of_the_true_state_changes_nothing(bot: type[SearchBot],
 
 
 @BOTS
-def test_a_view_that_came_over_the_wire_serves_as_well(bot: type[SearchBot]) -> None:
+def test_a_view_read_from_json_gives_the_same_decision(bot: type[SearchBot]) -> None:
     for game in BUNDLED:
         for state in some_states(game, 3, 7, 3):
             view = state.view(state.seat)
@@ -65,7 +65,7 @@ def test_a_view_that_came_over_the_wire_serves_as_well(bot: type[SearchBot]) -> 
 
 @BOTS
 @GAMES
-def test_choosing_leaves_the_state_alone(bot: type[SearchBot], game: Game[Any]) -> None:
+def test_choosing_does_not_change_the_state(bot: type[SearchBot], game: Game[Any]) -> None:
     state = some_states(game, game.min_players, 2, 1)[0]
     before = [state.view(seat) for seat in range(game.min_players)]
     view = state.view(state.seat)
@@ -84,7 +84,7 @@ for state in some_states(game, 4, 8, 6):
 """
 
 
-def test_decisions_do_not_depend_on_the_order_of_hashes() -> None:
+def test_decisions_do_not_depend_on_the_hash_seed() -> None:
     printed = {
         subprocess.run(
             [sys.executable, "-c", SCRIPT],

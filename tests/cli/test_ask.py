@@ -70,7 +70,7 @@ def failing():
 
 
 @pytest.mark.parametrize("how", [(), ("--isolate",)])
-def test_the_bot_that_played_does_what_it_did(keeper, how):
+def test_the_recorded_bot_repeats_its_recorded_decisions(keeper, how):
     said = ask(keeper, "a", MATCH, *how)
     assert said["differ"] == 0
     assert not any(one["failure"] for one in said["decisions"])
@@ -79,7 +79,7 @@ def test_the_bot_that_played_does_what_it_did(keeper, how):
     assert "the same, 0 changed." in " ".join(arena("ask", keeper, "a", MATCH, *how).stdout.split())
 
 
-def test_a_newer_version_under_another_name_has_the_same_luck_and_memory(keeper):
+def test_a_renamed_version_gets_the_same_seed_and_events_as_the_recorded_bot(keeper):
     Path("newer.py").write_text(MEMORY.replace("class Keeper", "class Newer"))
     seat = harness.open_run("a").replay(MATCH).bots.index("keeper")
     assert "did not play in" in arena("ask", "newer.py", "a", MATCH, code=2).stderr
@@ -102,7 +102,7 @@ def test_one_decision_is_shown_as_the_seat_saw_it(keeper):
     assert (one["then"], one["now"], one["by"]) == (at.chosen.code, at.chosen.code, "bot")
 
 
-def test_where_two_versions_differ_is_listed(keeper):
+def test_decisions_that_differ_between_two_versions_are_listed(keeper):
     match = harness.open_run("a").replay(MATCH)
     seat = match.bots.index("skittish")
     said = arena("ask", "skittish:stars=5", "a", MATCH)
@@ -116,7 +116,7 @@ def test_where_two_versions_differ_is_listed(keeper):
     assert first.position.decision == int(listed[0].split()[0])
 
 
-def test_a_fault_is_found_again_with_its_traceback(failing):
+def test_a_recorded_fault_is_reproduced_with_its_traceback(failing):
     said = arena("ask", failing, "a", MATCH, "--fault", code=1).stdout
     assert "fault  exception at decision" in said
     assert "then   " in said
@@ -136,7 +136,7 @@ def test_a_fault_is_found_again_with_its_traceback(failing):
     assert "It answers now, where a stand-in had to." in arena("ask", failing, "a", MATCH, "--fault").stdout
 
 
-def test_whoever_is_asked_fails_where_it_fails_and_not_where_it_should(failing):
+def test_a_bot_that_fails_before_the_recorded_fault_is_reported_at_the_earlier_decision(failing):
     Path("failing.py").write_text(FAILING.replace("self.asked == 3", "self.asked == 2"))
     said = arena("ask", failing, "a", MATCH, "--fault", code=1).stdout
     assert "is not reached: failing fails before, at this one." in said
@@ -144,7 +144,7 @@ def test_whoever_is_asked_fails_where_it_fails_and_not_where_it_should(failing):
     assert "not today" in arena("ask", failing, "a", MATCH, code=1).stdout
 
 
-def test_the_worst_decision_is_the_one_that_gives_a_game_away():
+def test_the_worst_decision_is_the_one_that_costs_the_most_points():
     Path("giving.py").write_text(
         "from harness import Bot\nclass Giving(Bot):\n    def choose(self, view, actions):\n"
         "        return max(actions, key=lambda action: action.text.startswith('stop'))\n"
@@ -197,11 +197,11 @@ def test_the_debugger_stops_where_the_bot_chooses_and_where_it_raises(failing):
         (("skittish", "a", MATCH, "--pdb", "--json"), "take one of them"),
     ],
 )  # fmt: skip
-def test_wrong_words_get_one_sentence(keeper, args, said):
+def test_invalid_arguments_get_one_error_sentence(keeper, args, said):
     assert said in " ".join(arena("ask", *args, code=2).stderr.split())
 
 
-def test_anothers_decision_is_asked_about_in_the_others_place(keeper):
+def test_a_decision_of_another_seat_needs_the_seat_option(keeper):
     match = harness.open_run("a").replay(MATCH)
     seat = match.bots.index("diehard")
     at = match.positions(seat)[0].decision
@@ -210,7 +210,7 @@ def test_anothers_decision_is_asked_about_in_the_others_place(keeper):
     assert ask("outlaw", "a", MATCH, "--decision", at)["played"] == "diehard"
 
 
-def test_replays_mark_the_moves_of_a_stand_in_and_give_views_of_a_seat(failing):
+def test_replays_mark_stand_in_moves_and_include_the_views_of_a_seat(failing):
     match = harness.open_run("a").replay(MATCH)
     seat, fault = match.bots.index("failing"), match.faults[0].decision
     by = {one.decision: one.stand_in for one in match.positions(seat)}

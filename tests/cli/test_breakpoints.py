@@ -58,7 +58,7 @@ def details(name="a"):
     return [fault.detail for record in RunFolder.open(Path("results", name)).records() for fault in record.faults]
 
 
-def test_a_person_at_the_terminal_steps_through_a_bot():
+def test_the_debugger_steps_through_a_bot_at_a_terminal():
     with terminal(*ASKED, "--workers", 0) as screen:
         assert "stopper.py(13)choose()" in screen.read(PDB)
         screen.press("p answer, len(view.hand) > 0\n")
@@ -73,14 +73,14 @@ def test_a_person_at_the_terminal_steps_through_a_bot():
     assert details() == []
 
 
-def test_the_conversation_stays_out_of_a_table_that_goes_elsewhere():
+def test_debugger_output_goes_to_stderr_and_stdout_stays_valid_json():
     code, out, err = run("-m", "harness", *ASKED, "--workers", 0, "--json", typed="p answer\nc\nc\n")
     assert code == 0
     assert "(Pdb) 42" in err
     assert json.loads(out)["faults"] == 0
 
 
-def test_leaving_the_debugger_stops_the_run_and_blames_nobody():
+def test_quitting_the_debugger_stops_the_run_without_recording_a_fault():
     write(100)
     code, _, err = run("-m", "harness", *ASKED, "--workers", 0, typed="c\nq\n")
     assert code == 1
@@ -107,7 +107,7 @@ print("done")
         "harness.play_match('el-paso', ['stopper.py', 'random'])",
     ],
 )
-def test_it_works_from_python(call):
+def test_breakpoints_work_in_calls_from_python(call):
     Path("script.py").write_text(SCRIPT.format(call=call))
     code, out, err = run("script.py", typed="p answer\nc\nc\n")
     assert (code, out) == (0, "done\n")
@@ -115,7 +115,7 @@ def test_it_works_from_python(call):
     assert "(Pdb) 42" in err
 
 
-def test_leaving_the_debugger_ends_a_match():
+def test_quitting_the_debugger_ends_a_match():
     Path("script.py").write_text(SCRIPT.format(call="harness.play_match('el-paso', ['stopper.py', 'random'])"))
     code, out, err = run("script.py", typed="q\n")
     assert (code, out) == (1, "")
@@ -124,7 +124,7 @@ def test_leaving_the_debugger_ends_a_match():
 
 @pytest.mark.parametrize("where", [("--workers", 1), ("--workers", 0, "--isolate")])
 @pytest.mark.parametrize("asks", ["breakpoint()", "input('which? ')", "__import__('pdb').Pdb().set_trace()"])
-def test_elsewhere_it_says_where_it_works(where, asks):
+def test_breakpoints_in_workers_and_sandboxes_fail_and_name_the_options_that_work(where, asks):
     Path("stopper.py").write_text(STOPPER.format(stops=1).replace("breakpoint()", asks))
     assert run("-m", "harness", *ASKED, *where)[0] == 0
     faults = details()
@@ -135,7 +135,7 @@ def test_elsewhere_it_says_where_it_works(where, asks):
 
 
 @pytest.mark.parametrize("command", ["check", "play"])
-def test_beside_another_conversation_it_says_so_too(command, monkeypatch):
+def test_breakpoints_in_check_and_play_fail_and_name_the_options_that_work(command, monkeypatch):
     write(10**6)
     monkeypatch.setattr(ElPaso, "max_players", 2)  # a check tries every player count, and says the same at each
     if command == "check":
@@ -146,13 +146,13 @@ def test_beside_another_conversation_it_says_so_too(command, monkeypatch):
     assert "breakpoint() works in a run with --workers 0" in said
 
 
-def test_who_set_another_debugger_gets_it(monkeypatch):
+def test_the_pythonbreakpoint_variable_is_respected(monkeypatch):
     monkeypatch.setenv("PYTHONBREAKPOINT", "0")
     arena(*ASKED, "--workers", 1)
     assert details() == []
 
 
-def test_what_is_set_is_taken_back():
+def test_breakpoint_hook_and_stdin_are_restored_afterwards():
     before = sys.breakpointhook, sys.stdin
     with no_breakpoints(), pytest.raises(harness.UsageError, match="stdin works in a run"):
         sys.stdin.read()
@@ -162,7 +162,7 @@ def test_what_is_set_is_taken_back():
     assert (sys.breakpointhook, sys.stdin) == before
 
 
-def test_a_line_of_progress_makes_way(capsys, monkeypatch):
+def test_the_progress_line_is_cleared_before_the_debugger_starts(capsys, monkeypatch):
     from harness.output.progress import Progress
 
     with Progress("matches", 100) as progress:
@@ -182,11 +182,11 @@ def test_a_line_of_progress_makes_way(capsys, monkeypatch):
     ("fields", "limit"),
     [({}, 10.0), ({"workers": 2}, 10.0), ({"workers": 0}, 0.0), ({"workers": 0, "move_time": 3}, 3)],
 )
-def test_the_default_limit_of_a_move_depends_on_the_workers(fields, limit):
+def test_the_default_move_time_depends_on_the_number_of_workers(fields, limit):
     assert harness.RunRequest(**fields).limits.move_time == limit
 
 
-def test_what_counted_is_kept_and_counts_when_the_run_goes_on():
+def test_the_move_time_in_effect_is_saved_and_applies_on_resume():
     def kept(name):
         return json.loads(Path("results", name, "run.json").read_text())["limits"]["move_time"]
 

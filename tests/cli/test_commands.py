@@ -42,7 +42,7 @@ def lines(run):
     return sorted(found, key=lambda record: record.index)
 
 
-def test_help_is_there_for_every_command_with_examples():
+def test_every_command_has_help_with_examples():
     from harness.plugins.features import COMMANDS
 
     for name in COMMANDS:
@@ -66,7 +66,7 @@ def test_bots_lists_bots_with_options():
     assert bots["diehard"]["about"].startswith("Goes where")
 
 
-def test_a_tournament_prints_a_leaderboard_and_leaves_a_run_folder():
+def test_a_tournament_prints_a_leaderboard_and_writes_a_run_folder():
     result = arena(*SMALL, "--name", "first")
     assert {"random", "skittish", "diehard"} <= set(result.stdout.split())
     folder = Path("results/first")
@@ -87,7 +87,7 @@ def test_every_bot_sits_in_every_seat_of_every_deal(run):
     assert len({record.set for record in lines(run)}) == 2
 
 
-def test_the_same_run_twice_gives_the_same_records_and_verify_says_so(run):
+def test_the_same_run_twice_gives_the_same_records_and_verify_reports_it(run):
     arena(*SMALL, "--name", "b")
     arena(*SMALL[:-1], 2, "--name", "c")
     assert [r.without_timing() for r in lines(run)] == [r.without_timing() for r in lines(Path("results/b"))]
@@ -109,7 +109,7 @@ def test_the_same_run_twice_gives_the_same_records_and_verify_says_so(run):
         ({"rules": "0"}, "version 0 of the rules"),
     ],
 )
-def test_verify_finds_a_record_that_was_edited_by_hand(run, change, said):
+def test_verify_finds_an_edited_record(run, change, said):
     records = lines(run)
     ranks = records[3].ranks
     if change.get("ranks") == ranks:
@@ -122,7 +122,7 @@ def test_verify_finds_a_record_that_was_edited_by_hand(run, change, said):
     assert records[3].id in result.stdout
 
 
-def test_verify_counts_what_is_missing_and_takes_a_sample(run):
+def test_verify_counts_missing_records_and_can_replay_a_sample(run):
     whole = (run / "games.jsonl").read_bytes().splitlines(keepends=True)
     (run / "games.jsonl").write_bytes(b"".join(whole[:4]))
     said = arena("verify", "a", code=1).stdout
@@ -141,7 +141,7 @@ def test_leaderboard_prints_the_same_table_again_in_many_formats(run):
     assert "tabular" in arena("leaderboard", "a", "-f", "latex").stdout
 
 
-def test_json_output_is_json_alone():
+def test_json_output_contains_only_json():
     result = arena(*SMALL, "--json")
     data = json.loads(result.stdout)
     assert data["complete"] is True
@@ -162,7 +162,7 @@ def test_what_a_bot_prints_does_not_reach_stdout(tmp_path):
         assert workers or "{garbage" in played.stderr
 
 
-def test_replay_tells_the_match_for_people_and_as_data(run):
+def test_replay_prints_a_match_as_text_and_as_json(run):
     text = arena("replay", "a", "el-paso-1.1.2").stdout
     assert "seat 0:" in text
     assert "Ended: finished" in text
@@ -220,7 +220,7 @@ def test_bench_measures_every_game():
     assert "decisions/s" in arena("bench", "--seconds", 0.1).stdout
 
 
-def test_bench_measures_what_a_bot_pays_for():
+def test_bench_measures_the_cost_of_views_events_and_imagine():
     data = json.loads(arena("bench", "--costs", "--seconds", 0.1, "--json").stdout)
     assert len(data) >= 3
     for costs in data.values():
@@ -228,6 +228,6 @@ def test_bench_measures_what_a_bot_pays_for():
         assert costs["events, with observe"] > costs["view, for each decision"]
 
 
-def test_bench_measures_how_fast_a_bot_thinks():
+def test_bench_measures_the_decisions_per_second_of_a_bot():
     data = json.loads(arena("bench", "--game", "el-paso", "--seconds", 0.1, "--bot", "diehard", "--json").stdout)
     assert data["el-paso"]["diehard, decisions/s"] > 100

@@ -52,7 +52,7 @@ def offered(line):
     return [f"{item.value}/..." if item.type == "dir" else item.value for item in items]
 
 
-def test_commands_without_importing_any():
+def test_command_names_are_completed_without_importing_commands():
     code = (
         "import sys; from click.shell_completion import ShellComplete; from harness.cli.main import main;"
         "found = ShellComplete(main, {}, 'arena', 'X').get_completions([], 're');"
@@ -63,7 +63,7 @@ def test_commands_without_importing_any():
     assert printed == f"['replay', 'report'] {few}\n"
 
 
-def test_files_that_ask_for_runs(folder):
+def test_config_files_are_completed(folder):
     for place in ("event.toml", "old/event.toml"):
         (folder / place).write_text("")
     assert offered("arena tournament e") == ["event.toml"]
@@ -72,7 +72,7 @@ def test_files_that_ask_for_runs(folder):
     assert offered("arena tournament res") == ["res/..."]
 
 
-def test_runs_are_those_of_the_folder_that_the_environment_names(folder, monkeypatch):
+def test_runs_are_completed_from_the_folder_in_arena_results(folder, monkeypatch):
     (folder / "results").rename(folder / "elsewhere")
     assert offered("arena leaderboard f") == []
     monkeypatch.setenv("ARENA_RESULTS", "elsewhere")
@@ -117,16 +117,16 @@ def test_every_parameter_that_names_something_is_completed(command):
         ("arena tournament --isolate ", ["auto", "off", "on", "strict"]),
     ],
 )
-def test_names(line, expected):
+def test_names_of_games_bots_options_formats_and_runs_are_completed(line, expected):
     assert offered(line) == expected
 
 
-def test_runs_of_another_folder(folder):
+def test_runs_are_completed_from_the_folder_of_the_results_option(folder):
     (folder / "results").rename(folder / "elsewhere")
     assert offered("arena replay --results elsewhere ") == ["second", "first"]
 
 
-def test_a_broken_plugin_says_nothing_into_the_line_that_is_being_typed(monkeypatch, capfd):
+def test_a_broken_plugin_prints_nothing_during_completion(monkeypatch, capfd):
     def broken():
         print("something", file=sys.stderr)  # noqa: T201 - as an import would
         raise RuntimeError("broken")
@@ -136,7 +136,7 @@ def test_a_broken_plugin_says_nothing_into_the_line_that_is_being_typed(monkeypa
     assert capfd.readouterr() == ("", "")
 
 
-def test_names_need_plugins_and_nothing_else_of_arena():
+def test_completing_names_loads_only_plugins():
     code = (
         "import sys; from click.shell_completion import ShellComplete; from harness.cli.main import main;"
         "found = ShellComplete(main, {}, 'arena', 'X').get_completions(['tournament', '--bot'], 'sk');"
@@ -149,14 +149,14 @@ def test_names_need_plugins_and_nothing_else_of_arena():
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_the_script_of_a_shell(shell, monkeypatch):
+def test_the_completion_script_of_each_shell_is_printed(shell, monkeypatch):
     printed = arena("completion", shell).stdout
     assert f"_ARENA_COMPLETE={shell}_complete" in printed
     monkeypatch.setenv("SHELL", f"/usr/bin/{shell}")
     assert arena("completion").stdout == printed
 
 
-def test_an_unknown_shell(monkeypatch):
+def test_an_unknown_shell_is_refused(monkeypatch):
     assert "bash" in arena("completion", "csh", code=2).stderr
     monkeypatch.delenv("SHELL", raising=False)
     assert "Which shell? Choose from: bash, zsh, fish." in arena("completion", code=2).stderr
@@ -175,7 +175,7 @@ def test_an_unknown_shell(monkeypatch):
         ("check ol", "check old/"),
     ],
 )
-def test_a_person_at_bash_presses_tab(typed, becomes, folder):
+def test_tab_completes_a_command_line_in_bash(typed, becomes, folder):
     """The line goes to a program that shows what it was given, once the shell has completed it."""
     (folder / "rc").write_text(
         f'PS1="" PS2=""\nset +o history\nbind "set enable-bracketed-paste off"\nbind "set bell-style none"\n'

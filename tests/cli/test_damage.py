@@ -61,7 +61,7 @@ def fill_the_disk(patch, file, after=0):
     [("run.json", 0), ("run.json", 1), ("notes.jsonl", 0), ("notes.jsonl", 1), ("games.jsonl", 1), ("games.jsonl", 2),
      ("leaderboard.md", 0), ("leaderboard.json", 0), ("leaderboard.csv", 0)],
 )  # fmt: skip
-def test_a_full_disk_is_a_sentence_wherever_it_strikes_and_the_run_goes_on(file, after):
+def test_a_full_disk_is_reported_for_every_file_and_the_run_can_be_resumed(file, after):
     with pytest.MonkeyPatch.context() as patch:
         fill_the_disk(patch, file, after)
         said = arena("tournament", *FIELD, "--name", "a", code=2).stderr
@@ -76,7 +76,7 @@ def test_a_full_disk_is_a_sentence_wherever_it_strikes_and_the_run_goes_on(file,
     assert (FOLDER / "leaderboard.csv").exists()
 
 
-def test_a_lock_that_cannot_say_whose_it_is_holds_all_the_same(monkeypatch):
+def test_a_lock_works_even_if_its_owner_cannot_be_written(monkeypatch):
     def full(*_args):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
@@ -92,7 +92,7 @@ def test_a_lock_that_cannot_say_whose_it_is_holds_all_the_same(monkeypatch):
         ("leaderboard.json", (("leaderboard", "a"), ("tournament", "--resume", "a", "--workers", 0, "-q"))),
     ],
 )
-def test_a_byte_that_is_changed_anywhere_in_the_folder_ends_in_no_traceback(file, commands):
+def test_a_changed_byte_in_any_file_never_causes_a_traceback(file, commands):
     from click.testing import CliRunner
 
     from harness.cli.main import main
@@ -113,7 +113,7 @@ def test_a_byte_that_is_changed_anywhere_in_the_folder_ends_in_no_traceback(file
                 assert done.stderr.count("Error: ") == 1
 
 
-def test_a_match_of_a_game_that_the_run_does_not_play_is_a_sentence():
+def test_a_match_of_a_game_that_is_not_in_the_run_is_refused():
     arena("tournament", *FIELD, "--name", "a")
     path = FOLDER / "run.json"
     path.write_text(path.read_text().replace('"name": "el-paso"', '"name": "x-pasch"'))

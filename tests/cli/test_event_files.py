@@ -68,7 +68,7 @@ def same(one: RunFolder, other: RunFolder) -> bool:
     return one.info.plan == other.info.plan and plain(one) == plain(other)
 
 
-def test_a_file_is_played_and_options_count_before_it(event):
+def test_a_config_file_is_played_and_command_line_options_override_it(event):
     arena("tournament", event)
     run = opened("a")
     assert [(one.name, one.spec, one.team, one.author) for one in run.info.entrants] == [
@@ -85,7 +85,7 @@ def test_a_file_is_played_and_options_count_before_it(event):
     assert [one.name for one in other.info.entrants] == ["random", "outlaw"]
 
 
-def test_options_of_games_are_overridden_one_by_one(event):
+def test_each_game_option_can_be_overridden_separately(event):
     error = arena("tournament", event, "--option", "edition=xx", code=2).stderr
     assert "Unknown value of El Paso's option edition 'xx'" in error
     assert "line" not in error
@@ -94,7 +94,7 @@ def test_options_of_games_are_overridden_one_by_one(event):
     assert "far/event.toml, line 21, column 1: Unknown option of El Paso 'editon'" in error
 
 
-def test_teams_and_authors_are_in_tables_if_somebody_has_one(event):
+def test_teams_and_authors_are_in_tables_if_any_bot_has_one(event):
     shown = arena("tournament", event, "--wide").stdout
     assert "team  author" in shown
     assert "Reds  Ann" in shown
@@ -139,7 +139,7 @@ def test_teams_and_authors_are_in_tables_if_somebody_has_one(event):
         (("workers = 0", "workers = -2"), "line 7, column 1: Workers must be at least 0, not -2."),
     ],
 )
-def test_what_cannot_be_played_is_told_by_line(event, change, said):
+def test_invalid_config_files_are_reported_with_the_line(event, change, said):
     text = EVENT.replace(*change)
     assert text != EVENT
     event.write_text(text)
@@ -151,7 +151,7 @@ def test_what_cannot_be_played_is_told_by_line(event, change, said):
         harness.tournament(request=harness.RunRequest.from_file(event), quiet=True)
 
 
-def test_a_file_without_a_bot_is_told(event):
+def test_a_bot_file_that_defines_no_bot_is_reported(event):
     Path("far/own/own.py").write_text("import harness\n")
     error = arena("tournament", event, code=2).stderr
     assert "far/event.toml, line 11, column 1: far/own/own.py defines no bot" in error
@@ -170,7 +170,7 @@ def test_a_file_without_a_bot_is_told(event):
         ["--game", "el-paso", "--bot", "far/own/o*.py", "--bot", "random", "--memory", 0, "--isolate", "off"],
     ],
 )  # fmt: skip
-def test_what_was_typed_is_saved_and_plays_the_same(event, typed, where):
+def test_saved_command_line_options_play_the_same_run(event, typed, where):
     Path("list.txt").write_text("near=far/own/own.py:place=1\nrandom # weak\n")
     Path("deep").mkdir()
     typed += ["--deals", 1, "--seed", 9, "--workers", 0]
@@ -187,7 +187,7 @@ def test_what_was_typed_is_saved_and_plays_the_same(event, typed, where):
     assert opened("typed").info.entrants == opened("saved").info.entrants
 
 
-def test_what_cannot_be_played_is_not_saved():
+def test_an_invalid_request_is_not_saved():
     arena("tournament", "--bot", "nobody", "--save", "event.toml", code=2)
     assert not Path("event.toml").exists()
     assert "leave out --save" in arena("tournament", "--resume", "a", "--save", "event.toml", code=2).stderr
@@ -201,7 +201,7 @@ def test_a_dry_run_can_save_too():
 
 
 @pytest.mark.parametrize("change", [("", ""), ("seed = 5", "seed = 6\nformat = 'swiss:rounds=1'\nmove-time = 3.5")])
-def test_a_run_becomes_a_file_again(event, change):
+def test_a_run_is_converted_back_to_a_config_file(event, change):
     event.write_text(EVENT.replace(*change))
     arena("tournament", event)
     for form in ("results/a", "results/a/run.json"):
@@ -219,7 +219,7 @@ def test_a_run_becomes_a_file_again(event, change):
     assert replace(harness.RunRequest.from_file("far/back.toml"), file=None) == request
 
 
-def test_defaults_are_not_written_back():
+def test_defaults_are_not_written_to_the_config_file():
     arena("tournament", "--game", "el-paso", "--bot", "random", "--bot", "outlaw", "--deals", 1, "--seed", 1,
           "--format", "ladder:max-matches=4", "--name", "a", "--workers", 1)  # fmt: skip
     arena("tournament", "results/a", "--save", "back.toml")
@@ -229,7 +229,7 @@ def test_defaults_are_not_written_back():
     )
 
 
-def test_a_run_of_all_games_becomes_a_file_again():
+def test_a_run_of_all_games_is_converted_back_to_a_config_file():
     arena("tournament", "--bot", "random", "--bot", "outlaw", "--bot", "tycoon", "--bot", "raider", "--bot", "broker",
           "--bot", "flat-mc:iterations=1", "--bot", "ismcts:iterations=1", "--bot", "hustler", "--players", 3,
           "--deals", 1, "--seed", 1, "--name", "a", "--workers", 0, "--save", "typed.toml")  # fmt: skip
@@ -241,7 +241,7 @@ def test_a_run_of_all_games_becomes_a_file_again():
     assert (back.format, back.max_faults) == ("ladder:max-matches=3", 2)
 
 
-def test_a_comparison_becomes_a_file():
+def test_a_comparison_is_converted_to_a_config_file():
     typed = ("compare", "random", "outlaw", "--game", "el-paso", "--most", 4, "--seed", 1, "--workers", 0)
     arena(*typed, "--name", "a")
     arena("tournament", "results/a", "--save", "back.toml")
@@ -253,7 +253,7 @@ def test_a_comparison_becomes_a_file():
     assert same(opened("c"), opened("d"))
 
 
-def test_a_class_of_a_notebook_cannot_be_turned_back():
+def test_a_run_with_a_notebook_class_cannot_be_converted_to_a_config_file():
     class Typed(harness.Bot):
         def choose(self, view, actions):
             return actions[0]
@@ -266,7 +266,7 @@ def test_a_class_of_a_notebook_cannot_be_turned_back():
     assert not Path("event.toml").exists()
 
 
-def test_a_run_with_a_file_of_figures_cannot_be_turned_back():
+def test_a_run_with_a_components_file_cannot_be_converted_to_a_config_file():
     import engines.el_paso
 
     figures = Path(engines.el_paso.__file__).parent / "data" / "el_paso.toml"
@@ -277,7 +277,7 @@ def test_a_run_with_a_file_of_figures_cannot_be_turned_back():
     assert "the option components of el-paso was a file" in error
 
 
-def test_an_older_run_opens_and_is_turned_back(event):
+def test_a_run_without_teams_and_authors_opens_and_is_converted_to_a_config_file(event):
     arena("tournament", event)
     path = Path("results/a/run.json")
     told = json.loads(path.read_text())
@@ -290,14 +290,14 @@ def test_an_older_run_opens_and_is_turned_back(event):
     arena("leaderboard", "a")
 
 
-def test_what_has_changed_since_a_run_is_told(event):
+def test_a_warning_names_bots_that_changed_since_the_run(event):
     arena("tournament", event)
     Path("far/own/own.py").write_text(BOT + "# another one\n")
     told = arena("tournament", "results/a", "--name", "b", "--workers", 0).stderr
     assert "Warning: the bot me is version" in told or "Warning: the source of the bot me has been changed" in told
 
 
-def test_the_environment_comes_before_defaults_and_after_files(event, monkeypatch):
+def test_environment_variables_override_defaults_but_not_config_files(event, monkeypatch):
     monkeypatch.setenv("ARENA_RESULTS", "mine")
     arena("tournament", event, "-q")
     assert Path("mine/a/run.json").exists()
@@ -319,7 +319,7 @@ def test_the_environment_comes_before_defaults_and_after_files(event, monkeypatc
     assert "ARENA_WORKERS" in shown
 
 
-def test_a_file_and_its_bots_are_moved_together(event):
+def test_a_config_file_and_its_bots_can_be_moved_together(event):
     arena("tournament", event)
     Path("far").rename("moved")
     os.chdir("moved")
@@ -328,7 +328,7 @@ def test_a_file_and_its_bots_are_moved_together(event):
     assert same(opened("a"), opened("b"))
 
 
-def test_a_strangers_file_gives_no_rights(event):
+def test_isolate_off_is_ignored_in_a_world_writable_config_file(event):
     event.write_text('isolate = "off"\n' + EVENT)
     arena("tournament", event)
     assert opened("a").info.limits["isolate"] == "off"
@@ -341,7 +341,7 @@ def test_a_strangers_file_gives_no_rights(event):
     assert opened("c").info.limits["isolate"] == "off"
 
 
-def test_what_is_no_file_is_told():
+def test_a_path_that_is_not_a_config_file_is_refused_with_a_hint():
     assert "Bots are named with --bot" in arena("tournament", "outlaw", code=2).stderr
     Path("results").mkdir()
     assert "results has no run.json" in arena("tournament", "results", code=2).stderr

@@ -50,7 +50,7 @@ def command(bot, *more):
 
 
 @pytest.mark.parametrize("how", [("--workers", 0), ("--workers", 2), ("--workers", 1, "--isolate")], ids=str)
-def test_a_bug_is_found_from_what_the_run_says(clumsy, how):
+def test_fault_groups_name_the_line_and_the_commands_that_reproduce_the_fault(clumsy, how):
     said = arena(*command(clumsy, "--deals", 3, "--name", "a", *how)).stderr
     assert "6 faults in 6 matches: clumsy 6" in said
     assert f"clumsy: IndexError at clumsy.py:{LINE}, 3 times in el-paso" in said
@@ -75,13 +75,13 @@ def test_faults_end_a_run_with_the_documented_exit_code(clumsy):
     arena(*command(clumsy, "--deals", 1, "--name", "b", "--strict"), code=1)
 
 
-def test_programs_read_the_causes(clumsy):
+def test_json_output_contains_the_causes_of_faults(clumsy):
     told = json.loads(arena(*command(clumsy, "--deals", 2, "--json", "--workers", 0)).stdout)
     assert told["faults"] == sum(cause["count"] for cause in told["causes"]) == 4
     assert {cause["kind"] for cause in told["causes"]} == {"exception", "illegal"}
 
 
-def test_who_is_disqualified_is_told_with_the_match_and_not_counted_as_faults(clumsy):
+def test_disqualifications_are_reported_with_the_match_and_not_counted_as_faults(clumsy):
     said = arena(*command(clumsy, "--deals", 5, "--max-faults", 3, "--workers", 0, "--name", "a"))
     why = "disqualified after 3 faults, the last in el-paso-2.1.1"
     assert said.stderr.index(f"clumsy is {why}.") < said.stderr.index("3 faults in 3 matches: clumsy 3")
@@ -117,13 +117,13 @@ def test_what_bots_print_is_tagged_and_stays_out_of_stdout(clumsy, workers, capf
         assert err.count(f"[clumsy {match}] asked for ") == 3
 
 
-def test_an_isolated_bots_log_names_the_match(clumsy):
+def test_the_log_of_an_isolated_bot_names_the_match(clumsy):
     arena(*command(clumsy, "--deals", 1, "--workers", 1, "--isolate", "--name", "a"))
     log = Path("results/a", LOGS, "clumsy.log").read_text().splitlines()
     assert [line.split(" asked for ")[0] for line in log] == ["[el-paso-1.1.1]"] * 3 + ["[el-paso-1.1.2]"] * 3
 
 
-def test_what_bots_print_in_a_match_of_a_notebook_is_tagged(capsys):
+def test_output_of_bots_in_a_single_match_from_python_is_tagged(capsys):
     def chatty(_view, actions):
         print("well")  # noqa: T201 - that is what this is about
         return actions[0]
@@ -138,7 +138,7 @@ def failed(bot, index, detail="", kind="crash"):
     return record((bot, "good"), (1, 2), index=index, faults=(Fault(0, kind, 1, detail),))
 
 
-def test_progress_says_who_fails_while_it_happens(monkeypatch):
+def test_the_progress_line_names_failing_bots_during_the_run(monkeypatch):
     err = io.StringIO()
     monkeypatch.setattr("sys.stderr", err)
     progress = Progress("matches", 100)
@@ -153,7 +153,7 @@ def test_progress_says_who_fails_while_it_happens(monkeypatch):
     assert err.getvalue().endswith("sprinter is disqualified after 3 faults, the last in sim-1.1.2.\n")
 
 
-def test_many_faults_fit_a_screen():
+def test_a_summary_of_many_faults_fits_on_a_screen():
     faults = FaultGroups()
     for n in range(200):
         for bot in ("loud", "quiet"):

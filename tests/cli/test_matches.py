@@ -63,12 +63,12 @@ def listed(*asked):
     ids=str,
 )
 @pytest.mark.usefixtures("run")
-def test_it_finds_what_is_asked_for(asked, found):
+def test_matches_are_filtered_by_the_given_conditions(asked, found):
     assert "".join(line["match"][-1] for line in listed(*asked)) == found
 
 
 @pytest.mark.usefixtures("run")
-def test_it_says_what_happened(monkeypatch):
+def test_each_match_is_listed_with_its_margin_winner_and_faults(monkeypatch):
     lines = {line["match"]: line for line in listed()}
     assert lines["sim-1"]["margin"] == 40
     assert lines["sim-5"]["margin"] is None
@@ -87,7 +87,7 @@ def test_it_says_what_happened(monkeypatch):
 
 
 @pytest.mark.usefixtures("run")
-def test_the_margin_of_a_bot_is_to_the_best_of_the_others():
+def test_the_margin_of_a_bot_is_measured_to_the_best_other_bot():
     made = record(("random", "diehard", "other"), (10, 50, 49), game="el-paso")
     write_records(Path("results/a"), [made])
     assert [listed(*bot)[0]["margin"] for bot in ((), ("--bot", "random"), ("--bot", "diehard"))] == [1, 40, 1]
@@ -107,7 +107,7 @@ def test_the_margin_of_a_bot_is_to_the_best_of_the_others():
     ids=str,
 )
 @pytest.mark.usefixtures("run")
-def test_mistakes_are_told(asked, said):
+def test_invalid_filters_are_refused_with_a_hint(asked, said):
     assert said in " ".join(arena("matches", "a", *asked, code=2).stderr.split())
 
 
@@ -125,7 +125,7 @@ def test_a_long_list_is_cut_and_fits_80_columns(monkeypatch):
 
 
 @pytest.mark.usefixtures("run")
-def test_actions_are_not_read():
+def test_listing_matches_does_not_parse_actions():
     """A run of a hundred thousand matches is searched in a second or two: most of a record is its actions."""
     path = Path("results/a/games.jsonl")
     lines = path.read_bytes().splitlines(keepends=True)
@@ -135,7 +135,7 @@ def test_actions_are_not_read():
         msgspec.json.decode(path.read_bytes().splitlines()[0], type=GameRecord)
 
 
-def test_a_bot_is_found_by_its_file_too(tmp_path):
+def test_a_bot_can_be_selected_by_its_file(tmp_path):
     bot = tmp_path / "mine.py"
     bot.write_text("from harness import Bot\nclass Mine(Bot):\n    def choose(self, v, a):\n        return a[0]\n")
     arena("tournament", "--game", "el-paso", "--bot", bot, "--bot", "random", "--deals", 1, "--name", "a")
@@ -143,7 +143,7 @@ def test_a_bot_is_found_by_its_file_too(tmp_path):
 
 
 @pytest.mark.usefixtures("run")
-def test_a_notebook_finds_the_same():
+def test_matches_can_be_filtered_from_python():
     run = harness.open_run("a")
     assert [one.match for one in run.matches("random", lost=True)] == ["sim-2", "sim-3"]
     table = run.matches(sort="margin", limit=2)

@@ -48,11 +48,11 @@ BASE = ("tournament", "--game", "el-paso", "--deals", 1)
         (("replay", "nowhere", "1"), "There is no run 'nowhere'."),
     ],
 )  # fmt: skip
-def test_wrong_words_get_one_sentence(args, said):
+def test_invalid_arguments_get_one_error_sentence(args, said):
     assert said in " ".join(arena(*args, code=2).stderr.split())
 
 
-def test_folders_that_do_not_fit_are_refused():
+def test_unsuitable_folders_and_unknown_matches_are_refused():
     arena(*BASE, "--name", "a")
     assert "already holds a run" in arena(*BASE, "--name", "a", code=2).stderr
     Path("results/thesis").mkdir()
@@ -113,7 +113,7 @@ class Slip(Bot):
 """
 
 
-def test_a_game_that_no_engine_has_is_named_with_the_nearest_one(tmp_path):
+def test_an_unknown_game_of_a_bot_is_reported_with_the_nearest_name(tmp_path):
     (tmp_path / "slip.py").write_text(SLIP)
     slip, said = f"{tmp_path / 'slip.py'}", "slip says that it plays 'x-pash', which is not installed. Did you mean"
     entered = ("tournament", "--game", "el-paso", "--bot", slip, "--bot", "random", "--deals", "1", "--workers", "0")

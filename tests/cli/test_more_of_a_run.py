@@ -52,7 +52,7 @@ def rows(*args):
     return {row["bot"]: row for row in next(iter(found.values()))}
 
 
-def test_more_deals_give_the_run_that_was_asked_for_at_once():
+def test_extending_deals_gives_the_same_run_as_starting_with_them():
     both = ("--game", "x-pasch", "--bot", "founder", "--bot", "raider", "--players", 3)
     play("a", *both, "--deals", 2)
     play("b", *both, "--deals", 5)
@@ -65,7 +65,7 @@ def test_more_deals_give_the_run_that_was_asked_for_at_once():
     assert harness.open_run("a").request() == harness.open_run("b").request()
 
 
-def test_a_late_bot_plays_all_deals_with_everybody_and_the_old_records_stay():
+def test_a_late_bot_plays_all_deals_with_every_other_bot_and_old_records_stay():
     play("a", "--players", 2, "--deals", 2)
     before = records("a")
     said = extend("a", "--bot", late_file(), "--deals", 3).stderr
@@ -81,7 +81,7 @@ def test_a_late_bot_plays_all_deals_with_everybody_and_the_old_records_stay():
     arena("verify", "a")
 
 
-def test_a_late_candidate_of_a_gauntlet_ends_as_if_it_had_been_there():
+def test_a_late_gauntlet_candidate_gets_the_same_result_as_from_the_start():
     # Bots that draw no lots: theirs are those of the match, by its name.
     bots = [part for place in range(3) for part in ("--bot", f"bot{place}={late_file(f'bot{place}.py', place - 1)}")]
     late_file(place="len(actions) // 2")
@@ -97,7 +97,7 @@ def test_a_late_candidate_of_a_gauntlet_ends_as_if_it_had_been_there():
     arena("verify", "a")
 
 
-def test_a_run_in_the_middle_is_extended_and_goes_on():
+def test_an_unfinished_run_can_be_extended_and_resumed():
     play("a", "--deals", 4)
     play("b", "--deals", 6)
     folder = Path("results/a")
@@ -107,7 +107,7 @@ def test_a_run_in_the_middle_is_extended_and_goes_on():
     assert records("a") == records("b")
 
 
-def test_a_swiss_gets_rounds_and_a_comparison_matches():
+def test_a_swiss_is_extended_by_rounds_and_a_comparison_by_matches():
     play("a", "--format", "swiss:rounds=2", "--players", 2, "--deals", 1)
     play("b", "--format", "swiss:rounds=4", "--players", 2, "--deals", 1)
     said = extend("a", "--format", "swiss:rounds=4").stderr
@@ -121,7 +121,7 @@ def test_a_swiss_gets_rounds_and_a_comparison_matches():
     arena("verify", "c")
 
 
-def test_the_signature_of_what_a_run_was_does_not_fit_any_more(monkeypatch):
+def test_extending_a_run_invalidates_its_signature(monkeypatch):
     pytest.importorskip("cryptography")
     monkeypatch.setenv("XDG_CONFIG_HOME", str(Path("config").resolve()))
     arena("sign", "--new-key")
@@ -149,7 +149,7 @@ def test_the_signature_of_what_a_run_was_does_not_fit_any_more(monkeypatch):
     ],
     ids=lambda value: " ".join(map(str, value)) if isinstance(value, tuple) else "",
 )
-def test_what_cannot_be_is_refused_and_nothing_is_changed(asked, said):
+def test_an_invalid_extension_is_refused_and_changes_nothing(asked, said):
     play("a", "--deals", 2)
     before = Path("results/a/run.json").read_bytes()
     assert said in " ".join(extend("a", *asked, code=2).stderr.split())
@@ -161,7 +161,7 @@ def test_a_knockout_cannot_be_extended():
     assert "A knockout cannot be extended" in extend("a", "--deals", 2, code=2).stderr
 
 
-def test_a_format_that_does_not_say_how_has_runs_that_stay_as_they_are(monkeypatch):
+def test_runs_of_a_format_without_extend_cannot_be_extended(monkeypatch):
     silent = dataclasses.replace(FORMATS["round-robin"], extend=None)
     monkeypatch.setitem(FORMATS, "round-robin", silent)
     play("a", "--deals", 1)
@@ -169,21 +169,21 @@ def test_a_format_that_does_not_say_how_has_runs_that_stay_as_they_are(monkeypat
     assert "as large as that already" in extend("a", "--deals", 1).stderr
 
 
-def test_records_that_somebody_has_bent_are_not_sealed_by_an_extension():
+def test_changed_records_block_an_extension():
     play("a", "--deals", 2)
     folder = Path("results/a")
     write_records(folder, records_of(folder)[:-1], sealed=False)
     assert "not the records that the run was finished with" in extend("a", "--deals", 3, code=2).stderr
 
 
-def test_a_bot_that_has_changed_is_still_refused():
+def test_extending_a_run_with_a_changed_bot_is_refused():
     late_file()
     play("a", "--deals", 1, bots=(*BOTS, "--bot", "late.py"))
     late_file(place=0)
     assert "cannot be continued: the bot late is version" in extend("a", "--deals", 2, code=2).stderr
 
 
-def test_an_extension_that_somebody_else_made_meanwhile_is_not_overwritten():
+def test_an_extension_by_another_process_is_not_overwritten():
     play("a", "--deals", 1)
     mine, theirs = RunFolder.open(Path("results/a")), RunFolder.open(Path("results/a"))
     theirs.extend(theirs.info.plan, extended=("theirs",))
@@ -191,7 +191,7 @@ def test_an_extension_that_somebody_else_made_meanwhile_is_not_overwritten():
         mine.extend(mine.info.plan)
 
 
-def test_the_report_says_how_the_run_came_about():
+def test_the_report_contains_the_commands_of_extensions():
     play("a", "--deals", 1)
     harness.tournament(resume="a", deals=2, workers=0, quiet=True)
     arena("report", "a")
@@ -199,7 +199,7 @@ def test_the_report_says_how_the_run_came_about():
     assert "\nharness.tournament(resume='a', deals=2, workers=0)</pre>" in said
 
 
-def test_from_python_a_class_comes_late_and_is_given_again():
+def test_a_class_can_join_a_run_late_from_python():
     class Last(harness.Bot):
         def choose(self, view, actions):
             return actions[-1]

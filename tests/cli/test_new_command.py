@@ -11,7 +11,7 @@ from harness.plugins.features import COMMANDS, Command
 from tests.support.cli import arena
 
 
-def test_a_new_command_is_a_file_and_a_line_in_the_table(monkeypatch):
+def test_a_new_command_needs_one_file_and_one_table_entry(monkeypatch):
     @click.command("greet")
     @click.argument("name")
     def command(name: str) -> None:

@@ -49,7 +49,7 @@ def noted(name):
     return sorted(Path("results", name, "notes.jsonl").read_text().splitlines())
 
 
-def test_notes_are_the_same_in_this_process_in_workers_isolated_and_from_a_program():
+def test_notes_are_the_same_in_process_in_workers_in_sandboxes_and_from_programs():
     arena(*FIELD, "--bot", "thinker.py", "--workers", 0, "--name", "here")
     arena(*FIELD, "--bot", "thinker.py", "--workers", 2, "--name", "workers")
     arena(*FIELD, "--bot", "thinker.py", "--workers", 1, "--isolate", "--name", "isolated")
@@ -59,7 +59,7 @@ def test_notes_are_the_same_in_this_process_in_workers_isolated_and_from_a_progr
     arena("verify", "here", "isolated")
 
 
-def test_a_run_without_notes_has_no_file_of_them():
+def test_a_run_without_notes_has_no_notes_file():
     arena(*FIELD, "--bot", "random", "--workers", 0, "--name", "a")
     assert not Path("results/a/notes.jsonl").exists()
     assert RunFolder.open(Path("results/a")).notes("el-paso-1.1.1") == ()
@@ -78,7 +78,7 @@ def test_replays_show_notes_with_their_decisions():
         assert choice.get("notes") == (said if choice["seat"] == thinker else None)
 
 
-def test_a_match_that_is_played_again_after_a_crash_has_its_notes_once():
+def test_a_match_replayed_after_a_crash_has_its_notes_only_once():
     command = (*FIELD, "--bot", "thinker.py", "--workers", 0, "--name", "a")
     arena(*command)
     folder = Path("results/a")
@@ -96,7 +96,7 @@ def test_a_match_that_is_played_again_after_a_crash_has_its_notes_once():
     assert RunFolder.open(folder).notes("el-paso-1.1.2") == kept
 
 
-def test_a_file_of_notes_that_holds_something_else_is_named():
+def test_an_invalid_notes_file_is_reported_with_the_line():
     arena(*FIELD, "--bot", "thinker.py", "--workers", 0, "--name", "a")
     Path("results/a/notes.jsonl").write_text("nonsense\n")
     assert "notes.jsonl, line 1, holds no notes" in arena("replay", "a", "0", code=2).stderr

@@ -51,7 +51,7 @@ def week():
     return "monday", "tuesday"
 
 
-def test_runs_of_different_seeds_are_different_matches_although_their_ids_are_equal(week):
+def test_matches_of_runs_with_different_seeds_are_distinct_despite_equal_ids(week):
     [table] = data(*week).values()
     assert {row["matches"] for row in table} == {21}
     assert table[0]["bot"] == "diehard"
@@ -64,7 +64,7 @@ def test_runs_of_different_seeds_are_different_matches_although_their_ids_are_eq
 
 
 @pytest.mark.parametrize("asked", [(), ("--format", "swiss:rounds=3", "--players", 2), ("--format", "ladder")])
-def test_parts_of_one_run_from_two_machines_are_that_run(asked):
+def test_parts_of_one_run_from_two_machines_are_merged_to_that_run(asked):
     play("night", 3, "--deals", 4, *asked)
     parts = halves("night")
     assert csv(*parts) == csv(*reversed(parts)) == csv("night")
@@ -74,14 +74,14 @@ def test_parts_of_one_run_from_two_machines_are_that_run(asked):
     assert len(harness.open_run(*parts)) == len(harness.open_run("night"))
 
 
-def test_a_run_and_what_it_was_extended_to_have_their_matches_in_common():
+def test_matches_shared_by_a_run_and_its_extension_count_once():
     play("short", 3, "--deals", 2)
     shutil.copytree("results/short", "results/long")
     arena("tournament", "--resume", "long", "--deals", 5, "--bot", "skittish:stars=3", "--workers", 0, "--quiet")
     assert csv("short", "long") == csv("long", "short") == csv("long")
 
 
-def test_the_same_match_with_another_result_is_named_with_both_places():
+def test_a_match_with_two_different_results_is_reported_with_both_files():
     play("night", 3, "--deals", 4)
     parts = halves("night")
     bent = [replace(one, scores=tuple(reversed(one.scores))) for one in records_of(Path(parts[1]))]
@@ -90,7 +90,7 @@ def test_the_same_match_with_another_result_is_named_with_both_places():
     assert "is not the same match in here/night/games.jsonl and in there/night/games.jsonl" in said
 
 
-def test_other_times_make_no_other_match():
+def test_different_timing_does_not_make_a_match_different():
     play("night", 3, "--deals", 4)
     here, there = halves("night")
     slower = [replace(one, time=tuple(9 + each for each in one.time)) for one in records_of(Path(there))]
@@ -98,7 +98,7 @@ def test_other_times_make_no_other_match():
     assert len(harness.open_run(here, there)) == 12
 
 
-def test_one_name_for_two_bots_is_refused_with_what_to_do():
+def test_one_name_for_two_different_bots_is_refused_with_a_fix():
     for name, stars in (("monday", 2), ("tuesday", 4)):
         play(name, 1, "--deals", 2, bots=("--bot", "random", "--bot", "diehard", "--bot", f"v1=skittish:stars={stars}"))
     said = " ".join(arena("leaderboard", "monday", "tuesday", code=2).stderr.split())
@@ -111,7 +111,7 @@ def test_one_name_for_two_bots_is_refused_with_what_to_do():
     assert "its source is sha256:" in " ".join(arena("leaderboard", "monday", "tuesday", code=2).stderr.split())
 
 
-def test_other_rules_are_no_common_table():
+def test_runs_with_different_rules_or_options_are_not_rated_together():
     play("monday", 1, "--deals", 1)
     play("tuesday", 2, "--deals", 1, "--option", "edition=nl")
     said = " ".join(arena("leaderboard", "monday", "tuesday", code=2).stderr.split())
@@ -122,7 +122,7 @@ def test_other_rules_are_no_common_table():
     assert "(rules 1 and 0)" in " ".join(arena("leaderboard", "monday", "tuesday", code=2).stderr.split())
 
 
-def test_no_more_is_claimed_than_the_weakest_run_allows(week):
+def test_claims_of_merged_runs_are_limited_by_the_weakest_run(week):
     def board(*names):
         [found] = boards_of(merge([RunFolder.open(Path("results", name)) for name in names]))
         return found
@@ -137,7 +137,7 @@ def test_no_more_is_claimed_than_the_weakest_run_allows(week):
     assert not board("ladder", "monday").significant_pairs
 
 
-def test_matches_of_one_deal_are_one_deal_in_whatever_folder_they_lie():
+def test_matches_of_the_same_deal_in_different_folders_count_as_one_deal():
     for name in ("skittish", "diehard"):
         play(name, 4, "--deals", 3, "--format", "gauntlet", "--candidate", name, "--players", 2,
              bots=("--bot", "random", "--bot", name))  # fmt: skip
@@ -147,7 +147,7 @@ def test_matches_of_one_deal_are_one_deal_in_whatever_folder_they_lie():
     assert {(kind.bots, count) for _, kind, _ in found.ratings.evidence.deals() for count in [1]} == {((0, 1, 2), 1)}
 
 
-def test_every_table_is_made_of_several_runs(week):
+def test_every_kind_of_table_supports_several_runs(week):
     for show in ("pairs", "surprises", "alpha-rank", "seats"):
         assert "diehard" in arena("leaderboard", *week, "--show", show).stdout or show == "seats"
     assert "3 players" in arena("leaderboard", *week, "--by", "players").stdout
@@ -158,14 +158,14 @@ def test_every_table_is_made_of_several_runs(week):
     assert "that of one run" in arena("leaderboard", *week, "--show", "format", code=2).stderr
 
 
-def test_other_limits_are_told(week):
+def test_different_limits_are_reported(week):
     play("slow", 9, "--deals", 1, "--move-time", 3)
     assert "Bots did not have the same limits in these runs: move time 0.0 and 3.0." in (
         arena("leaderboard", "monday", "slow").stderr
     )
 
 
-def test_a_page_of_several_runs_shows_their_matches(week):
+def test_a_report_of_several_runs_shows_their_matches(week):
     assert "say where the page goes with --to" in arena("report", *week, code=2).stderr
     arena("report", *week, "--to", "week.html", "--match", "monday/el-paso-2.1.1")
     page = Path("week.html").read_text()
@@ -174,7 +174,7 @@ def test_a_page_of_several_runs_shows_their_matches(week):
     assert all(escape(run.info.command) in page for run in map(harness.open_run, week))
 
 
-def test_a_site_has_them_under_one_name_and_counts_nothing_twice(week):
+def test_a_site_publishes_merged_runs_under_one_name_and_counts_no_match_twice(week):
     arena("publish", *week, "--together", "week", "--to", "site")
     play("wednesday", 3, "--deals", 1)
     arena("publish", *week, "wednesday", "--together", "week", "--to", "site")
@@ -187,7 +187,7 @@ def test_a_site_has_them_under_one_name_and_counts_nothing_twice(week):
     assert "cannot be the name" in arena("publish", *week, "--together", "../x", "--to", "site", code=2).stderr
 
 
-def test_the_seed_of_a_run_that_goes_on_is_not_in_what_is_made_of_several(week):
+def test_the_seed_of_an_unfinished_run_is_hidden_in_merged_runs(week):
     edit_info(Path("results/monday"), lambda raw: raw | {
         "finished": "", "records": "", "command": "arena tournament --seed 123456789 --name monday"})  # fmt: skip
     run = harness.open_run(*week)
@@ -196,7 +196,7 @@ def test_the_seed_of_a_run_that_goes_on_is_not_in_what_is_made_of_several(week):
     assert "--seed ... --name monday" in run.info.command
 
 
-def test_folders_of_one_name_are_told_apart_by_where_they_are():
+def test_folders_with_the_same_name_are_distinguished_by_their_path():
     play("night", 1, "--deals", 1, results="here")
     play("night", 2, "--deals", 1, results="there")
     assert {record.id.rpartition("/")[0] for record in harness.open_run("here/night", "there/night")} == {
@@ -205,7 +205,7 @@ def test_folders_of_one_name_are_told_apart_by_where_they_are():
     }
 
 
-def test_what_needs_one_run_says_so(week):
+def test_methods_for_a_single_run_refuse_several_runs(week):
     run = harness.open_run(*week)
     for ask in (run.verify, run.sign, run.signature, run.request):
         with pytest.raises(harness.UsageError, match="one run at a time"):

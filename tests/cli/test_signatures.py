@@ -27,7 +27,7 @@ def key(monkeypatch):
     return arena("sign", "--new-key").stdout.strip()
 
 
-def test_a_signed_run_is_good_until_something_is_changed(key):
+def test_a_signature_is_valid_until_a_file_is_changed(key):
     file = Path("config/arena/signing-key.pem")
     assert file.stat().st_mode & 0o777 == 0o600
     assert arena("sign", "--show-key").stdout.strip() == key
@@ -56,7 +56,7 @@ def test_a_signed_run_is_good_until_something_is_changed(key):
     assert harness.open_run("a").sign().key == key
 
 
-def test_another_key_is_not_trusted(key):
+def test_a_signature_by_another_key_is_not_trusted(key):
     play()
     arena("sign", "a")
     other = arena("sign", "--new-key", "--key", "other.pem").stdout.strip()
@@ -66,7 +66,7 @@ def test_another_key_is_not_trusted(key):
     arena("verify", "a", "--key", "friends")
 
 
-def test_keys_are_looked_after(key):
+def test_missing_unsafe_and_invalid_keys_are_refused(key):
     play()
     file = Path("config/arena/signing-key.pem")
     assert "already exists" in arena("sign", "--new-key", code=2).stderr
@@ -86,7 +86,7 @@ def test_keys_are_looked_after(key):
     assert "is not complete" in arena("sign", "a", code=2).stderr
 
 
-def test_without_the_library_a_signature_is_not_checked_and_the_next_step_is_told(key, monkeypatch):
+def test_without_the_library_signatures_are_unchecked_and_the_install_command_is_printed(key, monkeypatch):
     play()
     arena("sign", "a")
     for module in ("cryptography.exceptions", "cryptography.hazmat.primitives"):
@@ -96,7 +96,7 @@ def test_without_the_library_a_signature_is_not_checked_and_the_next_step_is_tol
     assert "pip install 'arena-harness[sign]'" in arena("sign", "a", code=2).stderr
 
 
-def test_notes_that_were_changed_are_found_and_a_signature_covers_them(key):
+def test_a_signature_covers_notes_and_changed_notes_are_found(key):
     Path("noting.py").write_text(NOTING)
     play(bots=("noting.py", "skittish"))
     arena("sign", "a")
@@ -117,7 +117,7 @@ def test_notes_that_were_changed_are_found_and_a_signature_covers_them(key):
     assert "'run.json', 'notes.jsonl' are not what was signed" in arena("verify", "a", "--key", key, code=1).stdout
 
 
-def test_a_signature_covers_the_report_and_says_what_came_later(key):
+def test_a_signature_covers_the_report_and_files_added_later_are_listed(key):
     play()
     report = FOLDER / "report.html"
     arena("report", "a")
@@ -137,7 +137,7 @@ def test_a_signature_covers_the_report_and_says_what_came_later(key):
     assert "BAD: the run is not what was signed" in arena("verify", "a", code=1).stdout
 
 
-def test_a_signed_table_cannot_be_bent(key):
+def test_a_change_to_a_signed_table_is_found(key):
     play()
     arena("sign", "a")
     swap_in("leaderboard.md")
@@ -154,7 +154,7 @@ def test_a_signed_table_cannot_be_bent(key):
 @pytest.mark.parametrize(
     "name", ["leaderboard.html", ".hidden", "run.json.part", "report/index.html", "report/logs/x", "lock", "records"]
 )
-def test_whatever_lies_in_the_folder_is_signed_or_is_named(key, name):
+def test_every_file_in_the_folder_is_signed_or_listed_as_not_covered(key, name):
     play()
     arena("sign", "a")
     (FOLDER / "logs").mkdir()
@@ -177,7 +177,7 @@ def test_whatever_lies_in_the_folder_is_signed_or_is_named(key, name):
     assert f"BAD: {added} is not what was signed" in arena("verify", "a", "--key", key, code=1).stdout
 
 
-def test_a_link_in_the_folder_is_not_followed(key):
+def test_a_symlink_in_the_folder_is_not_followed(key):
     play()
     arena("sign", "a")
     Path("elsewhere").mkdir()
@@ -187,7 +187,7 @@ def test_a_link_in_the_folder_is_not_followed(key):
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no such pipes here")
 @pytest.mark.parametrize(("name", "told"), [("leaderboard.md", "it is no regular file"), ("lock", "but BAD")])
-def test_nobody_waits_for_a_pipe_in_the_folder(key, name, told):
+def test_verify_does_not_block_on_a_named_pipe_in_the_folder(key, name, told):
     play()
     arena("sign", "a")
     (FOLDER / name).unlink(missing_ok=True)
@@ -195,7 +195,7 @@ def test_nobody_waits_for_a_pipe_in_the_folder(key, name, told):
     assert told in arena("verify", "a", "--key", key, code=1).stdout
 
 
-def test_a_record_without_an_end_is_found_in_a_complete_run(key):
+def test_an_incomplete_last_line_is_found_in_a_complete_run(key):
     play()
     arena("sign", "a")
     whole = (FOLDER / GAMES).read_bytes()

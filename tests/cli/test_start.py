@@ -75,21 +75,21 @@ def clicks():
     return found
 
 
-def test_help_loads_click_and_next_to_nothing(clicks):
+def test_help_loads_little_besides_click(clicks):
     found, printed = loaded("--help")
     assert "tournament" in printed
     assert found & NOT_FOR_HELP == set()
     assert len(found - clicks) < 20, sorted(found - clicks)
 
 
-def test_arena_begins_again_with_fixed_hashes_before_it_loads_click():
+def test_arena_restarts_with_a_fixed_hash_seed_before_loading_click():
     code = "import json, sys, harness.cli; print(json.dumps(sorted(sys.modules)), file=sys.stderr)"
     found, _ = modules(code)
     assert not {name for name in found if name.startswith("click")}
     assert {name for name in found if name.startswith("harness")} == {"harness", "harness.cli"}
 
 
-def test_commands_are_completed_without_any(clicks):
+def test_command_names_are_completed_without_loading_commands(clicks):
     found, printed = loaded(_ARENA_COMPLETE="zsh_complete", COMP_WORDS="arena tour", COMP_CWORD="1")
     assert "tournament" in printed
     assert found & NOT_FOR_HELP == set()
@@ -97,7 +97,7 @@ def test_commands_are_completed_without_any(clicks):
 
 
 @pytest.mark.parametrize(("option", "begun", "completed"), [("--bot", "sk", "skittish"), ("--format", "sw", "swiss")])
-def test_names_are_completed_without_plugins_once_they_are_known(option, begun, completed, clicks):
+def test_cached_names_are_completed_without_loading_plugins(option, begun, completed, clicks):
     asked = {"_ARENA_COMPLETE": "zsh_complete", "COMP_WORDS": f"arena tournament {option} {begun}", "COMP_CWORD": "3"}
     found, first = loaded(**asked)
     assert completed in first.splitlines()
@@ -108,7 +108,7 @@ def test_names_are_completed_without_plugins_once_they_are_known(option, begun, 
     assert len(found - clicks) < 80, sorted(found - clicks)
 
 
-def test_a_run_in_this_process_loads_no_sandbox_no_pages_and_no_workers(tmp_path):
+def test_an_in_process_run_loads_no_sandbox_report_or_worker_modules(tmp_path):
     found, printed = loaded(
         "tournament", "--workers", "0", "--game", "el-paso", "--bot", "random", "--bot", "skittish", "--deals", "1",
         "--results", str(tmp_path), "--quiet",
@@ -117,7 +117,7 @@ def test_a_run_in_this_process_loads_no_sandbox_no_pages_and_no_workers(tmp_path
     assert found & NOT_FOR_A_RUN_HERE == set()
 
 
-def test_names_are_found_anew_when_what_they_came_from_has_changed(calm, caches, monkeypatch):
+def test_cached_names_are_refreshed_after_an_install_or_damage(calm, caches, monkeypatch):
     finds = []
     find = names_module._find
     monkeypatch.setattr(names_module, "_find", lambda: finds.append(1) or find())
@@ -137,25 +137,25 @@ def test_names_are_found_anew_when_what_they_came_from_has_changed(calm, caches,
     assert len(finds) == 3
 
 
-def test_names_are_found_where_nothing_can_be_kept(tmp_path, monkeypatch):
+def test_names_are_found_without_a_writable_cache(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     assert "random" in installed_names().bots
 
 
-def test_every_start_that_is_measured_succeeds():
+def test_every_measured_startup_command_succeeds():
     measured = measure_start(rounds=1)
     assert all(each.keys() == STARTS.keys() and min(each.values()) > 0 for each in measured.values())
 
 
-def test_names_are_not_kept_while_a_plugin_is_broken(calm, caches, monkeypatch):
+def test_names_are_not_cached_while_a_plugin_is_broken(calm, caches, monkeypatch):
     find = names_module._find
     monkeypatch.setattr(names_module, "_find", lambda: (find()[0], False))
     installed_names()
     assert not caches.exists()
 
 
-def test_names_that_somebody_else_could_have_written_are_found_anew(calm, caches):
+def test_a_world_writable_names_cache_is_ignored(calm, caches):
     first = installed_names()
     [kept] = caches.iterdir()
     kept.write_text(kept.read_text().replace('"random"', '"planted"'))

@@ -47,19 +47,19 @@ def test_every_format_can_be_played_verified_and_repeated(asked):
     assert all(len(set(counts)) == 1 for counts in seats.values())  # everybody equally often in every seat
 
 
-def test_a_gauntlet_is_about_its_candidate():
+def test_the_candidate_plays_every_match_of_a_gauntlet():
     arena(*FIELD, "--format", "gauntlet", "--candidate", "diehard", "--players", 3, "--deals", 1, "--name", "a")
     assert all("diehard" in record.seats for record in records("a"))
 
 
-def test_a_dry_run_plays_nothing_and_says_what_would_be_played():
+def test_a_dry_run_plays_nothing_and_prints_what_would_be_played():
     said = arena(*FIELD, "--players", 3, "--deals", 100, "--dry-run").stdout
     assert "Matches: 6,000" in said
     assert "A match takes about" in said
     assert not Path("results").exists()
 
 
-def test_a_billion_deals_are_no_problem_to_plan():
+def test_a_billion_deals_can_be_planned():
     assert "Matches: 60,000,000,000" in arena(*FIELD, "--players", 3, "--deals", 10**9, "--dry-run").stdout
 
 
@@ -80,7 +80,7 @@ def test_a_billion_deals_are_no_problem_to_plan():
         (("--players", 5, "--bot", "random"), "entered twice"),
     ],
 )
-def test_plans_that_make_no_sense_are_refused(asked, said):
+def test_invalid_plans_are_refused(asked, said):
     assert said in " ".join(arena(*FIELD, *asked, code=2).stderr.split())
 
 
@@ -96,7 +96,7 @@ def test_a_bot_that_keeps_failing_can_be_disqualified(tmp_path):
     assert "all fit" in arena("verify", "a").stdout
 
 
-def test_a_run_whose_bot_changed_is_continued_only_by_force(tmp_path):
+def test_a_run_with_a_changed_bot_is_resumed_only_with_force(tmp_path):
     bot = tmp_path / "mine.py"
     code = (
         "from harness import Bot\nclass Mine(Bot):\n    def choose(self, view, actions):\n        return actions[0]\n"
@@ -113,7 +113,7 @@ def test_a_run_whose_bot_changed_is_continued_only_by_force(tmp_path):
     assert len(records("a")) == 4
 
 
-def test_records_that_do_not_belong_stop_a_resume_before_anything_is_played():
+def test_foreign_or_damaged_records_stop_a_resume_before_any_match_is_played():
     arena(*FIELD[:9], "--deals", 2, "--name", "a")
     path = Path("results/a/games.jsonl")
     lines = path.read_bytes().splitlines(keepends=True)
@@ -146,7 +146,7 @@ def test_several_games_are_played_with_a_legal_number_of_players_each():
     assert "a whole number from" in arena("tournament", "--game", "x-pasch", "--option", "target=no", code=2).stderr
 
 
-def test_limits_belong_to_a_run_and_stay_when_it_is_continued(tmp_path):
+def test_the_limits_of_a_run_stay_the_same_on_resume(tmp_path):
     bot = tmp_path / "slow.py"
     bot.write_text(
         "import time\nfrom harness import Bot\nclass Slow(Bot):\n    def choose(self, view, actions):\n"
@@ -162,7 +162,7 @@ def test_limits_belong_to_a_run_and_stay_when_it_is_continued(tmp_path):
     assert [record.faults[0].kind for record in records("a")] == ["timeout", "timeout"]
 
 
-def test_a_seed_that_was_not_given_is_drawn_and_kept(monkeypatch):
+def test_a_missing_seed_is_drawn_and_saved(monkeypatch):
     from tests.conftest import draw_seed
 
     monkeypatch.setattr("harness.runs.setup.draw_seed", draw_seed)
@@ -184,11 +184,11 @@ def test_unnamed_runs_do_not_collide():
 @pytest.mark.parametrize(
     "asked", [("--move-time", "nan"), ("--format", "ladder:tables=-1"), ("--name", "x" * 300), ("--name", "a\nb")]
 )
-def test_odd_values_are_refused(asked):
+def test_invalid_option_values_are_refused(asked):
     arena(*FIELD, "--deals", 1, *asked, code=2)
 
 
-def test_a_record_that_names_a_seat_that_is_not_there_is_refused():
+def test_a_record_with_a_fault_of_a_nonexistent_seat_is_refused():
     arena(*FIELD[:9], "--deals", 1, "--name", "a")
     first, *others = records_of(Path("results/a"))
     write_records(Path("results/a"), [replace(first, faults=(Fault(99, "crash", 0),)), *others], sealed=False)

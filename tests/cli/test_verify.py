@@ -58,7 +58,7 @@ def asked_again(code: int = 0, *more: object) -> str:
     return arena("verify", "a", "--bots", "--isolate", "off", "--workers", 0, *more, code=code).stdout
 
 
-def test_a_run_that_is_as_it_was_played_passes_also_with_its_bots_in_sandboxes():
+def test_an_unchanged_run_passes_even_with_its_bots_in_sandboxes():
     play()
     said = arena("verify", "a", "--bots", "--workers", 1).stdout
     assert f"{MATCHES} records, {MATCHES} played again: all fit. Unsigned." in said
@@ -68,7 +68,7 @@ def test_a_run_that_is_as_it_was_played_passes_also_with_its_bots_in_sandboxes()
     assert harness.open_run("a").verify(bots=True, isolate="off", workers=0).fine
 
 
-def test_every_single_byte_that_is_changed_is_found_on_resume_and_by_verify_and_named_by_its_line():
+def test_every_changed_byte_is_found_by_resume_and_verify_and_reported_with_its_line():
     play(deals=1)
     path, rng, registry = FOLDER / GAMES, random.Random(1), load()
     whole, run = path.read_bytes(), RunFolder.open(FOLDER)
@@ -97,7 +97,7 @@ def test_a_line_without_a_checksum_is_refused():
     assert "line 1, has no checksum" in refused
 
 
-def test_a_finished_run_has_a_digest_whatever_the_order_of_its_file():
+def test_the_digest_of_a_finished_run_does_not_depend_on_the_order_of_records():
     play()
     assert RunFolder.open(FOLDER).info.records.startswith("sha256:")
     lines = (FOLDER / GAMES).read_bytes().splitlines(keepends=True)
@@ -112,7 +112,7 @@ def test_a_finished_run_has_a_digest_whatever_the_order_of_its_file():
         assert "not the records that the run was finished with" in refused
 
 
-def test_what_is_missing_is_named_and_a_run_that_is_not_complete_says_so():
+def test_missing_records_and_incomplete_runs_are_reported():
     play()
     records = records_of(FOLDER)
     write_records(FOLDER, records[:-1])
@@ -128,7 +128,7 @@ def test_what_is_missing_is_named_and_a_run_that_is_not_complete_says_so():
     arena("verify", "a")
 
 
-def test_records_behind_a_gap_in_a_swiss_are_not_called_strangers():
+def test_records_after_a_gap_in_a_swiss_are_not_called_foreign():
     play("--format", "swiss:rounds=3", "--players", 2, bots=("outlaw", "skittish", "random", "diehard"))
     arena("verify", "a")
     write_records(FOLDER, records_of(FOLDER)[1:])
@@ -175,7 +175,7 @@ def _with_another_ending(game, record):
 
 
 @pytest.mark.parametrize("kind", ["exception", "illegal", "timeout", "crash"])
-def test_a_fault_that_nobody_had_is_found(kind):
+def test_a_forged_fault_is_found(kind):
     play()
     records = records_of(FOLDER)
     forged = _with_a_fault(records[0], kind)
@@ -201,7 +201,7 @@ def _with_a_fault(record, kind):
     return played.record
 
 
-def test_moves_after_a_fault_are_those_of_the_stand_in_or_do_not_fit():
+def test_moves_after_a_fault_must_be_those_of_the_stand_in():
     Path("clumsy.py").write_text(CLUMSY)
     play(bots=("clumsy.py", "random"))
     records = records_of(FOLDER)
@@ -213,7 +213,7 @@ def test_moves_after_a_fault_are_those_of_the_stand_in_or_do_not_fit():
     assert "the stand-in of clumsy plays" in arena("verify", "a", code=1).stdout
 
 
-def test_a_fault_that_was_taken_out_is_found():
+def test_a_removed_fault_is_found():
     Path("clumsy.py").write_text(CLUMSY)
     play(bots=("clumsy.py", "random"))
     records = records_of(FOLDER)
@@ -224,7 +224,7 @@ def test_a_fault_that_was_taken_out_is_found():
     assert "and asked again it failed (exception)." in asked_again(1)
 
 
-def test_names_that_were_swapped_everywhere_are_found():
+def test_swapped_bot_names_are_found():
     play()
     for file in (RUN, GAMES):
         text = (FOLDER / file).read_text()
@@ -238,7 +238,7 @@ def test_names_that_were_swapped_everywhere_are_found():
     assert "the record says that skittish chose" in asked_again(1)
 
 
-def test_a_disqualification_that_nobody_earned_is_found():
+def test_a_forged_disqualification_is_found():
     play()
     first, *others = records_of(FOLDER)
     faults = (Fault(0, "disqualified", 0, "disqualified after 1 fault"),)
@@ -247,7 +247,7 @@ def test_a_disqualification_that_nobody_earned_is_found():
     assert f"{first.seats[0]} is disqualified in {first.id} with 0 faults in all: no bot is disqualified" in said
 
 
-def test_bots_that_are_not_repeatable_or_not_there_are_named():
+def test_nondeterministic_and_missing_bots_are_named():
     Path("fickle.py").write_text(FICKLE)
     play(bots=("fickle.py", "skittish", "random"), deals=1)
     said = asked_again(1)
@@ -263,7 +263,7 @@ def test_bots_that_are_not_repeatable_or_not_there_are_named():
     assert found["bots"]["problems"] == []
 
 
-def test_bots_of_matches_in_which_another_is_gone_are_asked_all_the_same():
+def test_bots_are_asked_even_if_another_bot_of_the_match_is_missing():
     Path("fickle.py").write_text(FICKLE)
     play(bots=("fickle.py", "skittish"), deals=1)
     records = records_of(FOLDER)
@@ -282,12 +282,12 @@ def test_bots_of_matches_in_which_another_is_gone_are_asked_all_the_same():
     assert f"{forged.id}, decision {decision}: the record says that skittish chose" in asked_again(1)
 
 
-def test_options_that_only_bots_need_are_refused_without_them():
+def test_options_for_asking_bots_are_refused_without_the_bots_option():
     play()
     assert "add --bots" in arena("verify", "a", "--workers", 1, code=2).stderr
 
 
-def test_a_class_of_a_notebook_is_given_again():
+def test_a_notebook_class_can_be_passed_to_verify():
     class Here(harness.Bot):
         def choose(self, view, actions):
             return actions[-1]
@@ -297,7 +297,7 @@ def test_a_class_of_a_notebook_is_given_again():
     assert run.verify(bots=[Here], isolate="off", workers=0).fine
 
 
-def test_somebody_who_plays_is_asked_for_one_seating_of_each_deal():
+def test_a_run_with_a_human_needs_only_one_seating_of_each_deal():
     play(bots=("human=random", "skittish"))
     records = records_of(FOLDER)
     write_records(FOLDER, [one for one in records if one.id.endswith(".1")])
@@ -311,7 +311,7 @@ def swap_in(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["leaderboard.json", "leaderboard.md", "leaderboard.csv"])
-def test_a_table_that_is_not_that_of_the_records_is_found_without_a_key(name):
+def test_a_table_that_differs_from_the_records_is_found_without_a_key(name):
     play(bots=("outlaw", "skittish"))
     swap_in(name)
     said = arena("verify", "a", code=1).stdout
@@ -321,7 +321,7 @@ def test_a_table_that_is_not_that_of_the_records_is_found_without_a_key(name):
     arena("verify", "a")
 
 
-def test_a_number_of_a_table_that_was_improved_is_found():
+def test_a_changed_number_in_a_table_is_found():
     play()
     path = FOLDER / "leaderboard.json"
     board = json.loads(path.read_text())
@@ -335,7 +335,7 @@ def test_a_number_of_a_table_that_was_improved_is_found():
     arena("verify", "a", code=1)
 
 
-def test_fields_that_no_arena_writes_are_found_wherever_they_stand():
+def test_unknown_and_duplicate_fields_are_found_in_records_and_run_json():
     play(deals=1)
     lines = (FOLDER / GAMES).read_bytes().splitlines(keepends=True)
     for old, new, told in (
@@ -362,7 +362,7 @@ def test_fields_that_no_arena_writes_are_found_wherever_they_stand():
     arena("verify", "a")
 
 
-def test_what_no_signature_covers_is_said_and_so_are_faults_that_only_bots_could_tell():
+def test_uncovered_fields_and_unconfirmed_faults_are_reported():
     play()
     records = records_of(FOLDER)
     forged = []
@@ -409,7 +409,7 @@ def test_notes_of_a_match_that_was_not_played_are_found():
         ({"cpu": (-0.1, 0.1)}, "the record says cpu (-0.1, 0.1), which is not a valid time"),
     ],
 )
-def test_faults_and_times_that_cannot_be_are_found(change, told):
+def test_impossible_faults_and_times_are_found(change, told):
     play(deals=1)
     first, *others = records_of(FOLDER)
     if "faults" in change:
@@ -418,7 +418,7 @@ def test_faults_and_times_that_cannot_be_are_found(change, told):
     assert told in arena("verify", "a", code=1).stdout
 
 
-def test_a_process_that_died_has_used_no_less_than_nothing():
+def test_the_cpu_time_of_a_dead_process_is_never_negative():
     class Died(harness.Bot):
         _processor_time = -0.028668
 
@@ -439,7 +439,7 @@ def test_a_process_that_died_has_used_no_less_than_nothing():
         ("leaderboard.md", r"\|", " "),
     ],
 )
-def test_a_table_is_compared_to_the_letter(name, old, new):
+def test_tables_are_compared_byte_by_byte(name, old, new):
     play()
     path = FOLDER / name
     text = path.read_bytes().decode()
@@ -451,7 +451,7 @@ def test_a_table_is_compared_to_the_letter(name, old, new):
     assert "(or arena '0.0.1' wrote it otherwise than" in arena("verify", "a", code=1).stdout
 
 
-def test_names_that_were_given_to_other_bots_are_told():
+def test_names_of_installed_bots_given_to_other_bots_are_reported():
     Path("ext.py").write_text(NOTING.replace("Noting", "Ext"))
     play(bots=("ext.py", "skittish"))
     assert "In this run" not in asked_again()
@@ -474,7 +474,7 @@ def test_names_that_were_given_to_other_bots_are_told():
     assert "skittish could not be asked: the run says that it is of 'elsewhere'" in asked_again(1)
 
 
-def test_a_run_whose_files_are_links_is_verified(tmp_path):
+def test_a_run_whose_files_are_symlinks_can_be_verified(tmp_path):
     arena("tournament", "--game", "el-paso", "--bot", "random", "--bot", "skittish", "--deals", 2, "--name", "a")
     linked = tmp_path / "linked"
     linked.mkdir()
@@ -483,7 +483,7 @@ def test_a_run_whose_files_are_links_is_verified(tmp_path):
     assert "fit" in arena("verify", linked).stdout
 
 
-def test_a_record_without_actions_is_no_record_for_those_who_need_none():
+def test_a_record_without_actions_is_refused_even_if_actions_are_not_read():
     arena("tournament", "--game", "el-paso", "--bot", "random", "--bot", "skittish", "--deals", 2, "--name", "a")
     run = RunFolder.open(FOLDER)
     line = (FOLDER / GAMES).read_bytes().splitlines()[1]

@@ -53,12 +53,12 @@ def test_versions_play_each_other_in_workers_and_isolated():
     assert not any(record.faults for record in records[0].values())
 
 
-def test_two_versions_are_compared_without_further_ado():
+def test_two_bot_files_with_the_same_name_can_be_compared():
     said = arena("compare", "sprinter.py", "old/sprinter.py", "--game", "el-paso", "--seed", 1, "--most", 4).stdout
     assert "el-paso (sprinter, old.sprinter)" in said
 
 
-def test_a_list_of_a_field_and_the_candidate_of_a_gauntlet():
+def test_bots_come_from_a_list_file_and_the_candidate_may_be_a_file_or_a_name():
     Path("field.txt").write_text("# rivals\nrandom\nold/sprinter.py\n")
     bots = ("--bot", "@field.txt", "--bot", "sprinter.py", "--players", 2, "--format", "gauntlet")
     for candidate in ("old/sprinter.py", "old.sprinter"):
@@ -66,7 +66,7 @@ def test_a_list_of_a_field_and_the_candidate_of_a_gauntlet():
         assert all("old.sprinter" in record.seats for record in records.values())
 
 
-def test_a_broken_file_of_a_folder_is_named_and_left_out():
+def test_a_broken_file_in_a_bot_folder_is_reported_and_skipped():
     Path("old/broken.py").write_text("raise SystemExit\n")
     bots = ("tournament", "--game", "el-paso", "--bot", "old", "--bot", "random", "--deals", 1)
     said = arena(*bots).stderr
@@ -74,7 +74,7 @@ def test_a_broken_file_of_a_folder_is_named_and_left_out():
     assert "old/broken.py cannot be loaded" in arena(*bots, "--strict", code=2).stderr
 
 
-def test_a_bot_that_declares_a_version_cannot_be_rewritten_in_the_middle_of_a_run():
+def test_a_source_change_under_the_same_declared_version_is_detected_on_resume():
     write("sprinter.py", "0", 'version = "1"')
     played("a", "--bot", "sprinter.py", "--bot", "random")
     games = Path("results/a/games.jsonl")
@@ -106,7 +106,7 @@ class Killer(harness.Bot):
 """
 
 
-def test_workers_play_what_was_there_when_the_run_began():
+def test_workers_use_the_bot_source_from_the_start_of_the_run():
     """Also those that begin later, in the place of one that a bot has ended."""
     Path("slow.py").write_text(SLOW)
     run = subprocess.Popen(
@@ -127,7 +127,7 @@ def test_workers_play_what_was_there_when_the_run_began():
     assert {fault.kind for fault in faults} == {"crash"}, "workers were replaced, and nobody loaded the new text"
 
 
-def test_a_table_of_bots_in_a_file_names_them():
+def test_a_bots_table_in_a_config_file_names_the_bots():
     Path("run.toml").write_text(
         'games = ["el-paso"]\ndeals = 1\nseed = 1\nname = "a"\nplayers = 2\n'
         '[bots]\nv1 = "old/sprinter.py"\nv2 = "sprinter.py"\n'
@@ -137,7 +137,7 @@ def test_a_table_of_bots_in_a_file_names_them():
     assert seats == {"v1", "v2"}
 
 
-def test_data_that_is_changed_while_a_run_goes_on_is_told():
+def test_bot_data_changed_during_a_run_is_reported():
     Path("weights.txt").write_text("1")
     Path("reads.py").write_text(
         "from pathlib import Path\nimport harness\nWEIGHTS = Path(__file__).with_name('weights.txt')\n"
@@ -170,7 +170,7 @@ def arena_bots():
 """
 
 
-def test_a_later_worker_does_not_load_a_package_that_was_edited_meanwhile(tmp_path, monkeypatch):
+def test_a_replacement_worker_does_not_load_an_edited_package(tmp_path, monkeypatch):
     """A worker that replaces another would play the new text under the old name."""
     from harness.core.records import MatchSpec
     from harness.executors.base import Job, Roster
@@ -196,7 +196,7 @@ def test_a_later_worker_does_not_load_a_package_that_was_edited_meanwhile(tmp_pa
     sys.modules.pop("fickle_bot")
 
 
-def test_asking_about_a_bot_that_hangs_or_dies_has_an_end():
+def test_the_suggested_ask_command_of_a_crashing_bot_terminates():
     Path("bad.py").write_text(
         "import os, time, harness\nclass Bad(harness.Bot):\n    games = ('el-paso',)\n"
         "    def choose(self, view, actions):\n        if view.town == 1: os._exit(3)\n        return actions[0]\n"

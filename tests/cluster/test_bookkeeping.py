@@ -119,7 +119,7 @@ def names(played):
     return sorted(one.record.id for one in played)
 
 
-def test_batches_that_are_lost_with_one_agent_are_one_failure(executor):
+def test_batches_lost_with_the_same_agent_count_as_one_failure(executor):
     link, lost = ToldLink(["a"], workers=4), []
 
     def answers(_address, order):
@@ -140,7 +140,7 @@ def test_batches_that_are_lost_with_one_agent_are_one_failure(executor):
         assert running.given_up == []
 
 
-def test_a_node_that_fails_again_and_again_gets_nothing_more(executor):
+def test_a_node_that_fails_repeatedly_gets_no_more_batches(executor):
     link = ToldLink(["a", "b"])
     link.answers = lambda address, order: link.fail(order) if address == "a" else link.answer(order)
     with executor(link) as running:
@@ -150,7 +150,7 @@ def test_a_node_that_fails_again_and_again_gets_nothing_more(executor):
         assert running.given_up == []
 
 
-def test_nobody_waits_for_a_silent_node_and_what_it_sends_late_counts_once(executor, monkeypatch):
+def test_the_driver_does_not_wait_for_a_silent_node_and_counts_its_late_results_once(executor, monkeypatch):
     monkeypatch.setattr(cluster_nodes, "SILENT_AFTER_S", 0.3)
     link, late = ToldLink(["a", "b"]), []
 
@@ -179,7 +179,7 @@ def test_nobody_waits_for_a_silent_node_and_what_it_sends_late_counts_once(execu
     assert "The node b responds again." in told
 
 
-def test_what_a_node_sends_after_it_has_left_is_not_taken_twice(executor):
+def test_results_sent_by_a_node_that_has_left_are_not_counted_twice(executor):
     link, late = ToldLink(["a", "b"]), []
 
     def answers(address, order):
@@ -202,7 +202,7 @@ def test_what_a_node_sends_after_it_has_left_is_not_taken_twice(executor):
     assert len(kept) == 300
 
 
-def test_a_node_that_leaves_before_it_has_said_what_it_is_is_forgotten(executor):
+def test_a_node_that_leaves_before_it_is_prepared_is_forgotten(executor):
     link = ToldLink(["a", "b"])
     prepare = link.prepare
 
@@ -218,7 +218,7 @@ def test_a_node_that_leaves_before_it_has_said_what_it_is_is_forgotten(executor)
         assert {address for address, _ in link.sent} == {"a"}
 
 
-def test_a_batch_that_comes_after_the_run_was_stopped_is_not_begun(monkeypatch):
+def test_a_batch_that_arrives_after_the_run_was_stopped_is_not_started(monkeypatch):
     monkeypatch.setattr("distributed.secede", lambda: None)
     monkeypatch.setattr(agent, "_wanted", lambda: lambda: True)
     monkeypatch.setitem(agent._services, "run", agent.NodeService(b"", 1, [], None, lambda: True))
@@ -226,7 +226,7 @@ def test_a_batch_that_comes_after_the_run_was_stopped_is_not_begun(monkeypatch):
     assert decode_done(agent.play("run", 7, encode_message(Batch(7, jobs(3))))) == BatchDone(number=7)
 
 
-def test_an_agent_plays_a_match_once_for_all_batches_that_want_it():
+def test_an_agent_plays_a_match_once_for_all_batches_that_contain_it():
     ours, theirs = Pipe()
     orders = BatchQueue(theirs, Path("logs"))
     orders.pool = SimpleNamespace(given_up=[], losses=[])

@@ -22,14 +22,14 @@ NEEDS = {
 }
 
 
-def test_the_page_names_every_example_and_all_are_tested():
+def test_the_page_links_every_example_and_every_example_is_tested():
     names = {path.name for path in FOLDER.iterdir() if path.is_file()}
     assert names == {f"{name}.py" for name in NEEDS} | {"slurm_job.sh"}
     assert all(f"examples/clusters/{name})" in PAGE.read_text(encoding="utf-8") for name in names)
 
 
 @pytest.mark.parametrize("name", NEEDS)
-def test_an_example_can_be_read_and_says_how_it_is_used(name):
+def test_an_example_compiles_and_shows_the_command_that_uses_it(name):
     text = (FOLDER / f"{name}.py").read_text(encoding="utf-8")
     code = compile(text, name, "exec")
     assert "make" in code.co_names
@@ -42,18 +42,18 @@ def test_an_example_can_be_imported(name):
     assert callable(runpy.run_path(str(FOLDER / f"{name}.py"))["make"])
 
 
-def test_the_pods_of_the_example_have_as_many_threads_as_cores():
+def test_the_kubernetes_example_starts_one_thread_per_core():
     pytest.importorskip("dask_kubernetes.operator", reason="the example needs dask-kubernetes")
     [worker] = runpy.run_path(str(FOLDER / "kubernetes_cluster.py"))["spec"]()["spec"]["worker"]["spec"]["containers"]
     assert worker["args"][-2:] == ["--nthreads", worker["resources"]["limits"]["cpu"]]
 
 
-def test_the_job_for_slurm_is_a_script_of_the_shell():
+def test_the_slurm_job_is_a_valid_shell_script():
     subprocess.run(["/bin/sh", "-n", str(FOLDER / "slurm_job.sh")], check=True)
 
 
 @pytest.mark.parametrize("cluster", ["local_cluster:make", "local:2"])
-def test_a_cluster_begun_for_a_run_in_a_folder_of_ones_own_bots(tmp_path, monkeypatch, cluster):
+def test_a_cluster_started_for_a_run_ignores_a_bots_package_in_the_working_directory(tmp_path, monkeypatch, cluster):
     monkeypatch.chdir(tmp_path)
     shutil.copy(FOLDER / "local_cluster.py", tmp_path)
     (tmp_path / "bots").mkdir()

@@ -35,7 +35,7 @@ def blamed(strange, move_time, cluster=HERE):
 
 
 @pytest.mark.parametrize(("strange", "move_time"), [(HANGING, 1), (OTHERS, 60)], ids=["hanging", "others"])
-def test_the_same_blame_as_on_one_machine(cluster, strange, move_time):
+def test_a_cluster_blames_the_same_bots_as_one_machine(cluster, strange, move_time):
     there = blamed(strange, move_time, ClusterChoice(cluster.address))
     assert there.keys() == {bot.name for bot in strange}
     if strange is OTHERS:  # to hang takes its time, and who does on one machine is tested with its pool

@@ -17,11 +17,11 @@ def cut_wires(folder, ways, deals, patient):
         torment(folder, deals, [rng.choice(ways) for ways in ways], rng, machines=machines, patient=patient)
 
 
-def test_a_cut_of_a_few_seconds_loses_nothing(tmp_path):
+def test_a_network_failure_of_a_few_seconds_loses_nothing(tmp_path):
     cut_wires(tmp_path, [["cut_the_wire_of_a_node"]], 60, patient=False)
 
 
 @pytest.mark.slow
-def test_cuts_of_twenty_seconds_lose_nothing(tmp_path):
+def test_network_failures_of_twenty_seconds_lose_nothing(tmp_path):
     every = ["cut_the_wire_of_a_node", "cut_all_wires"]
     cut_wires(tmp_path, [every[:1], every[1:], every], 300, patient=True)

@@ -37,7 +37,7 @@ def play(address, bots=("random", "diehard"), **asked):
     return harness.tournament("el-paso", list(bots), cluster=address, **asked)
 
 
-def test_an_address_that_nobody_answers(monkeypatch, tmp_path):
+def test_an_address_without_a_scheduler_is_refused(monkeypatch, tmp_path):
     monkeypatch.setattr("harness.cluster.link.CONNECT_TIMEOUT_S", 1.0)
     out = arena("tournament", "--deals", 1, "--cluster", NOBODY, code=2)
     assert f"No Dask scheduler answers at {NOBODY}" in out.stderr
@@ -57,7 +57,7 @@ def test_an_address_that_nobody_answers(monkeypatch, tmp_path):
         ("pathlib:Path", "not a Dask cluster"),
     ],
 )
-def test_what_is_no_cluster(named, said):
+def test_an_invalid_cluster_name_is_refused(named, said):
     with pytest.raises(ArenaError, match=said):
         open_cluster(named)
 
@@ -73,14 +73,14 @@ def test_without_dask_it_says_what_to_install(tmp_path):
     assert "Traceback" not in done.stderr
 
 
-def test_no_workers_and_ship_without_cluster_make_no_sense():
+def test_workers_0_with_a_cluster_and_ship_without_a_cluster_are_refused():
     with pytest.raises(ArenaError, match="the nodes play"):
         play("local:2", workers=0)
     with pytest.raises(ArenaError, match="none is named"):
         play(None, ship=True)
 
 
-def test_another_python_is_refused_with_a_table(cluster, monkeypatch):
+def test_nodes_with_another_python_version_are_refused_with_a_table(cluster, monkeypatch):
     monkeypatch.setattr(driver, "python_here", lambda: "CPython 3.11.0")
     real = driver.environment_facts
     monkeypatch.setattr(driver, "environment_facts", lambda roster: {**real(roster), "python": "CPython 3.11.0"})
@@ -107,7 +107,7 @@ def homebodies(tmp_path, monkeypatch):
         yield running
 
 
-def test_a_bot_that_is_missing_on_one_node_or_another_one_there_is_refused_with_who_differs(homebodies):
+def test_a_bot_that_is_missing_or_different_on_a_node_is_refused_with_the_nodes_names(homebodies):
     import homebody
 
     with pytest.raises(ArenaError) as refused:
@@ -123,7 +123,9 @@ def test_a_bot_that_is_missing_on_one_node_or_another_one_there_is_refused_with_
     ("command", "isolate", "there"),
     [("python told.py", "on", "none of its files"), ("mytool {}/told.py", "off", "missing (no mytool)")],
 )
-def test_a_program_of_which_a_node_lacks_something_is_refused(cluster, tmp_path, monkeypatch, command, isolate, there):
+def test_a_program_with_files_or_tools_missing_on_a_node_is_refused(
+    cluster, tmp_path, monkeypatch, command, isolate, there
+):
     (tmp_path / "told.py").write_text(PROGRAM)
     tool = tmp_path / "bin" / "mytool"
     tool.parent.mkdir()
@@ -182,7 +184,7 @@ sys.meta_path.insert(0, Nothing())
 """
 
 
-def test_a_node_without_arena_is_refused_and_survives_it(tmp_path):
+def test_a_node_without_arena_is_refused_and_its_dask_worker_keeps_running(tmp_path):
     (tmp_path / "sitecustomize.py").write_text(WITHOUT_ARENA)
     with DaskCluster(tmp_path) as running:
         node = running.add_node(name="bare", PYTHONPATH=str(tmp_path))

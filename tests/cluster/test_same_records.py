@@ -22,7 +22,7 @@ def plain(run):
 
 
 @pytest.mark.parametrize("kind", FORMATS)
-def test_every_format_has_the_records_of_one_core(cluster, kind):
+def test_every_format_has_the_same_records_on_a_cluster_as_on_one_core(cluster, kind):
     asked = {"seed": 5, "format": kind, "quiet": True, "move_time": 60, **FORMATS[kind]}
     there = harness.tournament(GAMES, cluster=cluster.address, name="there", **asked)
     here = harness.tournament(GAMES, workers=0, name="here", **asked)
@@ -31,7 +31,7 @@ def test_every_format_has_the_records_of_one_core(cluster, kind):
     assert there.table() == here.table()
 
 
-def test_a_league_has_the_records_of_one_core(cluster):
+def test_a_league_has_the_same_records_on_a_cluster_as_on_one_core(cluster):
     def played(name, **where):
         league = harness.new_league(name, games=("el-paso", "x-pasch"), players=3, seed=5, move_time=60)
         league.add("outlaw", "diehard", "random", "tycoon", "founder")
@@ -45,7 +45,7 @@ def test_a_league_has_the_records_of_one_core(cluster):
     assert there == played("here", workers=0)
 
 
-def test_a_comparison_has_the_records_of_one_core(cluster):
+def test_a_comparison_has_the_same_records_on_a_cluster_as_on_one_core(cluster):
     asked = {"games": "el-paso", "seed": 5, "quiet": True, "move_time": 60, "most": 200}
     there = harness.compare("diehard", "skittish", cluster=cluster.address, **asked)
     here = harness.compare("diehard", "skittish", workers=0, **asked)

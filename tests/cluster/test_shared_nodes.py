@@ -36,7 +36,7 @@ def executor(address, *strange, should_stop=lambda: False):
     return choose_executor(table(*strange), LIMITS, None, should_stop, cluster=ClusterChoice(address))
 
 
-def test_a_node_whose_code_is_changed_in_the_middle_gets_nothing_more_to_do(tmp_path, monkeypatch):
+def test_a_node_whose_bot_code_changes_during_a_run_gets_no_more_matches(tmp_path, monkeypatch):
     for place in ("here", "there"):
         (tmp_path / place).mkdir()
         (tmp_path / place / "homebody_there.py").write_text(PLUGIN.format(turn=0))
@@ -60,7 +60,7 @@ def test_a_node_whose_code_is_changed_in_the_middle_gets_nothing_more_to_do(tmp_
     assert any("gets no matches" in sentence for sentence in told)
 
 
-def test_work_that_waits_behind_somebody_elses_is_played_elsewhere(tmp_path, monkeypatch):
+def test_matches_queued_behind_another_users_task_are_played_on_another_node(tmp_path, monkeypatch):
     monkeypatch.setattr(nodes, "LATE_AFTER_S", 1.0)
     until = time.time() + 300
     with DaskCluster(tmp_path, nodes=2) as running, Client(running.address, set_as_default=False) as other:
@@ -90,7 +90,7 @@ def _sleep_until(when):
         time.sleep(0.1)
 
 
-def test_a_run_begins_though_somebody_else_is_busy_on_a_node(tmp_path, monkeypatch):
+def test_a_run_starts_although_another_user_keeps_a_node_busy(tmp_path, monkeypatch):
     monkeypatch.setattr(driver, "START_WITHOUT_AFTER_S", 1.0)
     with DaskCluster(tmp_path, nodes=2) as running, Client(running.address, set_as_default=False) as other:
         at = next(iter(other.scheduler_info(n_workers=-1)["workers"]))
@@ -102,7 +102,7 @@ def test_a_run_begins_though_somebody_else_is_busy_on_a_node(tmp_path, monkeypat
         other.cancel(held)
 
 
-def test_an_address_that_answers_and_says_nothing(monkeypatch):
+def test_an_address_that_accepts_connections_but_sends_nothing_is_refused(monkeypatch):
     monkeypatch.setattr("harness.cluster.link.CONNECT_TIMEOUT_S", 1.0)
     with socket.create_server(("127.0.0.1", 0)) as mute, within(), pytest.raises(ArenaError, match="No Dask scheduler"):
         executor(f"tcp://127.0.0.1:{mute.getsockname()[1]}").__enter__()
@@ -116,7 +116,7 @@ class _Door:
         self.left = not (unless_busy and self.busy)
 
 
-def test_a_dask_worker_forgets_old_runs_and_never_those_that_play(monkeypatch):
+def test_a_dask_worker_drops_old_idle_runs_but_never_busy_ones(monkeypatch):
     class Worker:
         local_directory, state = "/nowhere", SimpleNamespace(nthreads=1, tasks={})
 
@@ -152,7 +152,7 @@ def test_a_dask_worker_forgets_old_runs_and_never_those_that_play(monkeypatch):
     assert list(services) == ["playing", "new", "newer", "newest"]
 
 
-def test_what_lies_in_the_folder_that_one_is_in_is_no_part_of_arena(tmp_path):
+def test_modules_in_the_working_directory_are_not_imported_by_arena_or_its_bots(tmp_path):
     """With a file called like a module of Python's own, and one that a bot looks for."""
     (tmp_path / "random.py").write_text("raise RuntimeError('not this one')")
     (tmp_path / "sub").mkdir()

@@ -62,14 +62,14 @@ def torment(folder, deals, ways, rng, where=(), **asked):
         run.finish(*where)
 
 
-def test_a_run_survives_everything_and_ends_like_an_undisturbed_one(tmp_path):
+def test_a_cluster_run_with_every_kind_of_failure_ends_like_an_undisturbed_one(tmp_path):
     rng = luck()
     ways = rng.sample(SURVIVED + ENDED, len(SURVIVED + ENDED))
     last, where = rng.choice([("kill_the_scheduler", ()), ("lose_the_cluster", ("--workers", 2))])
     torment(tmp_path, 100, [*ways, last], rng, where, threads=(1, 2, 1))
 
 
-def test_agents_that_have_nothing_to_do_leave_when_their_driver_has_died(cluster):
+def test_idle_agents_exit_when_their_driver_is_killed(cluster):
     with subprocess.Popen([sys.executable, "-c", IDLE_DRIVER, cluster.address], stdout=subprocess.PIPE) as driver:
         assert driver.stdout.readline() == b"nodes are ready\n"
         assert cluster.agents()
@@ -81,7 +81,7 @@ def test_agents_that_have_nothing_to_do_leave_when_their_driver_has_died(cluster
 
 @pytest.mark.slow
 @pytest.mark.parametrize("first", range(0, 30, 5))
-def test_thirty_disturbances(tmp_path, first):
+def test_a_cluster_run_with_five_failures_ends_like_an_undisturbed_one(tmp_path, first):
     rng = luck()
     ways = [EVERY[number % len(EVERY)] for number in range(first, first + 5)]
     torment(tmp_path, 150, rng.sample(ways, len(ways)), rng, threads=(1, 2, 1))

@@ -81,7 +81,7 @@ def folder(tmp_path):
 
 
 @pytest.mark.parametrize("isolate", ["off", "on"])
-def test_files_and_folders_are_sent_along_with_their_data(cluster, folder, isolate):
+def test_bot_files_and_folders_are_sent_to_the_nodes_with_their_data(cluster, folder, isolate):
     run = both(cluster, ["random", "plain/bot.py", "whole/", "clumsy.py"], isolate=isolate)
     assert {fault.bot for fault in run.faults()} == {"clumsy"}
     assert "not today" in run.faults()[0].detail
@@ -90,7 +90,7 @@ def test_files_and_folders_are_sent_along_with_their_data(cluster, folder, isola
     assert notes
 
 
-def test_a_class_that_was_typed_somewhere_goes_along(cluster):
+def test_bots_defined_in_a_function_are_sent_to_the_nodes(cluster):
     weight = 5
 
     class Typed(harness.Bot):
@@ -103,14 +103,14 @@ def test_a_class_that_was_typed_somewhere_goes_along(cluster):
     both(cluster, ["random", Typed, last])
 
 
-def test_a_program_is_there_and_what_it_says_to_stderr_comes_back(cluster, tmp_path):
+def test_a_program_plays_on_the_nodes_and_its_stderr_is_logged_by_the_driver(cluster, tmp_path):
     (tmp_path / "told.py").write_text(PROGRAM)
     run = both(cluster, ["random", "diehard", f"told=cmd:{sys.executable} {tmp_path / 'told.py'}"])
     logged = Path(run.folder, "logs", "told.log").read_text()
     assert "thinking" in logged
 
 
-def test_options_that_name_files_have_their_texts(cluster, tmp_path):
+def test_files_named_by_game_options_are_sent_to_the_nodes(cluster, tmp_path):
     file = tmp_path / "mine.toml"
     file.write_text(harness.read_data_file("engines.el_paso", "el_paso.toml").replace("rate = 4", "rate = 2"))
     run = both(cluster, ["random", "skittish:stars=3"], options={"edition": "nl", "components": str(file)})
@@ -120,7 +120,7 @@ def test_options_that_name_files_have_their_texts(cluster, tmp_path):
     assert [one.scores for one in sorted(run, key=lambda one: one.index)] != [one.scores for one in usual]
 
 
-def test_packages_that_are_shipped_go_before_those_that_are_there(cluster):
+def test_shipped_packages_take_precedence_over_packages_installed_on_the_node(cluster):
     class Tells(harness.Bot):
         def choose(self, view, actions):
             import bots
@@ -134,7 +134,7 @@ def test_packages_that_are_shipped_go_before_those_that_are_there(cluster):
     assert all("arena-shipped" in place for place in first.said[0])
 
 
-def test_what_is_in_no_package_cannot_be_shipped(cluster, tmp_path, monkeypatch):
+def test_a_module_that_belongs_to_no_package_cannot_be_shipped(cluster, tmp_path, monkeypatch):
     (tmp_path / "loose_bot.py").write_text(FAULTY)
     monkeypatch.syspath_prepend(str(tmp_path))
     import loose_bot

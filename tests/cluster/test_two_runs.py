@@ -8,7 +8,7 @@ import harness
 from tests.support.waiting import wait_for
 
 
-def test_two_runs_at_once_do_not_disturb_each_other_and_the_first_to_end_takes_nothing_along(cluster):
+def test_two_runs_at_once_on_one_cluster_do_not_affect_each_other(cluster):
     asked = {"bots": ["random", "skittish", "diehard"], "seed": 5, "quiet": True, "move_time": 60}
     with ThreadPoolExecutor(2) as threads:
         there = [

@@ -27,13 +27,13 @@ def test_the_verdict_is_that_of_the_command_line():
         _ = found["x-pasch"]
 
 
-def test_a_class_is_compared_in_company():
+def test_a_class_is_compared_beside_other_bots():
     found = harness.compare(First, "random", games=["el-paso"], bots=["skittish"], seed=1, most=3, workers=0)
     assert found[0].question.company == ("skittish",)
     assert found[0].matches <= 3
 
 
-def test_what_can_be_asked_at_the_command_line_can_be_asked_here(capsys):
+def test_options_of_the_command_line_are_available_from_python(capsys):
     found = harness.compare(
         "outlaw", "random", games="el-paso", bots=["diehard"], way="gauntlet", indifference=0.2, seed=1, workers=0
     )
@@ -47,6 +47,6 @@ def test_what_can_be_asked_at_the_command_line_can_be_asked_here(capsys):
 
 @pytest.mark.parametrize("fields", [{"deals": 5}, {"most": 0}, {"most": "9"}, {"margin": 5.0}, {"margin": -1},
         {"indifference": 0}, {"margin": 0.1, "indifference": 0.1}, {"way": "pear"}])  # fmt: skip
-def test_what_does_not_count_is_refused(fields):
+def test_invalid_options_are_refused(fields):
     with pytest.raises(harness.UsageError):
         harness.compare("outlaw", "random", games="el-paso", **fields)

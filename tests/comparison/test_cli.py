@@ -37,12 +37,12 @@ def test_the_order_of_the_lines_changes_nothing(run):
     assert arena("leaderboard", "a").stdout == before
 
 
-def test_tables_by_players_and_by_option(run):
+def test_the_leaderboard_can_be_split_by_players_and_by_option(run):
     assert list(board("--by", "players")) == ["el-paso, 3 players"]
     assert list(board("--by", "option")) == ["el-paso, edition=de"]
 
 
-def test_pairs_and_seats(run):
+def test_the_leaderboard_command_shows_pairs_and_seats(run):
     assert len(board("--show", "pairs")["el-paso"]) == 12
     assert [row["seat"] for row in board("--show", "seats")["el-paso"]] == [0, 1, 2]
 
@@ -54,26 +54,26 @@ def test_a_bot_can_be_left_out(run):
     assert "Did you mean 'random'" in arena("leaderboard", "a", "--without", "randon", code=2).stderr
 
 
-def test_a_bot_s_page(run):
+def test_the_bot_option_prints_the_summary_of_one_bot(run):
     page = json.loads(arena("leaderboard", "a", "--bot", "diehard").stdout)
     assert page["games"]["el-paso"]["matches"] == 36
     assert "Unknown bot of these records 'nobody'" in arena("leaderboard", "a", "--bot", "nobody", code=2).stderr
 
 
-def test_a_run_without_matches_says_so(run):
+def test_a_run_without_matches_prints_no_matches_yet(run):
     (run / "games.jsonl").write_bytes(b"")
     assert arena("leaderboard", "a").stdout == "No matches yet.\n"
     assert board() == {}
 
 
-def test_records_of_bots_that_nobody_knows_are_rated_all_the_same(run):
+def test_records_of_unknown_bots_are_rated(run):
     path = run / "games.jsonl"
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join(bent(line, b'"diehard"', b'"stranger"') for line in lines))
     assert "stranger" in {row["bot"] for row in board()["el-paso"]}
 
 
-def test_a_match_that_is_there_twice_is_a_sentence(run):
+def test_a_duplicate_match_is_refused(run):
     path = run / "games.jsonl"
     path.write_bytes(path.read_bytes() + path.read_bytes().splitlines(keepends=True)[0])
     assert "rated once" in arena("leaderboard", "a", code=2).stderr
@@ -90,14 +90,14 @@ def test_compare_gives_a_verdict():
     assert verdict["matches"] == verdict["units"]["match"]
 
 
-def test_the_help_of_compare_names_the_defaults_that_there_are():
+def test_the_help_of_compare_names_the_actual_defaults():
     said = " ".join(arena("compare", "--help").stdout.split())
     assert f"this many matches. Default: {MAX_MATCHES}." in said
     assert f"no difference. Default: {MARGIN}." in said
     assert f"--way [{'|'.join(WAYS)}]" in said
 
 
-def test_compare_tells_what_will_be_played_before_it_is():
+def test_compare_prints_the_expected_number_of_matches_first():
     asked = ("compare", "outlaw", "diehard", "--bot", "random", "--game", "el-paso", "--most", 2, "--workers", 0)
     told = {
         (): "a pilot of 16 matches with separate deals, and 24 deals played twice",
@@ -113,7 +113,7 @@ def test_compare_tells_what_will_be_played_before_it_is():
     assert arena(*asked, "--quiet").stderr == ""
 
 
-def test_compare_with_company_is_repeatable_and_tells_what_shared_deals_are_worth():
+def test_compare_beside_other_bots_is_repeatable_and_reports_the_gain_of_shared_deals():
     asked = ("compare", "skittish", "skittish:stars=3", "--bot", "random", "--game", "el-paso", "--seed", 3)
     once = arena(*asked, "--thorough", "--most", 200, "--way", "pairs").stdout
     assert "el-paso (skittish, skittish:stars=3, random): 200 matches (100 pairs with seats exchanged)" in once
@@ -127,7 +127,7 @@ def test_compare_with_company_is_repeatable_and_tells_what_shared_deals_are_wort
     assert "of 24 pairs were split" in auto
 
 
-def test_compare_by_a_gauntlet_says_against_whom():
+def test_compare_by_a_gauntlet_names_the_opponents():
     asked = ("compare", "outlaw", "random", "--game", "el-paso", "--bot", "diehard", "--bot", "skittish", "--seed", 1)
     shown = arena(*asked, "--way", "gauntlet").stdout
     assert "outlaw does better than random against diehard, skittish." in shown
@@ -136,13 +136,13 @@ def test_compare_by_a_gauntlet_says_against_whom():
     assert "Elo" not in shown
 
 
-def test_compare_with_an_indifference_says_what_was_asked():
+def test_compare_with_an_indifference_prints_the_tested_difference():
     shown = arena("compare", "outlaw", "random", "--game", "el-paso", "--indifference", 0.1, "--seed", 1).stdout
     assert "outlaw is better than random." in shown
     assert "a difference of 10 points or more, or none?" in shown
 
 
-def test_compare_gives_up_at_its_cap():
+def test_compare_stops_at_the_maximum_number_of_matches():
     shown = arena("compare", "skittish:stars=4", "skittish:stars=5", "--game", "el-paso", "--most", 2).stdout
     assert "not told apart by 2 matches" in shown
 
@@ -160,7 +160,7 @@ def test_compare_gives_up_at_its_cap():
         (("skittish", "diehard", "--way", "pear"), "--way"),
     ],
 )
-def test_compare_refuses_what_cannot_be(args, said):
+def test_compare_refuses_invalid_arguments(args, said):
     assert said in arena("compare", *args, code=2).stderr
 
 

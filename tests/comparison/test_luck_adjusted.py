@@ -60,7 +60,7 @@ def results_in(name):
 
 
 @pytest.mark.parametrize(("way", "first", "most"), [("auto", 3, 18), ("pairs", 2, 8)])
-def test_it_is_the_same_when_continued_and_on_any_number_of_workers(way, first, most):
+def test_the_result_is_the_same_after_a_resume_and_for_any_number_of_workers(way, first, most):
     whole = arena(*CLOSE, "--way", way, "--most", most, "--workers", 2, "--name", "whole").stdout
     begun = arena(*CLOSE, "--way", way, "--most", first, "--workers", 0, "--name", "parts").stdout
     assert arena("compare", "--resume", "parts", "--workers", 0).stdout == begun
@@ -69,7 +69,7 @@ def test_it_is_the_same_when_continued_and_on_any_number_of_workers(way, first, 
     assert results_in("whole") == results_in("parts")
 
 
-def test_its_records_are_a_run_like_any_other():
+def test_a_luck_adjusted_comparison_is_stored_as_a_normal_run():
     found = harness.compare("diehard", "random", games="el-paso", seed=1, luck_adjusted=True, workers=0, name="duel")
     assert found[0].answer == "better"
     assert "luck_adjusted=True" in found.run.info.command
@@ -81,7 +81,7 @@ def test_its_records_are_a_run_like_any_other():
     assert list(again) == list(found)
 
 
-def test_shares_and_intervals_are_those_of_finishing_ahead():
+def test_adjusted_shares_and_intervals_are_on_the_scale_of_finishing_ahead():
     setup = prepared("el-paso", EQUAL["el-paso"], most=20, thorough=True)
     [verdict] = verdicts(setup.plan, played(setup), judges_of(setup.plan, setup.games))
     assert 0 <= verdict.low <= verdict.ahead <= verdict.high <= 1
@@ -89,7 +89,7 @@ def test_shares_and_intervals_are_those_of_finishing_ahead():
     assert verdict.luck_saved is not None
 
 
-def test_who_always_wins_finishes_ahead_always_and_equals_half_of_the_time():
+def test_adjusted_values_are_scaled_back_to_shares_of_finishing_ahead():
     def judged(share):
         test = SequentialTest(
             asked(luck="x", way="own-deals", most=4000), lambda *_: 0.5 + (share - 0.5) / ADJUSTED_RANGE
@@ -108,14 +108,14 @@ def test_who_always_wins_finishes_ahead_always_and_equals_half_of_the_time():
     assert won.as_played == 0.5
 
 
-def test_stakes_are_those_on_results_as_played():
+def test_mixture_weights_for_adjusted_values_sum_to_one():
     assert sum(WIDE_MIXTURE_WEIGHTS) == pytest.approx(sum(MIXTURE_WEIGHTS)) == pytest.approx(1)
     assert ADJUSTED_RANGE == 1 + 2 * MAX_LUCK
 
 
 @pytest.mark.parametrize("indifference", [0.0, 0.05])
 @pytest.mark.parametrize("value", [0.0, 0.3, 0.5, 0.52, 1.0])
-def test_no_answer_is_known_before_it_was_thought_possible(value, indifference):
+def test_no_answer_is_found_before_the_end_of_a_predicted_batch(value, indifference):
     test = SequentialTest(asked(luck="x", way="own-deals", indifference=indifference, most=3000), lambda *_: value)
     specs = iter(units(test.spec, "match", 3000))
     while not test.over:
@@ -125,7 +125,7 @@ def test_no_answer_is_known_before_it_was_thought_possible(value, indifference):
     assert test.answer != "unknown"
 
 
-def test_expectations_come_from_earlier_deals_alone(monkeypatch):
+def test_expected_shares_use_only_earlier_deals(monkeypatch):
     seen = []
 
     def spied(_game, record, _judge, expected, _seats, **_more):
@@ -144,7 +144,7 @@ def test_expectations_come_from_earlier_deals_alone(monkeypatch):
         assert one != (0.5, 0.5)
 
 
-def test_a_value_function_that_has_changed_is_refused(monkeypatch):
+def test_a_changed_value_function_is_refused_on_resume(monkeypatch):
     arena(*CLOSE, "--most", 3, "--workers", 0, "--name", "a")
     [digest] = [each.partition(":")[2] for each in RunFolder.open(Path("results/a")).info.plan.settings["luck"].split()]
     real = comparison_format.value_function_of
@@ -163,7 +163,7 @@ def test_a_value_function_that_has_changed_is_refused(monkeypatch):
     assert boards_of(run)
 
 
-def test_what_it_cannot_do_is_refused_in_a_sentence(monkeypatch):
+def test_unsupported_options_and_games_are_refused(monkeypatch):
     said = arena("compare", "outlaw", "random", "--bot", "diehard", "--way", "gauntlet", "--luck-adjusted", code=2)
     assert "not in the way gauntlet" in said.stderr
     assert "leave out --luck-adjusted" in arena("compare", "--resume", "a", "--luck-adjusted", code=2).stderr
@@ -187,13 +187,13 @@ def wealth(game, seed, matches):
     return most
 
 
-def test_equal_bots_are_not_told_apart_in_a_few_short_runs():
+def test_equal_bots_are_not_separated_in_a_few_short_runs():
     assert sum(wealth("el-paso", seed, 16) >= log_threshold(0.95) for seed in range(6)) <= 1
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("game", EQUAL)
-def test_equal_bots_are_told_apart_in_few_runs(game):
+def test_equal_bots_are_rarely_separated(game):
     answers = []
     for seed in range(30):
         setup = prepared(game, EQUAL[game], seed=seed, most=120)

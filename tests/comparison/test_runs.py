@@ -44,7 +44,7 @@ def records(name):
     return sorted(RunFolder.open(Path("results", name)).records(), key=lambda record: record.index)
 
 
-def test_a_comparison_is_a_run_like_any_other():
+def test_a_comparison_is_stored_as_a_normal_run():
     said = arena("compare", "diehard", "random", "--game", "el-paso", "--name", "duel")
     assert "Records and leaderboard: results/duel" in said.stderr
     assert "9 matches with deals of their own" in said.stdout
@@ -62,7 +62,7 @@ def test_a_comparison_is_a_run_like_any_other():
     assert (info.plan.format, info.plan.candidates, info.plan.deals) == ("compare", ("diehard", "random"), 6000)
 
 
-def test_the_run_is_named_in_the_data_and_its_seed_in_the_command():
+def test_json_names_the_run_and_its_command_has_the_seed():
     (verdict,) = json.loads(arena("compare", "diehard", "random", "--game", "el-paso", "--json").stdout)
     info = RunFolder.open(Path(verdict["run"])).info
     assert info.command.endswith(f"--seed {verdict['question']['seed']}")
@@ -72,7 +72,7 @@ def test_the_run_is_named_in_the_data_and_its_seed_in_the_command():
     ("more", "played"),
     [((), 3), (("--way", "pairs"), 2), (("--way", "gauntlet"), 2), (("--indifference", 0.1), 3)],
 )
-def test_more_matches_are_those_that_more_would_have_had_from_the_start(more, played):
+def test_extending_a_comparison_gives_the_same_result_as_starting_larger(more, played):
     first = arena(*CLOSE, *more, "--most", 3, "--name", "a").stdout
     assert f"not told apart by {played} match" in first
     assert arena("compare", "--resume", "a").stdout == first
@@ -82,7 +82,7 @@ def test_more_matches_are_those_that_more_would_have_had_from_the_start(more, pl
     arena("verify", "a", "b")
 
 
-def test_a_known_answer_can_have_a_narrower_interval():
+def test_a_finished_comparison_can_be_resumed_for_a_narrower_interval():
     asked = ("compare", "outlaw", "random", "--game", "el-paso", "--most", 20, "--workers", 0, "--json")
     [quick] = json.loads(arena(*asked, "--name", "a").stdout)
     [thorough] = json.loads(arena("compare", "--resume", "a", "--thorough", "--json").stdout)
@@ -93,7 +93,7 @@ def test_a_known_answer_can_have_a_narrower_interval():
     arena("verify", "a", "b")
 
 
-def test_several_games_go_on_with_more_too_and_house_bots_sit_where_they_are_needed():
+def test_comparisons_of_several_games_can_be_extended_and_use_house_bots_where_needed():
     arena("compare", "ismcts:iterations=1", "random", "--most", 1, "--name", "a", "--workers", 0)
     arena("compare", "--resume", "a", "--most", 2, "--workers", 0)
     arena("compare", "ismcts:iterations=1", "random", "--most", 2, "--name", "b", "--workers", 0)
@@ -104,7 +104,7 @@ def test_several_games_go_on_with_more_too_and_house_bots_sit_where_they_are_nee
     assert tables["x-pasch"][2] != tables["gnadenlos"][2]  # each made for its game
 
 
-def test_house_bots_fill_only_what_is_lacking():
+def test_house_bots_fill_only_missing_seats():
     company = ("--bot", "hustler", "--bot", "random")
     said = arena("compare", "founder", "raider", *company, "--game", "x-pasch", "--most", 1, "--workers", 0).stdout
     assert "x-pasch (founder, raider, hustler, random): 1 match with" in said
@@ -112,7 +112,7 @@ def test_house_bots_fill_only_what_is_lacking():
     assert "x-pasch (founder, raider, hustler): 1 match with" in filled
 
 
-def test_ctrl_c_loses_nothing_and_says_how_to_go_on():
+def test_ctrl_c_loses_nothing_and_prints_how_to_resume():
     Path("slow.py").write_text(SLOW)
     asked = ("slow.py", "random", "--game", "el-paso", "--seed", "1", "--margin", "0", "--name", "a", "--workers", "1",
              "--most", "400")  # fmt: skip
@@ -151,13 +151,13 @@ def test_ctrl_c_loses_nothing_and_says_how_to_go_on():
         (("diehard", "random", "--game", "el-paso", "--name", "a"), "already holds a run"),
     ],
 )
-def test_what_cannot_be_is_a_sentence(args, said):
+def test_invalid_arguments_are_refused_with_one_sentence(args, said):
     arena(*CLOSE, "--most", 2, "--name", "a")
     arena("tournament", "--game", "el-paso", "--bot", "random", "--bot", "diehard", "--deals", 1, "--name", "t")
     assert said in arena("compare", *args, code=2).stderr
 
 
-def test_bots_that_have_changed_are_not_taken_for_what_they_were():
+def test_a_comparison_with_a_changed_bot_cannot_be_resumed():
     Path("mine.py").write_text(MINE.format(0))
     arena("compare", "mine.py", "random", "--game", "el-paso", "--most", 2, "--name", "a", "--workers", 0)
     Path("mine.py").write_text(MINE.format(-1))
@@ -168,7 +168,7 @@ def test_bots_that_have_changed_are_not_taken_for_what_they_were():
 # --- from Python ---------------------------------------------------------------------------------
 
 
-def test_a_comparison_from_python_has_its_run_and_goes_on():
+def test_a_comparison_from_python_has_a_run_and_can_be_extended():
     short = harness.compare(First, "random", games="el-paso", bots=["skittish"], most=2, workers=0, name="a")
     assert len(short.run) == 2
     assert short.run.complete
@@ -181,7 +181,7 @@ def test_a_comparison_from_python_has_its_run_and_goes_on():
     assert harness.open_run("b").info.command.startswith("harness.compare(one=First, other='random', ")
 
 
-def test_resuming_from_python_takes_nothing_else():
+def test_resuming_from_python_refuses_other_options():
     harness.compare("diehard", "random", games="el-paso", most=2, workers=0, name="a")
     for fields in (
         {"games": "el-paso"},

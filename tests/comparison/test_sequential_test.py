@@ -144,7 +144,7 @@ EQUALS = {
 
 
 @pytest.mark.parametrize("gambler", [0, 9])
-def test_wealth_of_one_gambler_multiplies_by_what_was_staked(gambler):
+def test_the_wealth_of_one_bet_fraction_is_the_product_of_its_gains(gambler):
     bets = ConfidenceSequence(tuple(float(each == gambler) for each in range(10)))
     for value in (1.0, 1.0, 0.0):
         bets.add_value(value)
@@ -155,18 +155,18 @@ def test_wealth_of_one_gambler_multiplies_by_what_was_staked(gambler):
 
 
 @pytest.mark.parametrize("purses", [MIXTURE_WEIGHTS, WIDE_MIXTURE_WEIGHTS])
-def test_the_gamblers_begin_with_all_wealth_and_not_more(purses):
+def test_mixture_weights_sum_to_one(purses):
     assert len(purses) == len(BET_FRACTIONS)
     assert sum(purses) == pytest.approx(1)
     assert ConfidenceSequence(purses).log_wealth_above(0.3) == pytest.approx(0)
 
 
-def test_wealth_of_twenty_refutes_on_one_side_and_of_forty_on_both():
+def test_thresholds_are_20_for_one_side_and_40_for_both():
     assert log_threshold(0.95) == pytest.approx(log(40))
     assert one_sided_log_threshold(0.95) == pytest.approx(log(20))
 
 
-def test_the_interval_holds_just_the_means_that_are_not_refuted():
+def test_the_interval_contains_exactly_the_means_that_are_not_rejected():
     bets, rng = ConfidenceSequence(), Random(2)
     for _ in range(300):
         bets.add_value(rng.choice((0.0, 0.5, 1.0, 1.0)))
@@ -176,7 +176,7 @@ def test_the_interval_holds_just_the_means_that_are_not_refuted():
     assert bets.log_wealth_below(high - 1e-6) < log_threshold(0.95) <= bets.log_wealth_below(high + 1e-6)
 
 
-def test_values_that_are_all_the_same_give_an_interval():
+def test_identical_values_give_an_interval():
     bets = ConfidenceSequence()
     for _ in range(20):
         bets.add_value(1.0)
@@ -186,7 +186,7 @@ def test_values_that_are_all_the_same_give_an_interval():
 
 
 @pytest.mark.parametrize(("sequences", "slack"), [(50, 3), pytest.param(1000, 0, marks=pytest.mark.slow)])
-def test_the_interval_covers_the_truth_at_all_times_together(sequences, slack):
+def test_the_interval_covers_the_truth_at_all_times_simultaneously(sequences, slack):
     missed = 0
     for seed in range(sequences):
         bets, rng = ConfidenceSequence(), Random(seed)
@@ -201,7 +201,7 @@ def test_the_interval_covers_the_truth_at_all_times_together(sequences, slack):
 # --- units ---------------------------------------------------------------------------------------
 
 
-def test_a_pair_is_one_deal_with_the_two_exchanged_and_the_others_where_they_were():
+def test_a_pair_is_one_deal_with_the_two_bots_swapped_and_other_seats_unchanged():
     for first, second in zip(*[iter(units(TABLE, "pair", 20))] * 2, strict=True):
         assert second.seats == tuple({"a": "b", "b": "a"}.get(name, name) for name in first.seats)
         assert (first.seed, first.set) == (second.seed, second.set)
@@ -210,7 +210,7 @@ def test_a_pair_is_one_deal_with_the_two_exchanged_and_the_others_where_they_wer
 
 
 @pytest.mark.parametrize("unit", ["match", "pair", "turns"])
-def test_everybody_comes_to_sit_everywhere(unit):
+def test_every_bot_plays_in_every_seat_equally_often(unit):
     """Who sits where is drawn anew each time: all orders are as likely."""
     seatings = [spec.seats for spec in units(TABLE, unit, 600)]
     for seat in range(len(seatings[0])):
@@ -219,19 +219,19 @@ def test_everybody_comes_to_sit_everywhere(unit):
             assert here == pytest.approx(1 / len(seatings[0]), abs=0.07)
 
 
-def test_matches_with_deals_of_their_own_are_all_different():
+def test_matches_with_own_deals_all_have_different_deals():
     specs = units(TABLE, "match", 100)
     assert len({spec.seed for spec in specs}) == len({spec.set for spec in specs}) == 100
 
 
-def test_in_turns_the_two_have_the_same_place_beside_the_same_others():
+def test_in_turns_both_bots_take_the_same_seat_with_the_same_opponents():
     for first, second in zip(*[iter(units(TABLE, "turns", 20))] * 2, strict=True):
         assert first.seed == second.seed
         assert set(first.seats) == set("acd")
         assert second.seats == tuple("b" if name == "a" else name for name in first.seats)
 
 
-def test_the_value_of_a_match_is_who_finished_ahead_and_of_turns_how_much_of_the_table():
+def test_values_of_matches_and_turns_are_computed_from_the_ranks():
     first, second = units(asked(TABLE, seed=4), "turns", 1)
     scores = {"a": 5, "b": 1, "c": 3, "d": 1}
     records = [played_as(spec, [scores[name] for name in spec.seats]) for spec in (first, second)]
@@ -259,13 +259,13 @@ def piloted(results):
     return pilot.result
 
 
-def test_pairs_that_are_split_more_often_than_not_go_on():
+def test_the_pilot_chooses_pairs_if_most_pairs_are_split():
     split, twice, level = [1.0, 0.0], [0.0, 0.0], [0.5, 1.0]
     assert piloted([split] * 9 + [twice] * 8 + [level] * 7) == PilotResult(9, 8, "pair")
     assert piloted([split] * 8 + [twice] * 8 + [level] * 8) == PilotResult(8, 8, "match")
 
 
-def test_the_better_way_is_chosen():
+def test_the_pilot_chooses_the_more_efficient_way():
     questions = [asked(TABLE, seed=seed, most=100, thorough=True) for seed in range(12)]
     chosen = {
         name: [compare(question, EQUALS[name](question.seed)).pilot.chosen for question in questions]
@@ -287,7 +287,7 @@ def test_a_clear_difference_is_found_soon(way):
     assert compare(ComparisonSpec("b", "a", "sim", {}, ("c", "d"), way=way), thurstone(2.0, 1)).answer == "worse"
 
 
-def test_who_always_wins_has_won_after_nine_matches():
+def test_a_bot_that_always_wins_is_better_after_nine_matches():
     verdict = compare(DUEL, thurstone(99.0, 1))
     assert (verdict.answer, verdict.units, verdict.elo) == ("better", {"match": 9}, None)
 
@@ -302,7 +302,7 @@ def test_the_answer_does_not_depend_on_the_order_in_which_matches_end(way):
 @pytest.mark.parametrize(("edge", "margin"), [(1.5, MARGIN), (0.4, MARGIN), (0.0, 0.15), (-0.3, 0.0), (0.1, 0.1)])
 @pytest.mark.parametrize("indifference", [False, True])
 @EVERY_WAY
-def test_what_is_played_at_once_ends_where_a_look_after_every_unit_would_have_stopped(edge, margin, indifference, way):
+def test_playing_in_batches_stops_at_the_same_unit_as_checking_after_every_unit(edge, margin, indifference, way):
     """The pieces are as long as they can be, and no match is played that the answer does not need."""
     asks = {"indifference": margin or 0.05} if indifference else {"margin": margin}
     question = asked(TABLE, way=way, most=400, **asks)
@@ -318,14 +318,14 @@ def test_what_is_played_at_once_ends_where_a_look_after_every_unit_would_have_st
     assert len(lengths) < sum(verdict.units.values()) / 3 + 9
 
 
-def test_nine_units_are_what_bets_at_these_odds_need_at_least():
+def test_the_first_batch_is_the_fewest_units_that_can_give_an_answer():
     assert SequentialTest(DUEL).next_batch(1000) == 9
     assert SequentialTest(asked(way="pairs")).next_batch(7) == 3
     assert SequentialTest(asked(most=5)).next_batch(1000) == 5
     assert SequentialTest(asked(thorough=True)).next_batch(1000) == PILOT_MATCHES
 
 
-def test_a_comparison_cut_anywhere_is_led_back_by_its_records_and_says_its_verdict():
+def test_an_interrupted_comparison_continues_with_the_same_schedule_and_verdict():
     seen, schedule = [], Schedule(plan_of(DUEL), FORMATS)
     verdict = compare(DUEL, thurstone(0.5, 1), seen)
     assert schedule.outcomes(reversed(seen)) == {"sim": Outcome(note="a is better than b.")}
@@ -350,14 +350,14 @@ def test_a_comparison_cut_anywhere_is_led_back_by_its_records_and_says_its_verdi
         (3, ("a", "b"), {"way": "pairs"}, "takes 2 matches"),
     ],
 )
-def test_a_plan_of_something_else_is_refused(players, candidates, settings, said):
+def test_an_invalid_comparison_plan_is_refused(players, candidates, settings, said):
     game = GamePlan("sim", "1", {}, players, ("a", "b", "c"))
     with pytest.raises(UsageError, match=said):
         Schedule(Plan((game,), 1, 1, "compare", settings, candidates=candidates), FORMATS)
 
 
 @EVERY_WAY
-def test_a_comparison_goes_on_with_more_as_if_it_had_been_asked_for_it(way):
+def test_an_extended_comparison_keeps_its_first_matches_and_their_indices(way):
     """Its first matches and their places stay, also beside a second game."""
     absent = way == "gauntlet"
     short, long = (
@@ -381,7 +381,7 @@ def test_a_comparison_goes_on_with_more_as_if_it_had_been_asked_for_it(way):
     assert set(map(str, played[0])) < set(map(str, played[1]))
 
 
-def test_identical_bots_without_luck_of_their_own_are_equal():
+def test_identical_deterministic_bots_are_equal():
     def by_seat(specs):
         for spec in specs:
             rng = Random(spec.seed)
@@ -395,26 +395,26 @@ def test_identical_bots_without_luck_of_their_own_are_equal():
 
 
 @pytest.mark.parametrize(("way", "matches"), [("auto", 30), ("pairs", 30), ("own-deals", 31), ("gauntlet", 30)])
-def test_it_gives_up_at_the_last_match_that_fits(way, matches):
+def test_a_comparison_stops_at_the_last_unit_within_the_maximum(way, matches):
     verdict = compare(asked(TABLE, most=31, way=way), thurstone(0.0, 2))
     assert (verdict.answer, verdict.matches) == ("unknown", matches)
     assert verdict.low < 0.5 < verdict.high
 
 
-def test_a_thorough_comparison_plays_on_and_narrows_the_interval():
+def test_a_thorough_comparison_continues_and_narrows_the_interval():
     quick, thorough = (compare(asked(most=400, thorough=on), thurstone(1.0, 4)) for on in (False, True))
     assert quick.answer == thorough.answer == "better"
     assert thorough.matches == 400
     assert thorough.high - thorough.low < quick.high - quick.low
 
 
-def test_the_fixed_size_is_the_textbook_s():
+def test_the_fixed_sample_size_follows_the_textbook_formula():
     verdict = compare(asked(most=1000, thorough=True, way="pairs"), thurstone(0.3, 4))
     variance, difference = verdict.ahead_gain.shared, verdict.ahead - 0.5
     assert verdict.fixed_size == pytest.approx(2 * 7.849 * variance / difference**2, abs=2)
 
 
-def test_faults_are_told():
+def test_faults_are_counted_in_the_verdict():
     def failing(specs):
         for spec in specs:
             yield played_as(
@@ -425,7 +425,7 @@ def test_faults_are_told():
     assert verdict.faults == {"b": verdict.matches}
 
 
-def test_a_half_finished_unit_is_left_out():
+def test_an_incomplete_unit_is_ignored():
     question = asked(way="pairs")
     plan, records = plan_of(question), list(thurstone(0.0, 1)(units(question, "pair", 9)))
     assert verdicts(plan, records[:7])[0].matches == 6
@@ -437,7 +437,7 @@ def test_a_half_finished_unit_is_left_out():
 # --- the gauntlet --------------------------------------------------------------------------------
 
 
-def test_a_gauntlet_tells_how_much_of_the_table_each_of_the_two_finished_ahead_of():
+def test_a_gauntlet_reports_the_share_of_the_table_that_each_bot_finished_ahead_of():
     seen = []
     verdict = compare(asked(TABLE, way="gauntlet", most=200, thorough=True), thurstone(2.0, 1), seen)
     for name, told in zip("ab", verdict.shares, strict=True):
@@ -480,7 +480,7 @@ def test_equal_bots_are_called_better_or_worse_in_at_most_5_of_100_runs(runs, mo
 
 
 @pytest.mark.parametrize(("runs", "slack"), [(3, 3), pytest.param(400, 0, marks=pytest.mark.slow)])
-def test_who_is_better_by_more_than_the_margin_is_called_equal_or_worse_in_at_most_5_of_100_runs(runs, slack):
+def test_a_bot_better_by_more_than_the_margin_is_rarely_called_equal_or_worse(runs, slack):
     edge = 0.1066 + 0.001  # finishes ahead in a little over 53%
     said = [unit_by_unit(asked(seed=seed, way="own-deals"), thurstone(edge, seed)).answer for seed in range(runs)]
     assert sum(answer in ("equal", "worse") for answer in said) / runs <= 0.05 + slack * sqrt(0.05 * 0.95 / runs)
@@ -488,7 +488,7 @@ def test_who_is_better_by_more_than_the_margin_is_called_equal_or_worse_in_at_mo
 
 @pytest.mark.parametrize(("runs", "slack"), [(4, 3), pytest.param(400, 0, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("equals", ["plain", "deals suit a bot", "70% ties", "boom or bust"])
-def test_bounds_keep_to_their_errors(runs, slack, equals):
+def test_an_indifference_test_keeps_its_error_rates(runs, slack, equals):
     """Of equal bots one is called better in about 5 of 100 at most, of the least difference likewise none."""
     limit = 0.05 + (slack + 1) * sqrt(0.05 * 0.95 / runs)
     question = [asked(seed=seed, indifference=0.06, most=9999) for seed in range(runs)]
@@ -523,13 +523,13 @@ def mean_length(question, share_ahead, runs):
 
 @pytest.mark.parametrize(("runs", "slack"), [(12, 0.45), pytest.param(300, 0.15, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("asks", [{"margin": 0.1}, {"indifference": 0.1}])
-def test_the_matches_to_expect_are_those_that_simulations_take(asks, runs, slack):
+def test_the_expected_number_of_matches_agrees_with_simulations(asks, runs, slack):
     question = asked(**asks)
     assert mean_length(question, 0.5, runs) == pytest.approx(matches_if_equal(question), rel=slack)
     assert mean_length(question, 0.65, runs) == pytest.approx(matches_if_different(question, 0.15), rel=slack)
 
 
-def test_expectations_are_round_numbers_and_grow_as_the_margin_shrinks():
+def test_expected_numbers_of_matches_are_rounded_and_grow_as_the_margin_shrinks():
     assert [two_digits(matches_if_equal(asked(margin=margin))) for margin in (0.03, 0.06)] == [3300, 830]
     assert two_digits(matches_if_different(DUEL, 0.05)) == 950
     assert two_digits(matches_if_equal(asked(indifference=0.03))) == 2700
@@ -539,7 +539,7 @@ def test_expectations_are_round_numbers_and_grow_as_the_margin_shrinks():
 # --- what shared deals are worth -----------------------------------------------------------------
 
 
-def test_the_gain_is_the_covariance_that_sharing_brings():
+def test_the_gain_of_shared_deals_is_measured_by_their_covariance():
     rng = Random(1)
     opposite, alike, isolated = SetVariance(2), SetVariance(2), SetVariance(2)
     for _ in range(4000):
@@ -552,7 +552,7 @@ def test_the_gain_is_the_covariance_that_sharing_brings():
     assert isolated.gain().saved == pytest.approx(0, abs=0.05)
 
 
-def test_a_seat_s_luck_that_is_dealt_again_to_the_other_cancels():
+def test_luck_of_a_seat_cancels_in_pairs():
     verdict = compare(asked(most=800, margin=0.0, way="pairs"), thurstone(0.0, 1, cards=3.0))
     assert verdict.ahead_gain.saved > 0.5
     assert verdict.score_gain.saved == pytest.approx(0.9, abs=0.05)

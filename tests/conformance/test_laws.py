@@ -15,6 +15,6 @@ TABLES = [(game, players) for game in variants() for players in range(game.min_p
 @pytest.mark.parametrize(
     ("game", "players"), TABLES, ids=lambda value: value if isinstance(value, int) else label(value)
 )
-def test_law(game, players, law):
+def test_every_game_obeys_every_law(game, players, law):
     for seed in (1, 2):
         law(Trial(game, players, seed))

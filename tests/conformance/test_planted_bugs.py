@@ -41,7 +41,7 @@ def keeps(law, game, players, seed):
     return True
 
 
-def test_the_sound_game_passes():
+def test_the_game_without_bugs_passes():
     check_game(Hearts.configure(), seeds=range(1, 7))
 
 
@@ -65,7 +65,7 @@ def test_each_bug_is_found(bug):
         ("luck omits the round", "The luck 'deck' is drawn before choice"),
     ],
 )
-def test_the_complaint_says_what_and_where(bug, said):
+def test_the_error_message_says_what_failed_and_where(bug, said):
     with pytest.raises(ConformanceError) as complaint:
         check_game(Hearts.configure({"bug": bug}))
     assert said in str(complaint.value)

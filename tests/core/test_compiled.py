@@ -31,14 +31,14 @@ SUFFIX = EXTENSION_SUFFIXES[0]
 
 
 @pytest.mark.skipif("ARENA_COMPILED" not in os.environ, reason="only where ARENA_COMPILED says that it was compiled")
-def test_what_was_compiled_runs_compiled():
+def test_compiled_modules_are_loaded_in_compiled_form():
     assert forms.build_form() == "compiled"
     for module in forms.MODULES:
         loaded = importlib.import_module(module.removesuffix(".py").replace("/", "."))
         assert loaded.__file__.endswith(SUFFIX), module
 
 
-def test_hot_modules_are_there_and_hold_no_class_that_a_compiler_would_spoil():
+def test_hot_modules_exist_and_have_no_class_that_the_compiler_would_break():
     for module in forms.MODULES:
         for node in ast.walk(ast.parse((forms.ROOT / module).read_text())):
             if isinstance(node, ast.ClassDef):
@@ -71,7 +71,7 @@ def test_a_source_that_changed_after_compiling_is_found(tmp_path):
 
 
 @pytest.mark.parametrize("note", [None, "", "{", "[]"], ids=["none", "empty", "torn", "other"])
-def test_without_a_note_of_what_it_was_made_from_nothing_compiled_is_trusted(tmp_path, note):
+def test_without_a_valid_manifest_all_compiled_modules_are_stale(tmp_path, note):
     root = tree(tmp_path)
     if note is None:
         (root / forms.MANIFEST).unlink()
@@ -85,17 +85,17 @@ def test_where_nothing_is_compiled_nothing_is_stale(tmp_path):
     assert forms.library_path(tmp_path) is None
 
 
-def test_doctor_names_a_module_that_is_not_its_source(monkeypatch):
+def test_doctor_names_a_module_that_was_compiled_from_another_source(monkeypatch):
     monkeypatch.setattr(forms, "stale_modules", lambda: ["harness/core/game.py"])
     told = arena("doctor", code=1)
     assert "harness/core/game.py was compiled from another source" in told.stdout
 
 
-def test_version_tells_the_form():
+def test_version_prints_whether_the_build_is_compiled():
     assert forms.build_form() in arena("--version").stdout
 
 
-def test_a_compiled_twin_does_not_make_another_bot(tmp_path):
+def test_a_compiled_copy_of_a_source_file_is_recognized(tmp_path):
     source, twin, alone = tmp_path / "fox.py", tmp_path / f"fox{SUFFIX}", tmp_path / f"wolf{SUFFIX}"
     for file in (source, twin, alone):
         file.touch()
@@ -144,7 +144,7 @@ class Sly(Bot):
 
 
 @pytest.mark.parametrize("bot", [Wishful, Sly])
-def test_faults_name_the_lines_of_the_bot_and_none_that_may_be_compiled(bot):
+def test_faults_name_only_lines_of_the_bot_and_none_of_compiled_modules(bot):
     """Records must be the same in both forms, and a compiled line has no traceback of its own."""
     record = play_match("el-paso", [bot, "random"], seed=1).record
     (fault,) = record.faults
@@ -166,7 +166,7 @@ def digests(matches: int, form: str = "") -> tuple[str, str]:
 
 @pytest.mark.skipif(forms.build_form() == "pure Python", reason="nothing is compiled here")
 @pytest.mark.parametrize("matches", [MATCHES, pytest.param(1000, marks=pytest.mark.slow)])
-def test_both_forms_play_the_same_matches_to_the_letter(matches):
+def test_the_compiled_and_the_pure_build_play_identical_matches(matches):
     compiled, form = digests(matches)
     pure, other = digests(matches, "pure")
     assert (form, other) == ("form compiled", "form pure")
@@ -197,7 +197,7 @@ class Modest(Judge):
 
 
 @pytest.mark.parametrize("bot", [MyOutlaw, MySearch])
-def test_bots_that_may_be_compiled_are_subclassed_in_plain_python(bot):
+def test_compiled_bots_can_be_subclassed_in_python(bot):
     settings = {option.name: option.default for option in bot.options}
     if settings:
         settings |= {"iterations": 3, "depth": 2}
@@ -212,7 +212,7 @@ def test_bots_that_may_be_compiled_are_subclassed_in_plain_python(bot):
 
 
 @pytest.mark.parametrize("name", ["el-paso", "gnadenlos", "x-pasch"])
-def test_games_and_states_are_subclassed_in_plain_python(name):
+def test_compiled_games_and_states_can_be_subclassed_in_python(name):
     game = load().game(name)
 
     class Mine(game):
@@ -288,7 +288,7 @@ WAYS = [raises, answers_nothing, asks_for_nonsense, plays_nonsense, says_too_lit
 
 @pytest.mark.parametrize("game", ["el-paso", "gnadenlos", "x-pasch"])
 @pytest.mark.parametrize("way", WAYS)
-def test_who_fails_is_blamed_alike_in_both_forms(game, way):
+def test_a_failing_bot_is_blamed_the_same_way_in_both_builds(game, way):
     """At the same decision for the same reason; the words of a TypeError are Python's or the compiler's."""
     bot = type("Failing", (Bot,), {"choose": way})
     record = play_match(game, [bot, "random", "random"], seed=2).record

@@ -67,14 +67,14 @@ def test_notes_stay_with_their_decisions_and_out_of_the_record():
     assert second.said[1:] == ({taken.text: 1.5},)
 
 
-def test_what_a_bot_noted_before_it_failed_is_kept():
+def test_notes_written_before_a_failure_are_kept():
     notes = []
     record = match(Quiet, Raising, notes=notes)
     [note] = notes
     assert (note.decision, note.seat, note.said) == (record.faults[0].decision, 1, ("it comes",))
 
 
-def test_nobody_listens_outside_a_match_or_where_notes_are_not_kept():
+def test_a_note_outside_a_match_or_without_note_storage_is_ignored():
     Noting().note("to the wind")
     match(Noting, Quiet)
 
@@ -85,7 +85,7 @@ class Broken:
 
 
 @pytest.mark.parametrize("said", [Broken(), {1: Broken()}, "\ud800", float("nan"), 2**70, b"raw", {1, 2}, object, [[]]])
-def test_whatever_is_noted_nothing_is_raised_and_it_is_json(said):
+def test_any_value_can_be_noted_and_is_stored_as_json(said):
     book = NoteBuffer()
     book.add(said)
     [note] = book.drain()
@@ -102,7 +102,7 @@ class Array:
         return self.items
 
 
-def test_data_stays_data_and_anything_else_becomes_text():
+def test_notes_keep_plain_data_and_convert_other_objects_to_text():
     action = GAME.actions[3]
     said = {"best": action, action: [1, 2.5, None, True], "net": Array([1.0, 2.0]), "one": Array(3), 7: Quiet}
     assert to_plain_data(said) == {
@@ -118,7 +118,7 @@ def test_data_stays_data_and_anything_else_becomes_text():
 
 
 @pytest.mark.parametrize("said", ["x" * 100_000, "é\n" * 50_000, list(range(100_000))])
-def test_a_decision_has_room_for_so_much_and_says_where_it_was_cut(said):
+def test_notes_of_a_decision_have_a_size_limit_and_are_marked_where_cut(said):
     book = NoteBuffer()
     book.add("first")
     book.add(said)
@@ -136,7 +136,7 @@ def test_a_decision_has_room_for_so_much_and_says_where_it_was_cut(said):
     assert passed_on.drain() == (first, cut)
 
 
-def test_a_match_has_room_for_so_much():
+def test_notes_of_a_match_have_a_size_limit():
     book, kept = NoteBuffer(), []
     for _ in range(100):
         book.add("x" * 3000)

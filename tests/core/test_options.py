@@ -50,7 +50,7 @@ def test_words_for_no(word):
         (Option("x", "", ""), "any text"),
     ],
 )
-def test_what_an_option_allows_is_told_in_words(option, said):
+def test_the_allowed_values_of_an_option_are_described(option, said):
     assert allowed_text(option) == said
 
 
@@ -62,7 +62,7 @@ def test_a_number_has_to_be_one_of_the_choices():
 
 
 @pytest.mark.parametrize("target", [10, 500])
-def test_the_least_and_the_most_are_allowed_themselves(target):
+def test_the_minimum_and_the_maximum_are_allowed(target):
     assert settings(target=target)["target"] == target
 
 
@@ -81,13 +81,13 @@ def test_the_least_and_the_most_are_allowed_themselves(target):
         ({"file": "nowhere.toml"}, "cannot read nowhere.toml"),
     ],
 )
-def test_bad_ones_are_refused_with_what_is_allowed(given, said):
+def test_invalid_values_are_refused_with_the_allowed_values(given, said):
     with pytest.raises(UsageError) as caught:
         settings(**given)
     assert said in str(caught.value)
 
 
-def test_a_file_is_recorded_by_its_digest_and_found_again_without_the_file(tmp_path):
+def test_a_file_is_recorded_by_its_digest_and_works_after_the_file_is_deleted(tmp_path):
     path = tmp_path / "a.toml"
     path.write_text("x = 1")
     resolved, files = resolve("Chess", DECLARED, {"file": str(path)})

@@ -75,7 +75,7 @@ def test_an_unfit_bot_fails_it_and_the_summary_says_why(tmp_path):
     assert "too tired" in summary
 
 
-def test_a_comparison_is_told_in_the_summary(bot, tmp_path):
+def test_the_summary_shows_the_comparison(bot, tmp_path):
     printed, code, summary = run("Compare", tmp_path, bot=bot, against="random", **QUICK)
     assert code == 0, printed
     assert "el-paso (sprinter, random)" in summary
@@ -85,7 +85,7 @@ def test_a_comparison_is_told_in_the_summary(bot, tmp_path):
 
 @pytest.mark.parametrize("name", ["$(touch hacked)", "x; touch hacked", '"; touch hacked; "', "--help"])
 @pytest.mark.parametrize("step", ["Check", "Compare"])
-def test_an_input_is_never_run(step, name, tmp_path):
+def test_an_input_is_never_executed_as_code(step, name, tmp_path):
     for given in ("bot", "against", "game"):
         inputs = {"bot": "random", "against": "random", **QUICK, given: name}
         if step == "Check" and given == "against":
@@ -95,7 +95,7 @@ def test_an_input_is_never_run(step, name, tmp_path):
         assert not (tmp_path / "hacked").exists()
 
 
-def test_pip_is_told_what_to_install_word_by_word(tmp_path):
+def test_pip_receives_each_word_of_the_input_as_a_separate_argument(tmp_path):
     (tmp_path / "bin").mkdir()
     stub = tmp_path / "bin" / "python"
     stub.write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n')
@@ -121,7 +121,7 @@ def test_scripts_get_inputs_as_variables_only():
     assert set(INPUT.findall(str(ACTION["runs"]))) == set(ACTION["inputs"])
 
 
-def test_the_page_names_the_inputs_there_are():
+def test_the_page_lists_all_inputs():
     page = DOCS / "ci.md"
     workflow = yaml.safe_load(next(block.text for block in blocks(page) if block.language == "yaml"))
     *_, use = workflow["jobs"]["bot"]["steps"]

@@ -59,7 +59,7 @@ def test_the_model_learns_when_rivals_leave(folder):
     assert made[0][1]
 
 
-def test_the_search_sees_what_its_actions_lead_to(folder):
+def test_the_search_bot_chooses_by_the_outcome_of_its_actions(folder):
     """With its eyes shut it takes the first action; so what it chooses comes from the worlds it has tried."""
     [entrant] = load().entrants([str(folder / "one_ply.py")])
 
@@ -75,7 +75,7 @@ def test_the_search_sees_what_its_actions_lead_to(folder):
     assert seeing.scores[0] > blind.scores[0]
 
 
-def test_the_network_is_the_one_that_was_trained(folder, tmp_path):
+def test_the_network_bot_plays_with_the_weights_beside_it(folder, tmp_path):
     """Other weights beside the same file are another bot, and play otherwise."""
     import numpy as np
 

@@ -13,7 +13,7 @@ from tests.support.cli import arena
 PAGE = DOCS / "config-file.md"
 
 
-def test_its_example_plays():
+def test_the_example_of_the_page_runs():
     for block in blocks(PAGE):
         if block.path:
             change(Path(block.path), block)
@@ -31,7 +31,7 @@ def test_its_example_plays():
     assert harness.RunRequest.from_file("again.toml").bots == run.request().bots
 
 
-def test_it_names_every_key():
+def test_the_page_names_every_key():
     page = PAGE.read_text(encoding="utf-8")
     keys = [option.key for option in run_options(RunOptions).values()]
     assert [key for key in keys if f"`{key}`" not in page] == []

@@ -19,7 +19,7 @@ def test_every_folder_of_tests_is_listed():
     assert [name for name in listed if not (ROOT / "tests" / name).is_dir() and not (ROOT / name).is_dir()] == []
 
 
-def test_links_lead_somewhere():
+def test_links_of_the_top_level_pages_lead_to_existing_files():
     for page in ("CONTRIBUTING.md", "README.md", "SECURITY.md", "CODE_OF_CONDUCT.md"):
         targets = re.findall(r"\]\(([^)#:]+)\)", (ROOT / page).read_text(encoding="utf-8"))
         assert [target for target in targets if not (ROOT / target).exists()] == [], page

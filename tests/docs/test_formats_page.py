@@ -59,7 +59,7 @@ def test_the_example_brings_a_format_that_plays(tmp_path):
     assert schedule.outcomes(record for records in played for record in records)["el-paso"] == outcome
 
 
-def test_real_bots_play_it(tmp_path, monkeypatch):
+def test_real_bots_play_the_example_format(tmp_path, monkeypatch):
     registry = example(tmp_path)
     monkeypatch.chdir(tmp_path)
     from harness.api import runs
@@ -82,6 +82,6 @@ def test_the_table_has_every_format_with_its_options():
     assert told == there
 
 
-def test_its_schedule_is_the_one_it_shows(tmp_path):
+def test_the_page_shows_the_real_schedule(tmp_path):
     [(_, text, shown)] = cells.follow(PAGE, tmp_path)
     assert matches(text.text.splitlines(), shown)

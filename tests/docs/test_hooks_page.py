@@ -24,7 +24,7 @@ PAGE = DOCS / "hooks.md"
 RUN = RunStatus(name="night", folder="night", format="swiss", games=("sim",), bots=("a", "b"), matches=3)
 
 
-def test_its_listener_hears_a_run_with_workers(tmp_path):
+def test_the_example_listener_receives_the_events_of_a_run_with_workers(tmp_path):
     project = tmp_path / "project"
     project.mkdir()
     for block in blocks(PAGE):
@@ -63,7 +63,7 @@ def test_its_messages_have_the_fields_that_are_sent(shown):
     assert fields(sent) == fields(example)
 
 
-def test_it_names_every_hook_event_and_variable_and_says_the_limits():
+def test_the_page_names_every_hook_event_variable_and_limit():
     page = " ".join(PAGE.read_text(encoding="utf-8").split())  # sentences go over several lines
     assert [name for name in hooks.LISTENING if f"`{name}(" not in page] == []
     assert [name for name in webhook.EVENT_NAMES if f"`{name}`" not in page] == []

@@ -57,14 +57,14 @@ def test_adding_a_game_shows_the_example_as_it_is():
 
 
 @pytest.mark.parametrize("page", ["tutorial.md", "bots.md", "add-a-game.md"])
-def test_links_lead_somewhere(page):
+def test_links_lead_to_existing_files(page):
     targets = re.findall(r"\]\(([^)#:]+)\)", (DOCS / page).read_text())
     assert targets
     missing = [target for target in targets if not (DOCS / target).exists()]
     assert not missing
 
 
-def test_a_page_that_shows_something_else_is_found_out():
+def test_output_that_differs_from_the_page_is_detected():
     printed = ["a  1.5%   better", "", "b  2"]
     assert matches(["a  77%  better", "b 3"], printed)
     assert matches(["a 1% better", "..."], printed)

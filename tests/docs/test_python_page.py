@@ -18,7 +18,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_its_cells_show_what_it_says(folder):
+def test_the_cells_of_the_page_show_the_printed_output(folder):
     pytest.importorskip("pandas", reason="the page needs pandas: pip install 'arena-harness[notebook]'")
     told = 0
     for cell, text, shown in cells.follow(PAGE, folder):
@@ -29,7 +29,7 @@ def test_its_cells_show_what_it_says(folder):
     assert told >= 7
 
 
-def test_its_file_asks_the_command_line_for_a_run(folder):
+def test_the_config_file_of_the_page_starts_a_run(folder):
     for block in blocks(PAGE):
         if block.path:
             (folder / block.path).write_text(block.text)
@@ -44,6 +44,6 @@ def test_its_file_asks_the_command_line_for_a_run(folder):
 
 
 @pytest.mark.parametrize("cls", [harness.Match, harness.Run])
-def test_it_names_all_that_a_match_and_a_run_have(cls):
+def test_the_page_names_every_attribute_of_a_match_and_a_run(cls):
     page = PAGE.read_text(encoding="utf-8")
     assert [name for name in vars(cls) if not name.startswith("_") and f"`{name}" not in page] == []

@@ -16,12 +16,12 @@ def test_pages_are_up_to_date():
     assert stale == [], "renew them: python -m tests.docs.make"
 
 
-def test_everything_that_can_be_made_stands_in_one_page():
+def test_every_generated_section_is_in_exactly_one_page():
     shown = [what for page in pages() for what in sections(page) if not what.startswith(EXAMPLE)]
     assert sorted(shown) == sorted(MADE)
 
 
-def test_every_game_of_ours_has_a_page():
+def test_every_bundled_game_has_a_page():
     ours = [name for name, offer in load().games.items() if offer.source == "arena-harness"]
     assert sorted(ours) == [page.game for page in GAMES]
 
@@ -47,7 +47,7 @@ def test_the_page_for_bot_authors_names_every_hook():
     assert [name for name in hooks if f"`{name}(" not in page] == []
 
 
-def test_a_field_without_a_docstring_is_found_out():
+def test_a_field_without_a_docstring_is_detected():
     class Bare:
         told: int
         """What it is."""

@@ -88,7 +88,7 @@ def test_links_that_leave_the_site_lead_to_files_of_the_repository(site):
     assert not missing
 
 
-def test_a_page_needs_nothing_from_elsewhere(site):
+def test_a_page_loads_nothing_from_other_sites(site):
     fetched = re.compile(
         r'<(?:script|img|iframe)[^>]* src="(https?:[^"]+)|<link[^>]* rel="stylesheet"[^>]* href="(https?:[^"]+)'
     )

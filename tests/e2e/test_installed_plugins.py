@@ -57,7 +57,7 @@ def arena(site: Path, *args: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([program, *args], env={**os.environ, "PYTHONPATH": str(site)}, capture_output=True, text=True)
 
 
-def test_a_strangers_package_appears_and_plays(site):
+def test_a_bot_from_an_installed_package_is_listed_and_plays(site):
     listed = arena(site, "bots")
     assert listed.returncode == 0
     assert "sprinter" in listed.stdout

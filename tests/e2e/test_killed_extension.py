@@ -15,7 +15,7 @@ FIELD = ["--game", "el-paso", "--game", "x-pasch", "--bot", "random", "--bot", "
          "--bot", "founder", "--bot", "raider", "--seed", 5, "--players", 3, "--workers", 2]  # fmt: skip
 
 
-def test_an_extension_that_is_killed_goes_on_and_ends_like_one_that_was_not():
+def test_a_killed_extension_of_a_run_resumes_and_ends_like_an_undisturbed_one():
     for name in ("a", "b"):
         assert run(*FIELD, "--deals", 4, "--name", name)[0] == 0
     more = ["--deals", 20, "--bot", "skittish:stars=3", "--bot", "hustler"]

@@ -31,7 +31,7 @@ def fresh(tmp_path_factory):
 
 
 @pytest.mark.parametrize(("lang", "game"), CASES)
-def test_it_passes_its_own_tests_untouched(fresh, lang, game):
+def test_a_new_bot_passes_its_own_tests_unchanged(fresh, lang, game):
     for program in PROGRAMS[lang]:
         if shutil.which(program) is None:
             pytest.skip(f"{program} is not installed")
@@ -45,7 +45,7 @@ def test_it_passes_its_own_tests_untouched(fresh, lang, game):
 
 @pytest.mark.parametrize("game", ["el-paso", "gnadenlos", "x-pasch"])
 @pytest.mark.parametrize("lang", ["node", "c"])
-def test_programs_choose_by_the_fields_of_actions_and_better_than_at_random(lang, game, tmp_path):
+def test_new_bots_in_node_and_c_play_without_faults_and_better_than_random(lang, game, tmp_path):
     for program in PROGRAMS[lang]:
         if shutil.which(program) is None:
             pytest.skip(f"{program} is not installed")
@@ -66,7 +66,7 @@ def test_programs_choose_by_the_fields_of_actions_and_better_than_at_random(lang
     assert sum(record.ranks[record.seats.index("fresh")] for record in records) < 10  # 12 at random
 
 
-def test_what_it_says_comes_next_works(fresh):
+def test_the_next_steps_printed_by_new_bot_work(fresh):
     made = fresh.run("arena new-bot sprinter-two --game x-pasch")
     install, play = [line.strip() for line in made.stderr.splitlines() if line.startswith("  ")]
     fresh.succeed(install)
@@ -74,7 +74,7 @@ def test_what_it_says_comes_next_works(fresh):
     assert "sprinter-two" in fresh.succeed(f"{play} --deals 1 --strict")
 
 
-def test_new_python_bots_are_tidy():  # and typed: tests/architecture/test_quality.py
+def test_new_python_bots_pass_ruff():  # and typed: tests/architecture/test_quality.py
     games = ("el-paso", "gnadenlos", "x-pasch")
     for game in games:
         arena("new-bot", f"tidy-{game}", "--game", game)
@@ -86,7 +86,7 @@ def test_new_python_bots_are_tidy():  # and typed: tests/architecture/test_quali
         assert result.returncode == 0, result.stdout + result.stderr
 
 
-def test_a_game_without_a_template_of_its_own_gets_one_for_any_game():
+def test_a_game_without_its_own_template_gets_the_generic_one():
     from harness.cli.new_bot import make
     from harness.plugins.registry import Registration, load
     from tests.bots.nim import Nim
@@ -118,7 +118,7 @@ def test_a_game_without_a_template_of_its_own_gets_one_for_any_game():
         (["sprinter", "--lang", "cobol"], "'cobol' is not one of"),
     ],
 )
-def test_what_cannot_be_made_is_refused_and_nothing_is_written(args, says):
+def test_new_bot_refuses_invalid_arguments_and_writes_nothing(args, says):
     Path("there").mkdir()
     assert says in arena("new-bot", *args, code=2).stderr
     assert [path.name for path in Path().iterdir()] == ["there"]

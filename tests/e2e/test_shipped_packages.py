@@ -148,12 +148,12 @@ def check_played_as_shipped(shipped, there):
     }
 
 
-def test_a_python_without_arena_plays_what_it_is_sent(shipped, tmp_path):
+def test_a_python_without_arena_plays_with_the_shipped_packages(shipped, tmp_path):
     there = play_there([sys.executable, "-S"], shipped.wheels, tmp_path / "home", ["plain", "placed"])
     check_played_as_shipped(shipped, there)
 
 
-def test_what_is_sent_goes_before_other_versions_that_are_installed(shipped, other_node, tmp_path):
+def test_shipped_packages_take_precedence_over_other_installed_versions(shipped, other_node, tmp_path):
     there = play_there(other_node, shipped.wheels, tmp_path, ["plain", "placed"])
     check_played_as_shipped(shipped, there)
     own = play_there(other_node, {}, tmp_path, ["plain", "placed"])
@@ -161,13 +161,13 @@ def test_what_is_sent_goes_before_other_versions_that_are_installed(shipped, oth
     assert own["actions"] != there["actions"]
 
 
-def test_isolated_bots_are_those_that_were_sent_too(shipped, other_node, tmp_path):
+def test_isolated_bots_use_the_shipped_packages_too(shipped, other_node, tmp_path):
     there = play_there(other_node, shipped.packs, tmp_path, ["plain", "placed"], "on")
     assert not Path(there["files"][0]).is_relative_to(there["folder"])  # arena is the node's own
     assert there["actions"] == shipped.played["actions"]
 
 
-def test_pip_takes_the_wheels_and_installs_what_is_unpacked_here(shipped, tmp_path):
+def test_pip_installs_the_same_files_from_the_wheels_as_unpack_wheels(shipped, tmp_path):
     packs = shipped.packs
     for name, wheel in packs.items():
         (tmp_path / name).write_bytes(wheel)
@@ -190,7 +190,7 @@ def tree(folder: Path) -> dict[Path, bytes]:
     return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_only_wheels_with_machine_code_are_for_one_kind_of_machine(shipped, monkeypatch, tmp_path):
+def test_only_wheels_with_compiled_code_are_tied_to_a_platform(shipped, monkeypatch, tmp_path):
     tags = {name.partition("-")[0]: parse_wheel_filename(name)[3] for name in shipped.wheels}
     assert tags["plain_pack"] == parse_tag(PURE)
     assert tags["placed_pack"] == parse_tag(tag_here()) <= set(sys_tags())
@@ -200,7 +200,7 @@ def test_only_wheels_with_machine_code_are_for_one_kind_of_machine(shipped, monk
         unpack_wheels(shipped.packs, tmp_path)
 
 
-def test_compiled_parts_work_where_they_are_sent(tmp_path):
+def test_compiled_modules_work_after_they_are_shipped(tmp_path):
     wheels = wheels_for(["msgspec"])
     assert [parse_wheel_filename(name)[3] for name in wheels] == [parse_tag(tag_here())]
     folder = unpack_wheels(wheels, tmp_path)
@@ -218,7 +218,7 @@ def test_the_same_installation_gives_the_same_bytes(monkeypatch, shipped):
     }
 
 
-def test_modules_of_no_installed_package_are_refused(monkeypatch, shipped, tmp_path):
+def test_modules_that_belong_to_no_installed_package_are_refused(monkeypatch, shipped, tmp_path):
     (tmp_path / "loose.py").touch()
     (tmp_path / "plain.py").touch()  # which hides the installed one
     monkeypatch.syspath_prepend(shipped.root / "site")
@@ -228,7 +228,7 @@ def test_modules_of_no_installed_package_are_refused(monkeypatch, shipped, tmp_p
             wheels_for(["harness", module])
 
 
-def test_several_unpack_the_same_at_once_and_it_is_there_once(shipped, tmp_path):
+def test_wheels_unpacked_by_several_threads_at_once_are_stored_once(shipped, tmp_path):
     with ThreadPoolExecutor(4) as pool:
         folders = set(pool.map(lambda _: unpack_wheels(shipped.wheels, tmp_path / "a" / "home"), range(4)))
     assert list((tmp_path / "a" / "home").iterdir()) == list(folders)
@@ -270,7 +270,7 @@ def with_files(wheel: bytes, changes: dict[str, bytes | None], recorded: bool = 
         ({"plain_pack-2.0.dist-info/WHEEL": b"Wheel-Version: 1.0\n"}, True, "compiled parts for an unknown platform"),
     ],
 )
-def test_wheels_that_are_not_as_they_should_be_are_refused(shipped, tmp_path, changes, recorded, says):
+def test_wheels_with_invalid_contents_are_refused(shipped, tmp_path, changes, recorded, says):
     name = "plain_pack-2.0-py3-none-any.whl"
     unpack_wheels({name: with_files(shipped.wheels[name], {"plain/more.py": b""})}, tmp_path / "good")
     with pytest.raises(UnfitWheel) as refused:
@@ -279,7 +279,7 @@ def test_wheels_that_are_not_as_they_should_be_are_refused(shipped, tmp_path, ch
     assert [path.name for path in tmp_path.iterdir()] == ["good"]
 
 
-def test_torn_and_contradicting_wheels_are_refused(shipped, tmp_path):
+def test_truncated_and_conflicting_wheels_are_refused(shipped, tmp_path):
     name = "plain_pack-2.0-py3-none-any.whl"
     with pytest.raises(UnfitWheel, match="damaged, or no wheel"):
         unpack_wheels({name: shipped.wheels[name][:-100]}, tmp_path)
@@ -299,7 +299,7 @@ class _Stubborn:
         return spec_from_file_location(name, self.file) if name == self.file.stem else None
 
 
-def test_what_would_go_before_the_folder_is_said(monkeypatch, tmp_path):
+def test_a_module_that_python_finds_before_the_shipped_one_is_reported(monkeypatch, tmp_path):
     for name in ("stubborn", "harness"):
         (tmp_path / name / name).mkdir(parents=True)
         (tmp_path / name / name / "__init__.py").touch()

@@ -113,12 +113,12 @@ def test_a_run_killed_at_random_moments_and_resumed_ends_like_an_undisturbed_one
 
 @pytest.mark.slow
 @pytest.mark.parametrize("extra", [(), ("--format", "swiss:rounds=6"), ("--format", "knockout")])
-def test_ten_kills_in_a_long_run(extra):
+def test_a_long_run_killed_ten_times_and_resumed_ends_like_an_undisturbed_one(extra):
     torment(deals=800 if not extra else 300, moments=10, extra=extra)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_the_first_signal_ends_in_good_order_and_says_how_to_go_on(number):
+def test_the_first_signal_ends_the_run_cleanly_and_prints_the_resume_command(number):
     process = start(*FIELD, "--deals", 100000, "--name", "a")
     wait_while_it_runs(process, lambda: written("a"), "there is a record")
     workers = workers_of(process.pid)
@@ -132,7 +132,7 @@ def test_the_first_signal_ends_in_good_order_and_says_how_to_go_on(number):
     wait_until_gone(workers)
 
 
-def test_the_second_signal_stops_now():
+def test_the_second_signal_stops_the_run_immediately():
     process = start(*FIELD, "--deals", 100000, "--name", "a", "--bot", _sleeper(), "--move-time", 0, "--workers", 1)
     wait_while_it_runs(process, Path("asleep").exists, "a bot is asleep")
     workers = workers_of(process.pid)
@@ -155,7 +155,7 @@ def _sleeper() -> str:
     return "sleeper.py"
 
 
-def test_two_processes_cannot_write_to_one_run_and_a_dead_one_holds_no_lock():
+def test_a_run_has_one_writer_and_the_lock_of_a_killed_process_is_ignored():
     process = start(*FIELD, "--deals", 100000, "--name", "a")
     wait_while_it_runs(process, lambda: written("a"), "there is a record")
     code, _, err = run("--resume", "results/a")
@@ -207,7 +207,7 @@ def test_a_full_disk_loses_nothing_that_was_written(tmp_path):
         subprocess.run(["/bin/umount", disk], check=True)
 
 
-def test_bots_that_go_through_sets_play_the_same_in_every_process():
+def test_bots_that_iterate_over_sets_play_the_same_in_every_process():
     Path("setter.py").write_text(
         "from harness import Bot\nclass Setter(Bot):\n    def choose(self, view, actions):\n"
         "        return {str(a): a for a in actions}[next(iter({str(a) for a in actions}))]\n"

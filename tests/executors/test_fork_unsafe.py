@@ -94,7 +94,7 @@ def _torch():
 
 @pytest.mark.parametrize("isolate", ["off", "on"])
 @pytest.mark.parametrize("workers", [1, 2])
-def test_they_play_in_workers(bots, tmp_path, workers, isolate):
+def test_bots_with_threads_play_in_workers(bots, tmp_path, workers, isolate):
     options = [word for bot in (*bots, "random") for word in ("--bot", bot)]
     done = subprocess.run(
         [sys.executable, "-m", "harness", "tournament", "--game", "el-paso", "--deals", "1", "--seed", "1", *options,
@@ -107,7 +107,7 @@ def test_they_play_in_workers(bots, tmp_path, workers, isolate):
     assert report["faults"] == 0
 
 
-def test_they_play_from_a_notebook(bots, tmp_path):
+def test_bots_with_threads_play_from_a_notebook(bots, tmp_path):
     pytest.importorskip("nbclient", reason="needs nbclient and ipykernel")
     pytest.importorskip("ipykernel", reason="needs nbclient and ipykernel")
     typed = (

@@ -8,7 +8,7 @@ import harness
 from harness.executors.payload import dumps
 
 
-def test_a_class_may_name_modules_wherever_they_are_installed():
+def test_a_pickled_class_refers_to_installed_modules_by_name():
     class Asks(harness.Bot):
         def choose(self, view, actions):
             return harness.__all__, actions[0]

@@ -112,7 +112,7 @@ def test_a_bot_that_kills_or_hangs_its_worker_is_blamed_and_the_rest_is_played(p
 
 
 @pytest.mark.parametrize("rude", wild.HARMLESS, ids=lambda bot: bot.__name__)
-def test_a_rude_bot_that_breaks_no_rule_is_not_blamed(pool, rude):
+def test_a_misbehaving_bot_that_breaks_no_rule_is_not_blamed(pool, rude):
     some = pool(rude)
     played = plain(some.run(jobs(3, "random", rude.name, "diehard")))
     assert all(record.faults == () for record in played.values())
@@ -120,7 +120,7 @@ def test_a_rude_bot_that_breaks_no_rule_is_not_blamed(pool, rude):
 
 
 @pytest.mark.parametrize(("bad", "kind"), zoo.FAULTS.items(), ids=lambda value: getattr(value, "__name__", value))
-def test_faults_that_need_no_worker_are_the_same_as_in_one_process(pool, bad, kind):
+def test_faults_in_a_worker_are_the_same_as_in_one_process(pool, bad, kind):
     with LocalPool(table(bad), PATIENT, 1) as some:
         played = [record.without_timing() for record, *_ in some.run(jobs(2, "random", bad.name))]
     here = [record.without_timing() for record, *_ in SerialExecutor(table(bad)).run(jobs(2, "random", bad.name))]
@@ -130,7 +130,7 @@ def test_faults_that_need_no_worker_are_the_same_as_in_one_process(pool, bad, ki
         assert played == here
 
 
-def test_a_worker_killed_from_outside_is_nobodys_fault(pool):
+def test_no_bot_is_blamed_if_a_worker_is_killed_from_outside(pool):
     some = pool()
     expected = plain(SerialExecutor(table()).run(jobs(300)))
     played = []
@@ -143,7 +143,7 @@ def test_a_worker_killed_from_outside_is_nobodys_fault(pool):
     assert len(played) == 300
 
 
-def test_a_bot_that_kills_the_process_that_workers_are_forked_from_is_blamed():
+def test_a_bot_that_kills_the_fork_server_is_blamed():
     """All workers die with it; the next ones come from a new one."""
     with LocalPool(table(wild.KillsItsParent), PATIENT, 2, MEMORY) as some:
         played = list(some.run(jobs(4, "random", wild.KillsItsParent.name, "diehard")))
@@ -155,7 +155,7 @@ def test_a_bot_that_kills_the_process_that_workers_are_forked_from_is_blamed():
         assert {fault.kind for fault in record.faults} == {"crash"}
 
 
-def test_a_nursery_that_died_between_two_runs_is_replaced():
+def test_a_fork_server_that_died_between_two_runs_is_replaced():
     class Tells(wild.Wild):
         def choose(self, view, actions):
             self.note(os.getppid())
@@ -172,7 +172,7 @@ def test_a_nursery_that_died_between_two_runs_is_replaced():
         assert len(list(some.run(jobs(2)))) == 2
 
 
-def test_killing_all_workers_again_and_again_loses_nothing(pool):
+def test_killing_all_workers_repeatedly_loses_no_match(pool):
     some = pool(workers=3)
     stop = threading.Event()
 
@@ -208,7 +208,7 @@ def test_killing_all_workers_again_and_again_loses_nothing(pool):
     assert len(some.losses) > 3
 
 
-def test_a_bank_of_time_for_a_match(pool):
+def test_a_bot_that_exceeds_the_match_time_gets_a_timeout(pool):
     class Slow(wild.Wild):
         def choose(self, view, actions):
             time.sleep(0.25)
@@ -222,7 +222,7 @@ def test_a_bank_of_time_for_a_match(pool):
 
 
 @pytest.mark.parametrize("move_time", [0, 1000], ids=["no limit for a move", "a long one"])
-def test_a_bot_that_hangs_is_killed_when_its_bank_is_used_up_though_it_has_time_for_the_move(pool, move_time):
+def test_a_hanging_bot_is_killed_when_its_match_time_is_used_up(pool, move_time):
     some = pool(wild.Sleeps, workers=1, limits=Limits(move_time, game_time=2))
     with within():
         [(record, *_)] = some.run(jobs(1, "random", "sleeps"))
@@ -234,7 +234,7 @@ def test_a_bot_that_hangs_is_killed_when_its_bank_is_used_up_though_it_has_time_
     ]  # fmt: skip
 
 
-def test_stop_ends_with_what_is_being_played():
+def test_stopping_finishes_the_matches_in_progress():
     stop = threading.Event()
     with LocalPool(table(), PATIENT, 2, should_stop=stop.is_set) as some:
         played = []
@@ -246,7 +246,7 @@ def test_stop_ends_with_what_is_being_played():
     assert plain(played).items() <= plain(SerialExecutor(table()).run(jobs(1000))).items()
 
 
-def test_endless_schedules_are_taken_as_they_are_needed(pool):
+def test_an_endless_schedule_is_consumed_lazily(pool):
     taken = 0
 
     def endless():
@@ -278,7 +278,7 @@ def test_a_system_without_fork_plays_in_one_process(monkeypatch):
         base.choose_executor(roster, replace(limits, isolate="on"), 0)
 
 
-def test_a_line_that_is_no_record_is_not_kept_and_those_before_it_are():
+def test_an_invalid_record_line_is_not_stored_and_the_lines_before_it_are():
     roster = table()
     with SerialExecutor(roster) as serial:
         good = [played.line for played in serial.run(jobs(2))]
@@ -304,7 +304,7 @@ class Circular(harness.Bot):
         self.ended.append(1)
 
 
-def test_bots_that_refer_to_themselves_have_their_end_with_the_executor():
+def test_bots_with_reference_cycles_are_collected_when_the_executor_closes():
     gc.disable()
     try:
         with SerialExecutor(table(Circular)) as serial:

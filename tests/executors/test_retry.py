@@ -17,14 +17,14 @@ def match(name="m"):
     return Job(MatchSpec(name, 0, "s", "el-paso", {}, 1, ("a", "b", "c")))
 
 
-def test_one_that_was_overdue_is_blamed_at_once():
+def test_an_overdue_bot_is_blamed_at_once():
     job, what = CrashTracker().record_crash(match(), 1, 30, True, -9)
     assert job.forfeits == (Fault(1, "timeout", 30, "did not return in time; its process was killed"),)
     assert job.again
     assert what == "overdue"
 
 
-def test_a_death_may_be_chance_and_is_blamed_when_the_replay_dies_at_the_same_place():
+def test_a_bot_is_blamed_when_its_worker_dies_twice_at_the_same_decision():
     job, tracker = match(), CrashTracker()
     once = tracker.record_crash(job, 1, 30, False, -9)
     assert once.job.forfeits == ()
@@ -38,7 +38,7 @@ def test_a_death_may_be_chance_and_is_blamed_when_the_replay_dies_at_the_same_pl
     assert twice.what == "crash (SIGKILL)"
 
 
-def test_deaths_of_other_matches_and_of_a_match_that_was_finished_do_not_count():
+def test_worker_deaths_in_other_matches_or_finished_matches_do_not_count():
     tracker = CrashTracker()
     tracker.forget_match("never seen")
     tracker.record_crash(match("one"), 1, 30, False, -9)
@@ -48,7 +48,7 @@ def test_deaths_of_other_matches_and_of_a_match_that_was_finished_do_not_count()
     assert tracker.record_crash(match("two"), 1, 30, False, -9).job.forfeits != ()
 
 
-def test_when_one_was_blamed_the_next_starts_with_a_clean_sheet():
+def test_the_crash_count_starts_again_after_a_bot_was_blamed():
     job, tracker = match(), CrashTracker()
     for decision in (10, 20, 20):
         job = tracker.record_crash(job, 1, decision, False, -9).job
@@ -59,7 +59,7 @@ def test_when_one_was_blamed_the_next_starts_with_a_clean_sheet():
     assert [(fault.seat, fault.decision) for fault in job.forfeits] == [(1, 20), (2, 5)]
 
 
-def test_ten_deaths_at_ever_other_places_are_blamed_on_the_one_asked_most_often():
+def test_after_ten_deaths_at_different_decisions_the_bot_asked_most_often_is_blamed():
     job, tracker = match(), CrashTracker()
     for decision in range(9):
         assert tracker.record_crash(job, 1, decision, False, -9).job.forfeits == ()
@@ -69,7 +69,7 @@ def test_ten_deaths_at_ever_other_places_are_blamed_on_the_one_asked_most_often(
     assert what == "crash (SIGKILL)"
 
 
-def test_ten_deaths_with_no_bot_asked_are_our_fault_and_the_eleventh_is_the_last():
+def test_a_match_is_given_up_after_eleven_deaths_with_no_bot_asked():
     job, tracker = match(), CrashTracker()
     for _ in range(10):
         verdict = tracker.record_crash(job, None, 0, False, -11)
@@ -81,11 +81,11 @@ def test_ten_deaths_with_no_bot_asked_are_our_fault_and_the_eleventh_is_the_last
     assert verdict.what == "died 11 times, mostly with no bot being asked (SIGSEGV); given up"
 
 
-def test_one_that_is_overdue_though_no_bot_was_asked_is_nobodys_fault():
+def test_no_bot_is_blamed_if_a_match_is_overdue_with_no_bot_asked():
     assert CrashTracker().record_crash(match(), None, 0, True, -9).job.forfeits == ()
 
 
-def test_a_bot_that_is_different_each_time_is_put_off_the_table():
+def test_a_bot_that_is_blamed_again_earlier_forfeits_from_the_first_decision():
     job, tracker = match(), CrashTracker()
     job = tracker.record_crash(job, 0, 5, True, -9).job
     once = tracker.record_crash(job, 1, 30, True, -9).job
@@ -99,11 +99,11 @@ def test_a_bot_that_is_different_each_time_is_put_off_the_table():
     ("code", "cause"),
     [(None, "unknown"), (0, "exit code 0"), (7, "exit code 7"), (-1, "SIGHUP"), (-11, "SIGSEGV"), (-99, "signal 99")],
 )
-def test_the_cause_is_told(code, cause):
+def test_the_cause_of_a_worker_death_is_reported(code, cause):
     assert CrashTracker().record_crash(match(), 1, 0, False, code).what == f"died ({cause}); played again"
 
 
-def test_a_match_without_a_doubtful_fault_is_played_once_and_has_the_record_of_the_referee(monkeypatch):
+def test_a_match_without_a_doubtful_fault_is_played_once(monkeypatch):
     registry = load()
     game = registry.game("el-paso").configure()
     roster = Roster({game.name: game}, {entrant.name: entrant for entrant in registry.entrants(["random", "diehard"])})

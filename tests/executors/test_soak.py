@@ -55,20 +55,20 @@ def soak_pool(matches):
 
 
 @pytest.mark.parametrize("game", variants(), ids=label)
-def test_an_engine_keeps_nothing_of_its_games(game):
+def test_an_engine_does_not_leak_memory(game):
     soak_engine(game, 60, 250)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("game", variants(), ids=label)
-def test_an_engine_keeps_nothing_of_twenty_thousand_games(game):
+def test_an_engine_does_not_leak_memory_in_20000_games(game):
     soak_engine(game, 1000, 20_000)
 
 
-def test_a_pool_keeps_nothing_of_its_matches():
+def test_a_pool_does_not_leak_memory():
     soak_pool(3000)
 
 
 @pytest.mark.slow
-def test_a_pool_keeps_nothing_of_a_hundred_thousand_matches():
+def test_a_pool_does_not_leak_memory_in_100000_matches():
     soak_pool(99_000)

@@ -28,7 +28,7 @@ class Tells(harness.Bot):
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs /proc to count threads")
 @pytest.mark.parametrize("isolate", ["off", "on"])
 @pytest.mark.parametrize("threads", [None, 2])
-def test_threads_are_as_many_as_the_run_says(tmp_path, monkeypatch, threads, isolate):
+def test_bots_get_the_number_of_threads_of_the_run(tmp_path, monkeypatch, threads, isolate):
     monkeypatch.chdir(tmp_path)
     Path("tells.py").write_text(TELLS)
     chosen = [] if threads is None else ["--threads", threads]

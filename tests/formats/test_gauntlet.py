@@ -28,7 +28,7 @@ def test_every_candidate_plays_every_table_of_the_field(seats: int) -> None:
         assert spread(Counter(spec.seats[seat] for spec in specs), names(seats + 3)[2:]) == 0
 
 
-def test_candidates_take_the_same_places_with_the_same_deals() -> None:
+def test_all_candidates_get_the_same_seats_and_deals() -> None:
     chosen = ("bot01", "bot03")
     specs = scheduled(plan(7, 4, "gauntlet", deals=2, candidates=chosen)).matches()
 
@@ -50,7 +50,7 @@ def test_a_large_field_is_sampled_in_balance() -> None:
     assert spread(Counter(name for spec in specs for name in spec.seats), names(41)[1:]) <= 4  # one set of four
 
 
-def test_a_gauntlet_needs_a_candidate_that_plays_and_a_field() -> None:
+def test_a_gauntlet_needs_an_entered_candidate_and_enough_other_bots() -> None:
     with pytest.raises(UsageError, match="one or more candidates"):
         scheduled(plan(4, 2, "gauntlet"))
     with pytest.raises(UnknownName, match="Did you mean 'bot01'"):
@@ -62,7 +62,7 @@ def test_a_gauntlet_needs_a_candidate_that_plays_and_a_field() -> None:
         scheduled(Plan((game(4, 2), others), 1, 1, "gauntlet", candidates=("bot01",)))
 
 
-def test_a_deal_comes_before_the_next_one() -> None:
+def test_matches_are_ordered_by_deal() -> None:
     specs = scheduled(plan(6, 3, "gauntlet", deals=3, candidates=names(2))).matches()
     deals = [Chance(1).derive("deal", "game", deal, table) for deal in (1, 2, 3) for table in range(1, 7)]
     assert [seed for seed, _ in groupby(spec.seed for spec in specs)] == deals
@@ -109,7 +109,7 @@ def test_a_single_candidate_is_shown_against_each_opponent() -> None:
     assert outcome.note.startswith("bot02 finishes ahead of ")
 
 
-def test_of_two_candidates_the_better_one_is_named() -> None:
+def test_the_note_names_the_better_of_two_candidates() -> None:
     asked = plan(4, 2, "gauntlet", deals=30, candidates=names(2))
     outcome = scheduled(asked).outcomes(recorded(asked, {"bot01": 1.5}))["game"]
     assert outcome.note.startswith("bot01 does better against this field than bot00: it finishes ahead of ")
@@ -117,7 +117,7 @@ def test_of_two_candidates_the_better_one_is_named() -> None:
     assert even.note == "No candidate is told apart from another: more deals may tell."
 
 
-def test_of_many_candidates_people_see_neighbours_and_programs_all_pairs() -> None:
+def test_with_many_candidates_text_shows_some_pairs_and_json_shows_all() -> None:
     asked = plan(16, 2, "gauntlet", deals=2, candidates=names(14))
     _, pairs = scheduled(asked).outcomes(recorded(asked, {}))["game"].tables
     assert len(pairs.rows) == 14 * 13 / 2

@@ -66,14 +66,14 @@ def plan_of(form: str, bots: int = 5, seats: int = 3, deals: int = 2, **more: ob
     steps=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2)), min_size=1, max_size=3),
 )
 @settings(max_examples=60, deadline=None)
-def test_whatever_is_added_the_old_matches_stay_where_they_were(form, tables, seats, steps):
+def test_extending_a_plan_never_changes_its_earlier_matches(form, tables, seats, steps):
     plan = plan_of(form, 5, seats, 2, tables=tables)
     for more, late in steps:
         before, plan = matches(plan), extended(plan, plan.deals + more, late)
         assert matches(plan)[: len(before)] == before
 
 
-def test_more_deals_of_all_tables_are_the_run_that_was_asked_for_at_once():
+def test_extending_the_deals_of_all_tables_gives_the_same_plan_as_starting_with_them():
     for form in ("round-robin", "gauntlet"):
         grown = extended(plan_of(form, deals=3), deals=8)
         assert grown.before == ()
@@ -88,7 +88,7 @@ def test_each_table_with_a_late_bot_plays_every_deal_once():
     assert Counter(tables(matches(plan), "two")) == {frozenset(one): 5 for one in combinations(names(6), 2)}
 
 
-def test_a_late_candidate_gets_the_deals_tables_and_seats_of_the_others():
+def test_a_late_candidate_gets_the_same_deals_tables_and_seats_as_the_others():
     late = extended(plan_of("gauntlet"), bots=1, candidates=("late5",))
     more = extended(late, deals=4)
     first, second = late.games
@@ -97,7 +97,7 @@ def test_a_late_candidate_gets_the_deals_tables_and_seats_of_the_others():
     assert [spec.id for spec in matches(more)] != [spec.id for spec in matches(at_once)]
 
 
-def test_a_late_bot_of_the_field_is_met_by_every_candidate_with_the_same_deals():
+def test_every_candidate_meets_a_late_bot_of_the_field_on_the_same_deals():
     plan = extended(plan_of("gauntlet"), bots=1)
     plan = extended(plan, bots=1, candidates=("late6",))
     specs = [spec for spec in matches(plan) if spec.game == "one"]
@@ -114,7 +114,7 @@ def test_a_late_bot_of_the_field_is_met_by_every_candidate_with_the_same_deals()
 
 
 @pytest.mark.parametrize("seats", [2, 3, 4])
-def test_where_tables_are_sampled_who_comes_late_plays_as_often_as_the_others(seats):
+def test_with_sampled_tables_late_bots_play_about_as_often_as_the_others(seats):
     plan = of_games((game(9, seats, "one"),), 4, 1, "round-robin", tables=6)
     grown = extended(plan, deals=8, bots=2)
     sat = Counter(name for table in tables(matches(grown)) for name in table)
@@ -122,7 +122,7 @@ def test_where_tables_are_sampled_who_comes_late_plays_as_often_as_the_others(se
     assert min(sat["late9"], sat["late10"]) >= 0.7 * sum(sat.values()) / len(sat)
 
 
-def test_more_deals_of_a_sample_are_balanced_in_themselves():
+def test_deals_added_to_sampled_tables_are_balanced():
     plan = of_games((game(9, 3, "one"),), 4, 1, "round-robin", tables=6)
     grown = extended(plan, deals=10)
     assert len(grown.before) == 1
@@ -132,7 +132,7 @@ def test_more_deals_of_a_sample_are_balanced_in_themselves():
     assert spread(meetings(since), [frozenset(pair) for pair in combinations(names(9), 2)]) <= 2
 
 
-def test_a_plan_with_late_bots_is_read_again_as_it_was_written():
+def test_a_plan_with_late_bots_is_read_back_from_json_unchanged():
     import msgspec
 
     plan = extended(extended(plan_of("gauntlet"), 3, 1), 4, 1, ("late6",))
@@ -143,7 +143,7 @@ def test_a_plan_with_late_bots_is_read_again_as_it_was_written():
     assert [stage.candidates for stage in again.stages()] == [("bot00",), ("bot00",), ("bot00", "late6")]
 
 
-def test_options_of_who_meets_whom_stay():
+def test_format_options_cannot_be_changed_by_an_extension():
     plan = scheduled(plan_of("round-robin")).plan
     extend = FORMATS["round-robin"].extend
     assert extend is not None

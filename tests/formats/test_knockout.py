@@ -26,7 +26,7 @@ def test_it_always_ends_with_a_final_of_one_table(seats: int) -> None:
 
 @settings(deadline=None, max_examples=60)
 @given(st.integers(2, 6), st.integers(0, 40), st.integers(0, 2**48))
-def test_half_of_every_table_goes_on_and_the_beaten_do_not_come_back(seats: int, more: int, seed: int) -> None:
+def test_half_of_every_table_advances_and_eliminated_bots_do_not_return(seats: int, more: int, seed: int) -> None:
     bots = seats + more
     rounds, outcomes = play(plan(bots, seats, "knockout", seed=seed))
     left = set(names(bots))
@@ -46,14 +46,14 @@ def test_half_of_every_table_goes_on_and_the_beaten_do_not_come_back(seats: int,
             assert len(table & left) == seats // 2
 
 
-def test_two_at_a_table_is_the_knockout_everybody_knows() -> None:
+def test_tables_of_two_give_a_standard_knockout_bracket() -> None:
     rounds, outcomes = play(plan(8, 2, "knockout"), even(8, 50))
     assert [len(sets_of(specs)) for specs in rounds] == [4, 2, 1]
     assert outcomes["game"].standing[0] == "bot07"
     assert outcomes["game"].note == "bot07 wins the final."
 
 
-def test_too_few_survivors_are_filled_up_with_the_best_of_the_beaten() -> None:
+def test_too_few_survivors_are_filled_up_with_the_best_eliminated_bots() -> None:
     rounds, outcomes = play(plan(5, 4, "knockout"), even(5, 50))
     assert len(rounds) == 2
     (first,), (final,) = (sets_of(specs).values() for specs in rounds)
@@ -61,7 +61,7 @@ def test_too_few_survivors_are_filled_up_with_the_best_of_the_beaten() -> None:
     assert outcomes["game"].standing[0] == "bot04"
 
 
-def test_the_best_bots_reach_the_final_however_the_draw_falls() -> None:
+def test_the_best_bots_reach_the_final_for_any_draw() -> None:
     for seed in range(20):
         _, outcomes = play(plan(16, 4, "knockout", seed=seed), even(16, 50))
         assert outcomes["game"].standing[:2] == ("bot15", "bot14")
@@ -72,14 +72,14 @@ def all_level(record: GameRecord) -> GameRecord:
     return replace(record, ranks=same, scores=same)
 
 
-def test_ties_go_to_the_better_seed_so_it_ends_all_the_same() -> None:
+def test_ties_are_broken_by_seed() -> None:
     rounds, outcomes = play(plan(16, 4, "knockout"), change=all_level)
     again, same = play(plan(16, 4, "knockout"), change=all_level)
     assert len(rounds) == 3
     assert (rounds, outcomes) == (again, same)
 
 
-def test_of_bots_that_are_level_those_with_faults_stand_behind() -> None:
+def test_tied_bots_with_faults_rank_below_those_without() -> None:
     def bot03_fails(record: GameRecord) -> GameRecord:
         level = all_level(record)
         faults = tuple(Fault(seat, "crash", 0) for seat, name in enumerate(record.seats) if name == "bot03")
@@ -90,7 +90,7 @@ def test_of_bots_that_are_level_those_with_faults_stand_behind() -> None:
         assert outcomes["game"].standing[-1] == "bot03"
 
 
-def test_of_bots_that_are_level_without_faults_the_higher_score_stands_first() -> None:
+def test_tied_bots_without_faults_are_ranked_by_score() -> None:
     def by_number(record: GameRecord) -> GameRecord:
         return replace(record, ranks=(1,) * len(record.seats), scores=tuple(int(name[3:]) for name in record.seats))
 
@@ -99,7 +99,7 @@ def test_of_bots_that_are_level_without_faults_the_higher_score_stands_first() -
         assert outcomes["game"].standing == ("bot03", "bot02", "bot01", "bot00")
 
 
-def test_nobody_sits_out_twice_before_the_others_have() -> None:
+def test_byes_are_not_repeated_before_every_other_bot_had_one() -> None:
     for bots in range(5, 30):
         rounds, _ = play(plan(bots, 4, "knockout"))
         first = {name for table in sets_of(rounds[0]).values() for name in table}
@@ -109,7 +109,7 @@ def test_nobody_sits_out_twice_before_the_others_have() -> None:
             assert set(names(bots)) - first <= second
 
 
-def test_tables_are_filled_in_a_snake() -> None:
+def test_tables_are_filled_in_snake_order() -> None:
     rounds, _ = play(plan(8, 4, "knockout"), even(8, 50))
     seeds = Chance(1).shuffled(names(8), "lots", "game")
     one, two = sets_of(rounds[0]).values()
@@ -119,7 +119,7 @@ def test_tables_are_filled_in_a_snake() -> None:
 
 @settings(deadline=None, max_examples=40)
 @given(st.integers(2, 6), st.integers(0, 40), st.integers(0, 2**48))
-def test_the_bracket_has_every_round_with_who_went_on(seats: int, more: int, seed: int) -> None:
+def test_the_bracket_has_every_round_with_the_bots_that_advanced(seats: int, more: int, seed: int) -> None:
     bots = seats + more
     rounds, outcomes = play(plan(bots, seats, "knockout", seed=seed))
     bracket = outcomes["game"].bracket
@@ -137,7 +137,7 @@ def test_the_bracket_has_every_round_with_who_went_on(seats: int, more: int, see
     assert bracket[-1].name == "final"
 
 
-def test_what_decided_at_equal_points_is_told() -> None:
+def test_the_tie_break_is_reported() -> None:
     def all_level(record: GameRecord) -> GameRecord:
         return replace(record, scores=(0, 0), ranks=(1, 1))
 

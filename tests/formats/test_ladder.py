@@ -34,7 +34,7 @@ def known(sets: dict[tuple[int, int], float], bots: int, each: int = 40) -> Join
 # What is played.
 
 
-def test_without_a_probability_it_plays_a_round_for_each_deal() -> None:
+def test_without_until_separated_a_ladder_plays_one_round_for_each_deal() -> None:
     for goal in ("best", "order"):
         asked = plan(7, 3, "ladder", deals=5, goal=goal)
         rounds, outcomes = play(asked)
@@ -44,7 +44,7 @@ def test_without_a_probability_it_plays_a_round_for_each_deal() -> None:
         assert sorted(outcomes["game"].standing) == sorted(names(7))
 
 
-def test_its_table_says_of_each_bot_what_is_known_and_what_is_open() -> None:
+def test_the_table_lists_separated_and_open_pairs_of_each_bot() -> None:
     asked = plan(5, 2, "ladder", deals=60, goal="best")
     luck, records = Chance(1), []
 
@@ -74,13 +74,13 @@ def test_its_table_says_of_each_bot_what_is_known_and_what_is_open() -> None:
     assert f"after {len(records) // 2} matches" in half.open
 
 
-def test_the_tables_of_a_round_may_be_asked_for() -> None:
+def test_the_number_of_tables_of_a_round_can_be_set() -> None:
     for goal in ("best", "order"):
         rounds, _ = play(plan(6, 3, "ladder", deals=3, tables=8, goal=goal))
         assert [len(sets_of(specs)) for specs in rounds] == [8] * 3
 
 
-def test_every_set_has_a_deal_of_its_own_and_even_seats() -> None:
+def test_every_set_has_its_own_deal_and_even_seats() -> None:
     for asked in (*(plan(7, 3, "ladder", deals=12, goal=goal) for goal in ("best", "order")), newcomer(7, 3, deals=12)):
         rounds, _ = play(asked, even(7, 0.2))
         every = [spec for specs in rounds for spec in specs]
@@ -89,7 +89,7 @@ def test_every_set_has_a_deal_of_its_own_and_even_seats() -> None:
             assert spread(Counter(spec.seats.index(name) for spec in every if name in spec.seats), range(3)) == 0
 
 
-def test_only_the_results_can_tell_how_long_it_goes_on() -> None:
+def test_the_count_is_unknown_or_limited_with_until_separated() -> None:
     assert scheduled(plan(4, 2, "ladder", until_separated=0.9)).count() is None
     assert scheduled(plan(4, 2, "ladder", until_separated=0.9, max_matches=101)).count() == 100
     assert scheduled(plan(4, 2, "ladder", deals=10, max_matches=20)).count() == 20
@@ -97,7 +97,7 @@ def test_only_the_results_can_tell_how_long_it_goes_on() -> None:
 
 
 @pytest.mark.parametrize("probability", [0.5, 1.0, 1.5, 95.0])
-def test_probabilities_that_mean_nothing_are_refused(probability: float) -> None:
+def test_invalid_probabilities_are_refused(probability: float) -> None:
     with pytest.raises(UsageError, match=r"above 0.5 and below 1|from 0 to 1"):
         scheduled(plan(4, 2, "ladder", until_separated=probability))
 
@@ -124,7 +124,7 @@ def test_a_field_that_is_too_large_is_refused() -> None:
 # Who sits where.
 
 
-def test_for_the_order_lots_seat_everybody_of_a_group_with_everybody() -> None:
+def test_for_the_goal_order_random_tables_mix_all_bots_of_a_group() -> None:
     met: Counter[frozenset[int]] = Counter()
     luck = Random(1)
     for _ in range(1000):
@@ -135,13 +135,13 @@ def test_for_the_order_lots_seat_everybody_of_a_group_with_everybody() -> None:
     assert all(270 < met[frozenset(pair)] < 400 for pair in ((0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)))
 
 
-def test_for_the_best_those_play_who_may_be_it() -> None:
+def test_for_the_goal_best_mostly_contenders_play() -> None:
     beliefs = known({(0, 1): 0.5, (0, 2): 0.9, (1, 2): 0.9, (0, 3): 0.95, (1, 3): 0.95, (2, 3): 0.6}, 4)
     sat = Counter(bot for table in contenders(beliefs, 2, 200, Random(1), range(4), [[0] * 4] * 4) for bot in table)
     assert sat[0] + sat[1] > 390
 
 
-def test_who_has_been_refuted_only_fills_tables_and_is_met_evenly() -> None:
+def test_excluded_bots_only_fill_tables_and_are_met_evenly() -> None:
     tables = contenders(JointPosterior(6), 3, 8, Random(1), [4], [[0] * 6 for _ in range(6)])
     assert all(table[0] == 4 for table in tables)
     assert spread(Counter(bot for table in tables for bot in table[1:]), (0, 1, 2, 3, 5)) <= 1
@@ -170,7 +170,7 @@ def test_an_unlucky_bot_is_tried_again() -> None:
     assert found >= 7
 
 
-def test_a_newcomer_sits_at_every_table_mostly_with_bots_near_its_own_strength() -> None:
+def test_a_newcomer_plays_at_every_table_mostly_with_bots_of_similar_strength() -> None:
     pairs = {(0, 1): 0.05, (0, 2): 0.1, (0, 3): 0.5, (0, 4): 0.9, (0, 5): 0.95}
     tables = around(known(pairs, 6), 2, 100, Random(1), [0], set())
     assert {table[0] for table in tables} == {0}
@@ -191,7 +191,7 @@ def test_several_newcomers_take_turns() -> None:
 # What it says.
 
 
-def test_it_ends_when_neighbours_are_told_apart() -> None:
+def test_a_ladder_for_the_order_ends_when_neighbours_are_separated() -> None:
     asked = plan(4, 2, "ladder", until_separated=SURE)
     rounds, outcomes = play(asked, even(4, 1.5))
     matches = sum(map(len, rounds))
@@ -201,7 +201,7 @@ def test_it_ends_when_neighbours_are_told_apart() -> None:
     )
 
 
-def test_it_ends_when_the_best_is_known() -> None:
+def test_a_ladder_for_the_best_ends_when_the_best_bot_is_known() -> None:
     rounds, outcomes = play(plan(5, 2, "ladder", goal="best", until_separated=SURE), even(5, 1.5))
     assert outcomes["game"].standing[0] == "bot04"
     assert outcomes["game"].note == (
@@ -209,14 +209,14 @@ def test_it_ends_when_the_best_is_known() -> None:
     )
 
 
-def test_it_ends_when_a_newcomer_has_its_place() -> None:
+def test_a_ladder_for_a_newcomer_ends_when_its_place_is_known() -> None:
     asked = newcomer(5, 2, ("bot02",), until_separated=SURE)
     rounds, outcomes = play(asked, even(5, 1.5))
     assert outcomes["game"].note == f"bot02 has place 3 of 5 with 95% after {sum(map(len, rounds)):,} matches."
 
 
 @pytest.mark.parametrize("goal", ["best", "order"])
-def test_equal_bots_end_at_the_most_matches_and_are_named(goal: str) -> None:
+def test_a_ladder_of_equal_bots_ends_at_max_matches_and_names_them(goal: str) -> None:
     asked = plan(4, 4, "ladder", until_separated=0.9999, max_matches=403, goal=goal)
     rounds, outcomes = play(asked)
     assert sum(map(len, rounds)) == scheduled(asked).count() == 400
@@ -229,7 +229,7 @@ def test_equal_bots_end_at_the_most_matches_and_are_named(goal: str) -> None:
         assert " and ".join(standing[:2]) in note
 
 
-def test_two_bots_are_an_order_and_a_best_one() -> None:
+def test_for_two_bots_the_goals_best_and_order_give_the_same_result() -> None:
     for goal in ("best", "order"):
         _, outcomes = play(plan(2, 2, "ladder", until_separated=SURE, goal=goal), even(2, 1.0))
         assert outcomes["game"].standing == ("bot01", "bot00")
@@ -265,7 +265,7 @@ def most(runs: int) -> float:
 
 
 @pytest.mark.parametrize("seats", [2, 4])
-def test_equal_bots_are_seldom_told_apart(seats: int) -> None:
+def test_equal_bots_are_rarely_separated(seats: int) -> None:
     for kind in ("equal", "boom or bust"):
         wrong = sum(false_claims(kind, goal, seats, 180, range(8)) for goal in ("best", "order", "newcomer"))
         assert wrong <= most(24)
@@ -281,7 +281,7 @@ def test_claims_are_wrong_in_at_most_5_of_100_runs(kind: str, seats: int, goal: 
 
 
 @pytest.mark.parametrize("runs", [4, pytest.param(60, marks=pytest.mark.slow)], ids=["short", "full"])
-def test_the_best_is_told_apart_in_fewer_matches_than_lots_take(runs: int) -> None:
+def test_the_best_bot_is_separated_in_fewer_matches_than_with_random_tables(runs: int) -> None:
     spent = {True: 0, False: 0}
     for seed in range(runs):
         world = World([0.6, 0.3, 0.0, -0.3, -0.6, -0.9], 2)
@@ -291,14 +291,14 @@ def test_the_best_is_told_apart_in_fewer_matches_than_lots_take(runs: int) -> No
 
 
 @pytest.mark.parametrize("runs", [4, pytest.param(100, marks=pytest.mark.slow)], ids=["short", "full"])
-def test_where_everybody_loses_to_somebody_nobody_is_said_to_be_the_best(runs: int) -> None:
+def test_no_bot_is_called_the_best_if_every_bot_loses_to_another(runs: int) -> None:
     ended = [ladder(World([0.0] * 3, 2, cycle=0.3), "best", 1000, seed, SURE) for seed in range(runs)]
     assert sum(played.knowledge.claims.best_bot(SURE) is not None for played in ended) <= 0.05 * runs
     assert any("No bot is the best" in played.knowledge.sentence(played.matches) for played in ended)
 
 
 @pytest.mark.slow
-def test_each_goal_against_a_round_robin_of_the_same_size() -> None:
+def test_each_goal_is_reached_at_least_as_well_as_by_a_round_robin_of_the_same_size() -> None:
     """Figures of docs/formats.md: the best is found more often, newcomers are placed better, orders are as good."""
     found, tau, error = Counter[bool](), Counter[bool](), Counter[bool]()
     for seed in range(100):
@@ -316,7 +316,7 @@ def test_each_goal_against_a_round_robin_of_the_same_size() -> None:
     assert error[False] < error[True]
 
 
-def test_the_table_can_make_the_same_claims_from_the_records_alone() -> None:
+def test_the_leaderboard_makes_the_same_claims_from_the_records_alone() -> None:
     for asked in (
         plan(5, 2, "ladder", deals=40),
         plan(5, 3, "ladder", deals=20, goal="best"),
@@ -336,7 +336,7 @@ def test_the_table_can_make_the_same_claims_from_the_records_alone() -> None:
         assert later.claims() == knowledge.claims.claims() != set()
 
 
-def test_told_apart_are_those_who_truly_differ() -> None:
+def test_exactly_the_unequal_bots_are_separated() -> None:
     world = World([0.0, 0.0, 1.5, 3.0], 2)
     played = ladder(world, "order", 600, 1)
     assert played.claims == {(better, worse) for worse, better in [*pairwise(world.names)][1:]} | {

@@ -41,7 +41,7 @@ def both(form: str, deals: int, **settings: object) -> Plan:
     ],
     ids=["swiss", "long rounds", "ladder", "best"],
 )
-def test_one_that_goes_on_is_the_one_that_was_asked_for_at_once(plan, longer):
+def test_an_extended_run_equals_one_started_with_the_larger_size(plan, longer):
     grown = extended(plan, **longer)
     before, after = played(plan), played(grown)
     assert len(after) > len(before)
@@ -65,7 +65,7 @@ def test_one_that_goes_on_is_the_one_that_was_asked_for_at_once(plan, longer):
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_what_would_change_what_was_played_is_refused_with_the_reason(plan, asked, why):
+def test_an_extension_that_would_change_played_matches_is_refused_with_the_reason(plan, asked, why):
     with pytest.raises(UsageError, match=why):
         extended(plan, **asked)
 

@@ -83,7 +83,7 @@ def measured(case: tuple[int, int, int, int], noise: str, runs: int) -> tuple[fl
 @pytest.mark.parametrize("noise", NOISES)
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.slow
-def test_equal_candidates_are_told_apart_in_at_most_five_of_a_hundred_runs(
+def test_equal_candidates_are_separated_in_at_most_5_of_100_runs(
     case: tuple[int, int, int, int], noise: str
 ) -> None:
     wrong, held = measured(case, noise, 400)
@@ -91,13 +91,13 @@ def test_equal_candidates_are_told_apart_in_at_most_five_of_a_hundred_runs(
     assert held >= 0.92
 
 
-def test_equal_candidates_are_seldom_told_apart() -> None:
+def test_equal_candidates_are_rarely_separated() -> None:
     wrong, held = measured((3, 2, 10, 3), "normal", 60)
     assert wrong <= 0.1
     assert held >= 0.92
 
 
-def test_candidates_that_play_unlike_and_are_as_good_are_seldom_told_apart() -> None:
+def test_equal_candidates_with_different_variance_are_rarely_separated() -> None:
     """Three times the spread of the other, and both finish ahead of exactly half of an even field."""
     wrong = 0
     for seed in range(60):
@@ -113,7 +113,7 @@ def test_candidates_that_play_unlike_and_are_as_good_are_seldom_told_apart() -> 
     assert wrong <= 7
 
 
-def test_a_better_candidate_is_found_and_the_interval_holds_what_it_is_worth() -> None:
+def test_a_better_candidate_is_found_and_the_interval_covers_the_true_difference() -> None:
     strengths = {"good": 0.8, "fair": 0.3}
     truth = gauntlet(Random("truth"), 3, 2, 1500, strengths, NOISES["normal"]).differences()[0]
     assert truth.ahead
@@ -128,7 +128,7 @@ def test_a_better_candidate_is_found_and_the_interval_holds_what_it_is_worth() -
     assert held >= 54
 
 
-def test_shared_luck_is_what_pairing_is_worth() -> None:
+def test_pairing_gains_precision_only_with_shared_luck() -> None:
     strengths = {"one": 0.3, "two": 0.3}
     much = gauntlet(Random("much"), 3, 2, 200, strengths, NOISES["normal"], shared=3.0).differences()[0].worth
     none = gauntlet(Random("none"), 3, 2, 200, strengths, NOISES["normal"], shared=0.0).differences()[0].worth
@@ -138,7 +138,7 @@ def test_shared_luck_is_what_pairing_is_worth() -> None:
     assert 0.8 < none < 1.25
 
 
-def test_a_deal_counts_when_every_candidate_has_played_it_in_every_seat() -> None:
+def test_a_deal_counts_once_every_candidate_has_played_it_in_every_seat() -> None:
     results = PairedResults(["a", "b"], 2)
     for name in "ab":
         for turn, seats in enumerate(((name, "x"), ("x", name))):
@@ -153,7 +153,7 @@ def test_a_deal_counts_when_every_candidate_has_played_it_in_every_seat() -> Non
     assert not pair.told_apart
 
 
-def test_what_a_table_is_worth_is_no_luck_where_it_comes_again() -> None:
+def test_differences_between_repeated_tables_do_not_count_as_variance() -> None:
     apart = spread_within([10.0, 11.0, 0.0, 1.0], [0, 0, 1, 1])
     assert apart.variance == pytest.approx(2.0)
     together = spread_within([10.0, 11.0, 0.0, 1.0], [0, 1, 2, 3])
@@ -164,7 +164,7 @@ def test_what_a_table_is_worth_is_no_luck_where_it_comes_again() -> None:
     assert one_left.freedom == pytest.approx(2)
 
 
-def test_the_same_difference_in_every_deal_is_not_taken_for_certain() -> None:
+def test_two_deals_with_the_same_difference_are_not_significant() -> None:
     results = PairedResults(["a", "b"], 2)
     for deal in range(2):
         for name, scores in (("a", (1, 0)), ("b", (0, 1))):
@@ -178,7 +178,7 @@ def test_the_same_difference_in_every_deal_is_not_taken_for_certain() -> None:
     assert pair.worth is None
 
 
-def test_a_candidate_against_each_opponent() -> None:
+def test_a_candidate_is_compared_with_each_opponent() -> None:
     results = PairedResults(["a"], 3)
     for deal in range(3):
         for turn in range(3):

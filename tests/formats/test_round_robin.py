@@ -25,14 +25,14 @@ def test_every_table_plays_every_deal_in_every_rotation(seats: int) -> None:
     assert set(in_seat.values()) == {2 * comb(seats + 1, seats - 1)}
 
 
-def test_a_set_shares_its_deal_and_every_set_has_its_own() -> None:
+def test_matches_of_a_set_share_one_deal_and_every_set_has_a_different_one() -> None:
     specs = list(scheduled(plan(5, 3, deals=3)).matches())
     seeds = {spec.set: spec.seed for spec in specs}
     assert all(spec.seed == seeds[spec.set] for spec in specs)
     assert len(set(seeds.values())) == len(seeds) == 3 * 10
 
 
-def test_ids_are_unique_and_indices_count_the_schedule() -> None:
+def test_ids_are_unique_and_indices_are_consecutive() -> None:
     specs = list(scheduled(Plan((game(5, 3, "one"), game(4, 2, "two")), 3, 1)).matches())
     assert len({spec.id for spec in specs}) == len(specs)
     assert [spec.index for spec in specs] == list(range(len(specs)))
@@ -94,14 +94,14 @@ def fewest_spread(bots: int, seats: int, tables: int) -> int:
 @pytest.mark.parametrize(
     ("bots", "seats"), [(4, 2), (4, 3), (5, 2), (5, 3), (5, 4), (6, 2), (6, 3), (6, 4), (6, 5), (7, 5), (7, 6)]
 )
-def test_meetings_of_small_samples_are_as_even_as_any_choice_could_be(bots: int, seats: int) -> None:
+def test_meetings_of_small_samples_are_as_even_as_possible(bots: int, seats: int) -> None:
     # Within one cannot always be had: of two tables of 3 out of 4 bots, one pair meets twice and one never.
     for tables in range(1, min(6, comb(bots, seats)) + 1):
         met = meetings(sets_of(scheduled(plan(bots, seats, tables=tables)).matches()).values())
         assert spread(met, pairs(bots)) == fewest_spread(bots, seats, tables), tables
 
 
-def test_two_tables_of_three_out_of_four_cannot_be_within_one() -> None:
+def test_two_tables_of_three_out_of_four_bots_have_a_spread_of_two_meetings() -> None:
     assert fewest_spread(4, 3, 2) == 2
 
 
@@ -117,7 +117,7 @@ def test_meetings_of_any_sample_are_near_even(seats: int) -> None:
     assert spreads[0] + spreads[1] >= 0.5 * spreads.total()
 
 
-def test_a_sample_of_most_tables_leaves_out_a_balanced_few() -> None:
+def test_a_sample_of_most_tables_is_balanced() -> None:
     asked = plan(7, 3, tables=28, deals=3)
     specs = list(scheduled(asked).matches())
     tables = sets_of(specs).values()
@@ -125,14 +125,14 @@ def test_a_sample_of_most_tables_leaves_out_a_balanced_few() -> None:
     assert spread(Counter(name for table in tables for name in table), names(7)) <= 1
 
 
-def test_the_default_sample_lets_everyone_meet_everyone() -> None:
+def test_the_default_sample_has_enough_tables_for_every_pair_to_meet() -> None:
     for bots, seats in ((20, 4), (30, 6), (40, 3)):
         tables = tables_per_deal(bots, seats, 0, 1)
         assert tables * seats * (seats - 1) >= bots * (bots - 1)
         assert tables <= MAX_TABLES
 
 
-def test_too_many_bots_for_that_still_get_a_bounded_deal() -> None:
+def test_the_number_of_tables_of_a_deal_is_limited_for_many_bots() -> None:
     assert scheduled(plan(1000, 2)).count() == 2 * MAX_TABLES
 
 
@@ -142,7 +142,7 @@ def test_the_same_seed_gives_the_same_schedule_and_another_seed_another() -> Non
     assert [spec.seats for spec in one] != [spec.seats for spec in other]
 
 
-def test_a_billion_deals_are_counted_and_begun_without_holding_them() -> None:
+def test_a_billion_deals_are_counted_and_started_without_storing_them() -> None:
     for bots in (6, 20):
         asked = plan(bots, 4, deals=10**9)
         total = scheduled(asked).count()

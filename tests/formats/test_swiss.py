@@ -65,7 +65,7 @@ def test_larger_fields_have_no_repeats_at_all(bots: int, seats: int, rounds: int
 
 @settings(deadline=None, max_examples=40)
 @given(st.integers(2, 6), st.integers(0, 15), st.integers(1, 6), st.integers(1, 3), st.integers(0, 2**48))
-def test_everyone_plays_or_sits_out_in_turn_and_seats_are_even(
+def test_byes_rotate_and_seats_are_even(
     seats: int, more: int, rounds: int, deals: int, seed: int
 ) -> None:
     bots = seats + more
@@ -100,25 +100,25 @@ def test_the_best_bot_stands_first_after_the_default_rounds() -> None:
     assert outcomes["game"].standing[-1] == "bot00"
 
 
-def test_a_round_sat_out_costs_no_place() -> None:
+def test_a_bye_does_not_cost_a_place() -> None:
     # Five bots at two tables of two: the best one wins whatever it plays, so it stands first even with a bye.
     for seed in range(10):
         _, outcomes = play(plan(5, 2, "swiss", rounds=5, seed=seed), even(5, 50))
         assert outcomes["game"].standing[0] == "bot04"
 
 
-def test_tables_follow_the_standing_where_nobody_has_met() -> None:
+def test_tables_follow_the_standing_among_bots_that_have_not_met() -> None:
     assert seat_by_standing("abcdef", 3, {}) == [["a", "b", "c"], ["d", "e", "f"]]
     met = {frozenset("ab"): 1}
     assert seat_by_standing("abcd", 2, met) == [["a", "c"], ["b", "d"]]
 
 
-def test_when_all_have_met_the_repeats_are_shared() -> None:
+def test_repeated_meetings_are_spread_evenly_once_all_bots_have_met() -> None:
     met = {frozenset(pair): 1 for pair in combinations("abcd", 2)} | {frozenset("ab"): 2, frozenset("cd"): 2}
     assert seat_by_standing("abcd", 2, met) == [["a", "c"], ["b", "d"]]
 
 
-def test_an_endless_search_is_cut_short_and_still_seats_everyone() -> None:
+def test_a_long_search_is_stopped_and_still_seats_every_bot() -> None:
     bots = [f"{number:02}" for number in range(60)]
     met = {frozenset(pair): 1 for pair in combinations(bots, 2)}
     for one, two in zip(bots[:30], bots[30:], strict=True):
@@ -128,7 +128,7 @@ def test_an_endless_search_is_cut_short_and_still_seats_everyone() -> None:
     assert repeats(tables, met) <= 20 * 3
 
 
-def test_a_billion_deals_a_round_are_asked_for_in_pieces() -> None:
+def test_a_round_of_a_billion_deals_is_scheduled_in_batches() -> None:
     asked = plan(8, 4, "swiss", deals=10**9)
     assert scheduled(asked).count() == 3 * 8 * 10**9
     first = scheduled(asked).scheduler().next_matches()
@@ -136,7 +136,7 @@ def test_a_billion_deals_a_round_are_asked_for_in_pieces() -> None:
     assert len({spec.seed for spec in first}) > 1
 
 
-def test_the_pieces_of_a_round_keep_its_tables() -> None:
+def test_all_batches_of_a_round_have_the_same_tables() -> None:
     asked = plan(8, 4, "swiss", deals=300, rounds=2)
     pieces, _ = play(asked)
     assert len(pieces) == 6
@@ -151,7 +151,7 @@ def test_the_pieces_of_a_round_keep_its_tables() -> None:
     assert seeds == {Chance(1).derive("deal", "game", deal, table) for deal in range(1, 601) for table in (1, 2)}
 
 
-def test_of_bots_with_equal_shares_the_one_with_the_stronger_opponents_stands_first() -> None:
+def test_bots_with_equal_shares_are_ranked_by_the_strength_of_their_opponents() -> None:
     rounds, outcomes = play(plan(8, 2, "swiss", rounds=2), even(8, 50))
     won: Counter[str] = Counter(max(table) for specs in rounds for table in sets_of(specs).values())
     met = {
@@ -164,7 +164,7 @@ def test_of_bots_with_equal_shares_the_one_with_the_stronger_opponents_stands_fi
     assert len(set(beaten_or_met)) > 1
 
 
-def test_the_standing_shows_the_order_and_all_that_decided_it() -> None:
+def test_the_standing_shows_the_order_and_its_tie_breaks() -> None:
     asked = plan(7, 3, "swiss", rounds=4, deals=2)
     rounds, outcomes = play(asked, even(7, 0.3))
     outcome = outcomes["game"]

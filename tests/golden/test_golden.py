@@ -9,7 +9,7 @@ from tests.support.games import label, variants
 
 
 @pytest.mark.parametrize("game", variants(), ids=label)
-def test_golden_playthrough(game):
+def test_the_game_matches_its_golden_playthrough(game):
     path = path_of(game)
     assert path.exists(), (
         f"{label(game)} has no golden playthrough: run python -m tests.golden.make and read what it wrote"
@@ -22,5 +22,5 @@ def test_golden_playthrough(game):
         )
 
 
-def test_there_is_no_golden_file_without_a_game():
+def test_every_golden_file_belongs_to_a_game():
     assert {path.stem for path in HERE.glob("*.jsonl")} == {label(game) for game in variants()}

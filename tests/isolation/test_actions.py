@@ -43,7 +43,7 @@ def told_of(game):
 
 
 @pytest.mark.parametrize("game", variants(), ids=label)
-def test_every_action_of_every_game_is_sent_with_the_fields_of_its_page(game):
+def test_every_action_of_every_game_is_sent_with_its_documented_fields(game):
     told = told_of(game)
     sent = sent_of(game)
     assert [action["code"] for action in sent] == list(range(len(game.actions)))
@@ -55,7 +55,7 @@ def test_every_action_of_every_game_is_sent_with_the_fields_of_its_page(game):
     assert played == set(told) - ({"take pair"} if label(game) == "gnadenlos-basic" else set())
 
 
-def test_fields_tell_all_actions_of_a_game_apart():
+def test_no_two_actions_of_a_game_have_the_same_fields():
     for game in variants():
         without_codes = [json.dumps({**fields, "code": 0}) for fields in sent_of(game)]
         assert len(set(without_codes)) == len(without_codes)
@@ -97,7 +97,7 @@ def rating(action):
 
 
 @pytest.mark.parametrize(("language", "source"), [("python", PYTHON), ("node", NODE)])
-def test_a_program_that_plays_by_fields_plays_as_a_bot_of_python_does(tmp_path, language, source):
+def test_a_program_that_reads_action_fields_plays_like_the_same_python_bot(tmp_path, language, source):
     if language == "node" and shutil.which("node") is None:
         pytest.skip("node is not installed")
     (tmp_path / "program").write_text(source)

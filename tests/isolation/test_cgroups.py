@@ -40,7 +40,7 @@ SCOPE = "0::/user.slice/user-1000.slice/user@1000.service/app.slice/run-1.scope\
         (BOUND, "0::/machine/boxer\n", None),
     ],
 )
-def test_where_this_process_is_is_read_from_what_the_kernel_says(mounts, groups, found):
+def test_the_own_cgroup_is_parsed_from_the_kernel_files(mounts, groups, found):
     own = accounting._parse_own_cgroup(mounts, groups)
     assert (own and str(own[1])) == found
 
@@ -70,19 +70,19 @@ def _full(fake, monkeypatch):
     )
 
 
-def test_a_cgroup_that_is_divided_already_is_used_as_it_is(fake):
+def test_a_cgroup_with_enabled_controllers_is_used_unchanged(fake):
     (fake / "cgroup.subtree_control").write_text("memory pids\n")
     assert accounting.delegated_cgroup() == fake
     assert (fake / "cgroup.subtree_control").read_text() == "memory pids\n"
 
 
-def test_arena_moves_out_of_the_way_where_it_is_alone(_full, fake):
+def test_arena_moves_into_a_child_cgroup_if_it_is_the_only_process(_full, fake):
     assert accounting.delegated_cgroup() == fake
     assert (fake / ARENA_CGROUP / "cgroup.procs").read_text() == str(os.getpid())
     assert (fake / "cgroup.subtree_control").read_text() == "+memory +pids"
 
 
-def test_it_moves_nobody_else_and_takes_the_one_around(_full, fake):
+def test_with_other_processes_in_the_cgroup_the_parent_cgroup_is_used(_full, fake):
     (fake / "cgroup.procs").write_text(f"{os.getpid()}\n{os.getppid()}\n")
     assert accounting.delegated_cgroup() is None  # nor does it change that one
     (fake.parent / "cgroup.subtree_control").write_text("cpu memory pids\n")
@@ -91,14 +91,14 @@ def test_it_moves_nobody_else_and_takes_the_one_around(_full, fake):
     assert not (fake / ARENA_CGROUP).exists()
 
 
-def test_there_is_none_without_controllers(fake):
+def test_no_cgroup_is_used_without_the_memory_and_pids_controllers(fake):
     for folder in (fake, fake.parent):
         (folder / "cgroup.controllers").write_text("cpu hugetlb\n")
     assert accounting.delegated_cgroup() is None
     assert Cgroup.create("arena-x.bot-1", 256, 64) is None
 
 
-def test_the_limits_are_for_all_together_and_without_swap(fake):
+def test_cgroup_limits_cover_all_processes_and_allow_no_swap(fake):
     made = Cgroup.create("arena-x.bot-1", 256, 64)
     written = {file.name: file.read_text() for file in made.path.iterdir()}
     assert written == {
@@ -112,7 +112,7 @@ DIES = (sys.executable, "-S", "-c", "import os; input(); os.kill(os.getpid(), 9)
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
 @pytest.mark.parametrize(("own_limit", "kind", "doubtful"), [(1, "memory", False), (0, "crash", True)])
-def test_a_death_at_the_own_limit_is_its_fault_and_one_of_the_machines_is_in_doubt(
+def test_an_oom_kill_at_the_bots_limit_is_a_memory_fault_and_one_by_the_machine_is_doubtful(
     tmp_path, monkeypatch, own_limit, kind, doubtful
 ):
     group = tmp_path / "group"
@@ -131,7 +131,7 @@ def test_a_death_at_the_own_limit_is_its_fault_and_one_of_the_machines_is_in_dou
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
-def test_memory_that_the_kernel_counts_is_not_counted_again(tmp_path, monkeypatch):
+def test_arena_does_not_count_memory_that_the_kernel_counts(tmp_path, monkeypatch):
     monkeypatch.setattr(process, "exceeds_memory", lambda *_: True)
     monkeypatch.setattr(Cgroup, "create", classmethod(lambda cls, *_: cls(tmp_path)))
     monkeypatch.setattr(accounting, "_REMOVE_ATTEMPTS", 1)
@@ -167,7 +167,7 @@ SCATTERS = (
 
 
 @pytest.mark.parametrize("confined", [True, False])
-def test_all_that_it_starts_is_in_its_cgroup_which_goes_with_it(real, tmp_path, confined):
+def test_all_child_processes_are_in_the_bots_cgroup_which_is_removed_with_it(real, tmp_path, confined):
     tmp_path.chmod(0o711)
     launch = Launch((sys.executable, "-S", "-c", SCATTERS), readable=(sys.prefix, sys.base_prefix))
     program = Process(launch, str(tmp_path), confined=confined, memory=0)
@@ -182,7 +182,7 @@ def test_all_that_it_starts_is_in_its_cgroup_which_goes_with_it(real, tmp_path, 
     assert not program._cgroup.path.exists()
 
 
-def test_what_a_killed_run_left_is_removed_and_what_the_living_have_is_not(real):
+def test_cgroups_of_killed_runs_are_removed_and_cgroups_in_use_are_kept(real):
     home = Path(scratch.new_folder()).name
     left, living = (Cgroup.create(f"{name}.bot-1", 0, 64) for name in ("arena-nobody", home))
     full = Cgroup.create("arena-nobody.bot-2", 0, 64)
@@ -204,13 +204,13 @@ def test_what_a_killed_run_left_is_removed_and_what_the_living_have_is_not(real)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
-def test_doctor_says_who_counts_memory():
+def test_doctor_reports_whether_arena_or_the_kernel_counts_memory():
     said, data = (CliRunner().invoke(main, ["doctor", *more]).stdout for more in ((), ("--json",)))
     by = json.loads(data)["by"]["memory"]
     assert by == ("arena" if accounting.delegated_cgroup() is None else "cgroup")
     assert f"memory has a limit, counted by {'arena' if by == 'arena' else 'the kernel'} (" in said
 
 
-def test_doctor_says_so_where_the_kernel_does(real):
+def test_doctor_reports_that_a_cgroup_counts_memory(real):
     [memory] = [one for one in doctor.probe() if one.name == "memory"]
     assert memory.by == "cgroup"

@@ -47,26 +47,26 @@ def test_walking_the_frames_finds_nothing_when_isolated(tmp_path):
     assert all(one["hands"] is None for one in news)
 
 
-def test_asking_the_garbage_collector_finds_the_deal_here_and_nothing_when_isolated(capsys, tmp_path):
+def test_the_garbage_collector_reveals_the_deal_in_arenas_process_but_not_when_isolated(capsys, tmp_path):
     _, [here] = play_here(spies.Collector, capsys, 1)
     assert "Chance" in here["found"]
     _, [isolated] = play_isolated(spies.Collector, tmp_path, 1)
     assert isolated["found"] == []
 
 
-def test_what_a_bot_is_given_leads_to_nothing_hidden_here(capsys):
+def test_objects_passed_to_a_bot_reference_nothing_hidden_in_arenas_process(capsys):
     _, news = play_here(spies.Digger, capsys, 8)
     assert news[-1]["tries"] == spies.TRIES
     assert all(one["found"] == [] for one in news)
 
 
-def test_what_a_bot_is_given_leads_to_nothing_hidden_when_isolated(tmp_path):
+def test_objects_passed_to_a_bot_reference_nothing_hidden_when_isolated(tmp_path):
     _, news = play_isolated(spies.Digger, tmp_path, 8)
     assert len(news) >= spies.TRIES  # it counts anew in each match
     assert all(one["found"] == [] for one in news)
 
 
-def test_an_isolated_bot_is_not_told_the_deal(tmp_path):
+def test_an_isolated_bot_does_not_receive_the_seed(tmp_path):
     (tmp_path / "diarist.py").write_text(
         "import sys, harness\n"
         "class Diarist(harness.Bot):\n"

@@ -62,7 +62,7 @@ def test_faults_are_problems(bad, kind):
         report.demand()
 
 
-def test_a_bot_that_depends_on_what_it_played_before_is_found_out():
+def test_a_bot_that_depends_on_earlier_matches_is_reported_as_not_repeatable():
     assert "not repeatable: decision" in check_bot(Fickle, EL_PASO).problems[0]
 
 
@@ -101,7 +101,7 @@ class Cheerful(harness.Bot):
 """
 
 
-def test_what_happens_at_import_is_told(tmp_path):
+def test_threads_and_output_at_import_are_reported(tmp_path):
     (tmp_path / "cheerful.py").write_text(CHEERFUL)
     said = arena("check", tmp_path / "cheerful.py", "--matches", 1, "--isolate", "off").stdout
     assert "Loading it takes 1." in said
@@ -118,7 +118,7 @@ def two_at_the_table(monkeypatch):
 
 
 @pytest.mark.usefixtures("two_at_the_table")
-def test_a_bot_that_kills_its_worker_is_survived_by_the_check(tmp_path):
+def test_the_check_survives_a_bot_that_kills_its_worker(tmp_path):
     """The very circumstances of a tournament: the check is none the worse for what a bot does to its process."""
     (tmp_path / "killer.py").write_text(
         "import os, harness\nclass Killer(harness.Bot):\n    games = ('el-paso',)\n"
@@ -150,7 +150,7 @@ def test_the_command_checks_programs():
 
 
 @pytest.mark.usefixtures("two_at_the_table")
-def test_a_program_that_leaves_after_a_match_is_told_to_stay(tmp_path):
+def test_a_program_that_exits_after_a_match_is_reported(tmp_path):
     script = tmp_path / "leaver.py"
     script.write_text(
         f"import sys\nsys.path.insert(0, {str(HOSTILE)!r})\nimport os, polite\n"

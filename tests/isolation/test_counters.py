@@ -73,7 +73,7 @@ def say(argv, home, readable=()):
         process.kill()
 
 
-def test_nothing_that_changes_is_told_of_the_machine(_walls, tmp_path):
+def test_a_sandboxed_program_sees_no_changing_machine_counters(_walls, tmp_path):
     first, second = (json.loads(say([sys.executable, "-S", "-c", LOOK], tmp_path)) for _ in range(2))
     assert first["counters"] == []
     assert first["processes"] == ["1"]
@@ -83,7 +83,7 @@ def test_nothing_that_changes_is_told_of_the_machine(_walls, tmp_path):
     assert first["room"] == ENOSYS
 
 
-def test_sessions_are_left_without_a_new_one_being_counted():
+def test_leaving_the_terminal_creates_no_new_session():
     """Also where arena has a terminal."""
     master, slave = os.openpty()
     code = (
@@ -143,7 +143,7 @@ class Main { public static void main(String[] words) throws Exception {
 
 
 @pytest.mark.skipif(shutil.which("java") is None, reason="java is not installed")
-def test_java_starts_and_starts_others(_walls, tmp_path):
+def test_java_starts_and_can_start_child_processes(_walls, tmp_path):
     (tmp_path / "Main.java").write_text(JAVA)
     java = str(Path(shutil.which("java")).absolute())
     assert say([java, str(tmp_path / "Main.java")], tmp_path, [str(tmp_path / "Main.java")]) == b"hi true true"

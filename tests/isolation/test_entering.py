@@ -27,7 +27,7 @@ def connected(isolate: str = "off") -> Registry:
     return registry
 
 
-def test_a_program_is_named_by_its_file_or_by_hand():
+def test_a_program_gets_its_name_from_its_file_or_from_the_user():
     registry = connected()
     [plain] = registry.entrants([f"cmd:{GOOD}"])
     assert (plain.name, plain.spec) == ("leaves_children", f"leaves_children=cmd:{GOOD}")
@@ -53,7 +53,7 @@ def test_a_program_is_named_by_its_file_or_by_hand():
         ("a:b=cmd:sh", "'b' is not an option"),
     ],
 )
-def test_mistakes_are_told_in_a_sentence(text, says):
+def test_an_invalid_program_argument_is_refused_with_a_clear_message(text, says):
     with pytest.raises(UsageError, match=says):
         connected().entrants([text])
 
@@ -89,14 +89,14 @@ def test_a_file_is_not_loaded_in_arenas_process_when_isolated(tmp_path):
     assert not hasattr(harness, "hacked")
 
 
-def test_a_file_that_cannot_be_loaded_is_told_the_same_way_when_isolated(tmp_path):
+def test_a_load_error_has_the_same_message_when_isolated(tmp_path):
     (tmp_path / "bad.py").write_text("class Sly(:\n")
     registry = connected("on")
     with pytest.raises(PluginError, match=r"bad\.py.*syntax error in bad\.py, line 1"):
         registry.entrants([str(tmp_path / "bad.py")])
 
 
-def test_programs_of_one_name_are_refused_and_not_taken_for_files(tmp_path):
+def test_two_programs_with_the_same_name_are_refused(tmp_path):
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "bot.py").write_text(
@@ -107,7 +107,7 @@ def test_programs_of_one_name_are_refused_and_not_taken_for_files(tmp_path):
         check_distinct(connected().entrants(commands))
 
 
-def test_a_run_with_a_program_is_played_kept_and_continued(tmp_path):
+def test_a_run_with_a_program_can_be_recorded_and_resumed(tmp_path):
     bot = f"deep:level=2=cmd:{GOOD}"
     game = ("tournament", "--game", "el-paso", "--results", tmp_path, "--workers", 1)
     arena(*game, "--deals", 2, "--bot", bot, "--bot", "random", "--isolate", "--name", "r", "--strict")

@@ -83,7 +83,7 @@ def test_the_awk_bot_plays_every_game(awk):
     assert set(report.games) == set(GAMES)
 
 
-def test_the_smallest_bot_of_the_page_plays(tmp_path):
+def test_the_shell_bot_on_the_protocol_page_plays(tmp_path):
     page = (BOTS.parents[1] / "protocol.md").read_text(encoding="utf-8")
     [code] = re.findall(r"```sh\n(#!/bin/sh.*?)```", page, re.DOTALL)
     (tmp_path / "first.sh").write_text(code)

@@ -101,7 +101,7 @@ def test_calls_are_refused_by_their_arguments(machine):
     assert call("socketpair", UNIX, DATAGRAM, has_rootfs=False) == errno.EPERM
 
 
-def test_other_architectures_and_their_numbers_do_not_get_around_it():
+def test_system_calls_of_other_architectures_do_not_bypass_the_filter():
     i386 = 0x4000_0003
     assert answer("x86_64", 0, audit=i386) == KILLED
     assert answer("aarch64", 63, audit=i386) == KILLED
@@ -148,7 +148,7 @@ def doctor_there(user, refused, filters):
 
 @needs_root
 @pytest.mark.parametrize(("user", "refused", "filters", "lacking"), PLACES)
-def test_doctor_is_right_whatever_rights_there_are(user, refused, filters, lacking):
+def test_doctor_is_correct_with_any_set_of_privileges(user, refused, filters, lacking):
     done = doctor_there(user, refused, filters)
     data = json.loads(done.stdout)
     if not lacking and not data["strict"]:
@@ -169,7 +169,7 @@ def open_folder():
 
 @needs_root
 @pytest.mark.parametrize(("user", "refused"), [(place[0], place[1]) for place in PLACES if place[2]])
-def test_warnings_and_refusals_name_what_doctor_says_lacks(user, refused, open_folder):
+def test_warnings_and_refusals_name_the_guarantees_that_doctor_reports_missing(user, refused, open_folder):
     data = json.loads(doctor_there(user, refused, True).stdout)
     lacking = {doctor.GUARANTEES[name][0] for name, kept in data["enforced"].items() if not kept}
     words = ["tournament", "--game=el-paso", "--bot=random", "--bot=skittish", "--deals=1", "--workers=0", "--name=r"]
@@ -204,7 +204,7 @@ def said_by(command, home):
         process.kill()
 
 
-def test_honest_programs_find_what_they_need(tmp_path):
+def test_the_filter_allows_what_honest_programs_need(tmp_path):
     """Threads, children, pipes, pairs of sockets, temporary files, their own priority: nothing is in their way."""
     code = (
         "import asyncio, os, resource, subprocess, sys, tempfile, threading, multiprocessing\n"
@@ -233,7 +233,7 @@ def test_node_starts_behind_the_filter(tmp_path):
 
 @needs_root
 @pytest.mark.parametrize("refused", [(), NO_NAMESPACES, NOTHING])
-def test_bots_play_with_whatever_walls_there_are(refused, open_folder):
+def test_bots_play_with_any_available_sandbox_mechanism(refused, open_folder):
     """A bot with a module, data, an engine that is installed in place: also where nothing but Landlock is there."""
     (open_folder / "helper.py").write_text("ONE = 1\n")
     (open_folder / "w.txt").write_text("1")

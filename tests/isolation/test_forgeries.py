@@ -83,7 +83,7 @@ def forger(tmp_path, said):
 
 
 @pytest.mark.parametrize(("said", "refused"), FORGED, ids=[str(said)[:40] for said, _ in FORGED])
-def test_a_forged_description_is_refused_in_a_sentence_that_can_be_printed(tmp_path, said, refused):
+def test_a_forged_description_is_refused_with_a_printable_message(tmp_path, said, refused):
     path = forger(tmp_path, said)
     with within(), pytest.raises(PluginError, match=refused) as told:
         registry().entrants([path])
@@ -91,7 +91,7 @@ def test_a_forged_description_is_refused_in_a_sentence_that_can_be_printed(tmp_p
     assert "business" not in str(told.value)
 
 
-def test_a_forged_description_that_could_be_true_is_taken_at_its_word_and_fails_when_it_plays(tmp_path):
+def test_a_plausible_forged_description_is_accepted_and_the_bot_fails_in_play(tmp_path):
     path = forger(tmp_path, {"name": "forged", "doc": "one\x1b[31m\nline", "version": "7"})
     [entrant] = registry().entrants([path])
     assert (entrant.name, entrant.version) == ("forged", "7")
@@ -116,7 +116,7 @@ def test_a_forged_description_that_could_be_true_is_taken_at_its_word_and_fails_
         ({"protocol": 10**30}, "no message|speaks protocol"),
     ],
 )
-def test_a_program_that_introduces_itself_with_nonsense_is_refused(tmp_path, hello, refused):
+def test_a_program_with_an_invalid_hello_is_refused(tmp_path, hello, refused):
     line = json.dumps({"type": "hello", "protocol": 1, **hello})
     script = tmp_path / "program.py"
     script.write_text(f"input()\nprint({line!r}, flush=True)\ninput()\n")
@@ -125,14 +125,14 @@ def test_a_program_that_introduces_itself_with_nonsense_is_refused(tmp_path, hel
     assert str(told.value).isprintable()
 
 
-def test_the_name_of_a_programs_file_becomes_a_name(tmp_path):
+def test_a_programs_file_name_is_converted_to_a_valid_bot_name(tmp_path):
     script = tmp_path / "a<b>|c:d\u202e.py"
     script.write_text('input()\nprint(\'{"type":"hello","protocol":1}\', flush=True)\ninput()\n')
     [entrant] = registry().entrants([f"cmd:{sys.executable} -S '{script}'"])
     assert entrant.name == "a-b--c-d-"
 
 
-def test_links_of_others_do_not_lead_arena_to_files_that_they_cannot_read(tmp_path):
+def test_arena_follows_no_link_of_another_user_out_of_the_bots_folder(tmp_path):
     if os.getuid() != 0:
         pytest.skip("only root can give a link to somebody else")
     (tmp_path / "secret.py").write_text("hidden = 1\n")
@@ -158,7 +158,7 @@ class Bookish(harness.Bot):
 
 
 @pytest.mark.parametrize("how", [("--workers", 0), ("--workers", 1), ("--workers", 1, "--isolate")], ids=str)
-def test_a_bot_gets_the_file_that_was_typed_and_its_run_goes_on_without_it(tmp_path, how):
+def test_a_bot_gets_its_option_file_and_the_run_resumes_after_the_file_is_deleted(tmp_path, how):
     bot, book = tmp_path / "bookish.py", tmp_path / "book.txt"
     bot.write_text(BOOKISH)
     book.write_text("stay\n" * 20_000)

@@ -56,7 +56,7 @@ def play(roster, jobs, workers):
 
 
 @pytest.mark.parametrize("workers", [0, 1, 2])
-def test_no_diary_is_found_again(workers):
+def test_no_bot_remembers_an_earlier_match(workers):
     roster = table(diary_names(KINDS))
     played = play(roster, rotations(list(roster.entrants), 4), workers)
     assert len(played) == 16
@@ -73,7 +73,7 @@ SLY = (
 
 
 @pytest.mark.parametrize("kind", SLY)
-def test_what_outlives_a_copy_tells_nothing(kind):
+def test_data_that_outlives_a_bots_process_reveals_no_earlier_match(kind):
     roster = table(diary_names([kind, KINDS[0]]))
     played = play(roster, rotations(list(roster.entrants), 3), 0)
     assert [one.record.faults for one in played] == [()] * 6
@@ -93,7 +93,7 @@ def test_strictly_isolated_bots_get_a_process_for_each_match():
 @pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 2])
 @pytest.mark.parametrize("players", [2, 4])
-def test_a_diary_wins_no_more_than_chance(players, workers):
+def test_a_bot_that_tries_to_remember_wins_no_more_than_chance(players, workers):
     roster = table(diary_names(KINDS[:players]))
     names = list(roster.entrants)
     deals = 500 // players
@@ -112,7 +112,7 @@ def asked_processes(name, roster):
     return [tree for process, tree in Process._suspended.items() if process.folder.startswith(home)]
 
 
-def test_a_copy_killed_from_outside_is_nobodys_fault():
+def test_no_bot_is_blamed_if_its_process_is_killed_from_outside():
     roster = table(diary_names(KINDS[:2]))
     jobs = list(rotations(list(roster.entrants), 1))
     killed = []
@@ -133,7 +133,7 @@ def test_a_copy_killed_from_outside_is_nobodys_fault():
 
 
 @pytest.mark.parametrize(("clock", "faults"), [("fair", []), ("wall", ["timeout"])])
-def test_a_late_answer_without_processor_time_counts_the_second_time(tmp_path, clock, faults):
+def test_a_single_late_answer_without_cpu_time_is_a_fault_only_with_the_wall_clock(tmp_path, clock, faults):
     command = f"{sys.executable} -S {HOSTILE / 'late_once.py'} {tmp_path / 'flag'}"
     limits = Limits(move_time=2, clock=clock)
     entrants = {"late": enter_command(BotRef("late", command=command), "off"), **here("random")}
@@ -143,7 +143,7 @@ def test_a_late_answer_without_processor_time_counts_the_second_time(tmp_path, c
     assert [fault.kind for fault in record.faults] == faults
 
 
-def test_a_program_is_started_for_each_match_and_kept_ones_never_see_a_deal_twice():
+def test_programs_start_once_per_match_and_kept_ones_never_see_a_deal_twice():
     command = f"{sys.executable} -S {HOSTILE / 'polite_one.py'}"
     seats = [("polite", "random"), ("random", "polite")]
     jobs = [job(deal, "el-paso", *pair) for deal in range(3) for pair in seats]
@@ -159,7 +159,7 @@ def test_a_program_is_started_for_each_match_and_kept_ones_never_see_a_deal_twic
         assert all(len(program.deals) == 3 for program in waiting)
 
 
-def test_a_program_that_leaves_after_each_match_is_not_blamed():
+def test_a_program_that_exits_after_each_match_is_not_blamed():
     command = f"{sys.executable} -S {HOSTILE / 'says_goodbye.py'}"
     for keep in (False, True):
         entrants = {"goodbye": enter_command(BotRef("goodbye", command=command), "off"), **here("random")}
@@ -182,7 +182,7 @@ def test_memory_is_limited_for_all_processes_together(way):
     assert (fault.seat, fault.kind, fault.detail) == (0, "memory", f"its processes took more than {memory} MB in all")
 
 
-def test_whoever_is_not_asked_is_stopped():
+def test_processes_of_a_bot_are_frozen_when_it_is_not_its_turn():
     bot = "burner"
     roster = table([str(DIARIES / "greedy.py::burner"), str(DIARIES / "greedy.py::thinker")])
     seen = []
@@ -202,7 +202,7 @@ def test_whoever_is_not_asked_is_stopped():
     assert record.cpu[1] > 0
 
 
-def test_a_single_process_that_wakes_while_others_think_is_stopped():
+def test_a_single_process_that_runs_during_another_bots_turn_is_frozen():
     roster = table([str(DIARIES / "greedy.py::lonely-burner"), str(DIARIES / "greedy.py::thinker")])
     seen = []
 
@@ -222,7 +222,7 @@ def test_a_single_process_that_wakes_while_others_think_is_stopped():
     )  # left alone it burns for 0.18 s at each decision of the other
 
 
-def test_who_may_ponder_is_not_stopped():
+def test_a_bot_that_may_ponder_is_not_frozen():
     roster = table([str(DIARIES / "greedy.py::burner"), str(DIARIES / "greedy.py::thinker")], ponder=True)
     with within(), SerialExecutor(roster, PATIENT) as executor:
         [(record, *_)] = executor.run([match("burner", "thinker")])

@@ -42,7 +42,7 @@ def test_good_messages_are_read(message):
 
 @settings(deadline=None, max_examples=300)
 @given(st.binary(max_size=300) | json_like.map(encode))
-def test_noise_is_a_message_or_told_to_be_none(line):
+def test_random_bytes_decode_or_raise_invalid_message(line):
     try:
         decode_reply(line)
     except InvalidMessage as error:
@@ -102,21 +102,21 @@ def fuzz_sessions(seconds, seed):
     return matches, faults
 
 
-def test_the_parser_for_a_moment():
+def test_the_parser_survives_a_short_fuzz():
     assert fuzz_parser(1.0, 1) > 1000
 
 
-def test_sessions_for_a_moment():
+def test_sessions_survive_a_short_fuzz():
     matches, faults = fuzz_sessions(3.0, 1)
     assert matches >= 6
     assert faults > 0
 
 
 @pytest.mark.slow
-def test_the_parser_for_long():
+def test_the_parser_survives_a_long_fuzz():
     fuzz_parser(LONG / 2, time.time_ns())
 
 
 @pytest.mark.slow
-def test_sessions_for_long():
+def test_sessions_survive_a_long_fuzz():
     fuzz_sessions(LONG / 2, time.time_ns() % 10**9)

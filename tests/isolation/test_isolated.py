@@ -64,7 +64,7 @@ def failing():
 
 
 @pytest.mark.parametrize(("bad", "kind"), zoo.FAULTS.items(), ids=lambda value: getattr(value, "__name__", value))
-def test_faults_are_told_as_in_one_process(failing, bad, kind):
+def test_faults_are_reported_the_same_way_when_isolated(failing, bad, kind):
     isolated, here = failing[bad]
     assert isolated == here
     assert [fault.kind for fault in isolated.faults] == [kind]
@@ -102,7 +102,7 @@ def deadly():
 
 
 @pytest.mark.parametrize(("bad", "kind"), DEADLY.items(), ids=lambda value: getattr(value, "__name__", value))
-def test_a_bot_that_kills_or_hangs_its_process_harms_nobody_else(deadly, bad, kind):
+def test_only_the_bot_that_kills_or_hangs_its_process_is_blamed(deadly, bad, kind):
     records = [record for record in deadly[0] if bad.name in record.seats]
     assert len(records) == 2
     for record in records:
@@ -111,7 +111,7 @@ def test_a_bot_that_kills_or_hangs_its_process_harms_nobody_else(deadly, bad, ki
 
 
 @pytest.mark.parametrize("rude", wild.HARMLESS, ids=lambda bot: bot.__name__)
-def test_a_rude_bot_that_breaks_no_rule_is_not_blamed(deadly, rude):
+def test_a_misbehaving_isolated_bot_that_breaks_no_rule_is_not_blamed(deadly, rude):
     assert [record.faults for record in deadly[0] if rude.name in record.seats] == [()]
 
 
@@ -121,7 +121,7 @@ def test_no_worker_was_lost_and_no_process_is_left(deadly):
     assert left == []
 
 
-def test_a_worker_killed_from_outside_takes_its_bots_along():
+def test_bot_processes_end_when_their_worker_is_killed():
     entrants = REGISTRY.entrants(["random", "skittish"])
     table = seated(entrants, limits=PATIENT)
     homes = [entrant.sessions.home for entrant in table.entrants.values()]
@@ -150,7 +150,7 @@ def test_one_process_serves_many_matches_and_is_replaced_after_a_fault():
 
 
 @pytest.mark.parametrize(("bad", "kept"), [(zoo.Raises, True), (zoo.Hoarder, False)], ids=["exception", "memory"])
-def test_a_process_goes_on_after_an_exception_but_not_once_it_has_run_out_of_memory(bad, kept):
+def test_a_process_is_kept_after_an_exception_but_not_after_running_out_of_memory(bad, kept):
     table = seated([*REGISTRY.entrants(["random"]), enter(bad, {}, "", "test", "1")], limits=PATIENT)
     sessions = table.entrants[bad.name].sessions
     with SerialExecutor(table, PATIENT) as executor:
@@ -160,7 +160,7 @@ def test_a_process_goes_on_after_an_exception_but_not_once_it_has_run_out_of_mem
             assert bool(processes(sessions.home) if kept else left_of(sessions.home)) == kept
 
 
-def test_listeners_are_told_what_they_would_be_told_here(tmp_path):
+def test_an_isolated_bot_observes_the_same_events_as_in_arenas_process(tmp_path):
     (tmp_path / "gossip.py").write_text(
         "import harness, zlib\n"
         "class Gossip(harness.Bot):\n"
@@ -186,7 +186,7 @@ def test_a_class_inside_a_function_cannot_be_isolated():
         seated([enter(Local, {}, "", "test", "1")])
 
 
-def test_a_bot_that_starts_too_slowly_is_blamed_apart_from_its_move_time(tmp_path, monkeypatch):
+def test_startup_time_has_its_own_limit_apart_from_the_move_time(tmp_path, monkeypatch):
     monkeypatch.delenv("TMPDIR", raising=False)  # which every isolated process has
     quick, tables = Limits(move_time=3), []
     for seconds in (4, 9999):
@@ -212,7 +212,7 @@ def test_a_bot_that_starts_too_slowly_is_blamed_apart_from_its_move_time(tmp_pat
 
 
 @pytest.mark.slow
-def test_isolated_bots_are_a_third_as_fast_as_an_echo_and_workers_add_up():
+def test_isolated_bots_reach_a_third_of_echo_speed_and_workers_scale():
     """Ratios, in one run, with a fresh copy for each match; on a machine with something else to do they say nothing."""
     game = GAMES["el-paso"]
     assert measure_isolation(game, 4, 8.0)["isolated / echo"] >= 0.33

@@ -50,7 +50,7 @@ def soon(seconds=PATIENCE):
     return time.perf_counter() + seconds
 
 
-def test_lines_come_back_whole_however_they_are_cut(start):
+def test_a_line_is_reassembled_from_any_number_of_writes(start):
     echo = start("import sys,time\nfor l in sys.stdin:\n for c in l: sys.stdout.write(c); sys.stdout.flush()")
     assert echo.ask(b"one\n", soon()) == b"one"
     assert echo.ask(b"two and more\n", soon()) == b"two and more"
@@ -62,18 +62,18 @@ def test_two_lines_at_once_are_taken_one_by_one(start):
     assert twice.ask(b"b\n", soon()) == b"A"
 
 
-def test_time_is_up_for_one_that_does_not_read(start):
+def test_the_deadline_applies_to_a_process_that_does_not_read_stdin(start):
     deaf = start("import time; time.sleep(9999)")
     with pytest.raises(DeadlinePassed), within():
         deaf.ask(b"x" * 1_000_000 + b"\n", soon(0.4))
 
 
-def test_a_line_has_a_longest_length(start):
+def test_a_line_that_is_too_long_is_an_error(start):
     with pytest.raises(LineTooLong):
         start("while True: print('x' * 9999, end='')").ask(b"\n", soon(), 50_000)
 
 
-def test_the_end_tells_how_and_what_was_said_last(start):
+def test_the_exit_code_and_the_last_line_of_stderr_are_reported(start):
     process = start("import sys; sys.stderr.write('one\\nalas at 0x7f001122\\n'); sys.exit(7)")
     with pytest.raises(ProcessEnded):
         process.ask(b"\n", soon())
@@ -81,7 +81,7 @@ def test_the_end_tells_how_and_what_was_said_last(start):
     assert process.last_stderr_line() == "alas at 0x..."
 
 
-def test_a_program_may_finish_what_it_does_when_it_is_dismissed(start, tmp_path):
+def test_a_dismissed_program_may_finish_its_work(start, tmp_path):
     done = tmp_path / "done"
     process = start(f"import time\ninput()\ntime.sleep(0.2)\nopen({str(done)!r}, 'w')", confined=False)
     with within():
@@ -90,14 +90,14 @@ def test_a_program_may_finish_what_it_does_when_it_is_dismissed(start, tmp_path)
     assert not process.running
 
 
-def test_a_program_that_waits_for_another_line_ends_with_its_stdin(start):
+def test_a_program_that_waits_for_input_ends_when_its_stdin_is_closed(start):
     process = start("import sys\nfor line in sys.stdin: print(line, flush=True)")
     assert process.ask(b"one\n", soon()) == b"one"
     with within():
         process.dismiss(b"bye\n", 9999)
 
 
-def test_a_program_that_stays_is_ended_after_its_grace(start):
+def test_a_program_that_does_not_exit_is_killed_after_the_grace_period(start):
     process = start("import time\ntime.sleep(9999)")
     began = time.perf_counter()
     with within():
@@ -108,21 +108,21 @@ def test_a_program_that_stays_is_ended_after_its_grace(start):
         process.dismiss(b"bye\n", 9999)
 
 
-def test_a_function_is_named_by_its_module(start):
+def test_a_process_can_start_at_a_function_of_a_module(start):
     launch = Launch(entry="json:loads", request={}, readable=(sys.prefix, sys.base_prefix, str(HERE.parents[1])))
     process = Process(launch, start.home)
     with pytest.raises(BotFault, match="exit code 126: arena: cannot start it: the JSON object must be str"):
         process.exchange(b"\n", soon())
 
 
-def test_processor_time_ends(start):
+def test_a_process_that_exceeds_its_cpu_time_is_killed(start):
     process = start("while True: pass", cpu=1)
     with pytest.raises(ProcessEnded):
         process.ask(b"\n", soon())
     assert process.kill(PATIENCE) == "SIGKILL"
 
 
-def test_the_environment_is_bare(start, monkeypatch):
+def test_the_process_does_not_inherit_environment_variables(start, monkeypatch):
     monkeypatch.setenv("ARENA_SECRET", "x")
     told = start("import os; print(sorted(os.environ))").ask(b"\n", soon()).decode()
     assert "SECRET" not in told
@@ -151,7 +151,7 @@ def test_children_do_not_outlive_it(start, confined, monkeypatch):
 
 
 @pytest.mark.parametrize("confined", [True, False])
-def test_it_dies_with_the_one_who_started_it(start, confined):
+def test_the_process_ends_when_its_parent_is_killed(start, confined):
     """Killed from outside without a chance to clear up, arena still leaves no bot behind."""
     program = "import os,time; os.fork(); print(1, flush=True); time.sleep(999)"
     code = (
@@ -184,7 +184,7 @@ def test_a_supervisor_that_is_stopped_is_killed(start):
     assert not process.running
 
 
-def test_a_command_is_made_independent_of_the_folder(tmp_path):
+def test_a_command_gets_absolute_paths(tmp_path):
     (tmp_path / "bot.js").touch()
     argv = with_absolute_paths(["sh", "bot.js", "--level", "3"])
     assert argv[1:] == (str(tmp_path / "bot.js"), "--level", "3")

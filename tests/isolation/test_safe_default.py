@@ -70,7 +70,7 @@ def limits(name: str) -> dict[str, object]:
     return json.loads(Path("results", name, "run.json").read_text())["limits"]
 
 
-def test_a_program_is_confined_unless_somebody_says_otherwise(here):
+def test_a_program_is_sandboxed_unless_isolation_is_off(here):
     if not enforced("reading"):
         pytest.skip("this machine cannot keep a program from reading: see arena doctor")
     command = f"cmd:{sys.executable} -S their/program.py"
@@ -79,7 +79,7 @@ def test_a_program_is_confined_unless_somebody_says_otherwise(here):
     assert installed().entrant(command).version == "confined"
 
 
-def test_ones_own_file_plays_here_and_a_strangers_does_not(here):
+def test_a_trusted_file_plays_in_arenas_process_and_an_untrusted_file_does_not(here):
     assert not installed().entrant("own/mine.py").untrusted
     assert harness.marked_by == 1
     assert "everybody may write to theirs.py" in installed().entrant("theirs.py").untrusted
@@ -88,7 +88,7 @@ def test_ones_own_file_plays_here_and_a_strangers_does_not(here):
     assert harness.marked_by == 2
 
 
-def test_one_line_says_that_strangers_and_trusted_bots_meet_and_the_run_keeps_what_was_meant(here):
+def test_a_message_lists_sandboxed_and_trusted_bots_and_the_run_keeps_isolate_auto(here):
     said = arena(*GAME, "--bot", "theirs.py", "--bot", "random", "--name", "a", "--strict").stderr
     assert not hasattr(harness, "marked_by")
     told = " ".join(said.split())
@@ -101,7 +101,7 @@ def test_one_line_says_that_strangers_and_trusted_bots_meet_and_the_run_keeps_wh
     assert not hasattr(harness, "marked_by")
 
 
-def test_a_file_of_a_run_and_a_call_from_python_say_it_alike(here, capsys):
+def test_isolate_works_the_same_in_a_config_file_and_in_python(here, capsys):
     (here / "run.toml").write_text(
         'games = ["el-paso"]\nbots = ["theirs.py", "random"]\ndeals = 1\nisolate = "auto"\nworkers = 0\nname = "t"\n'
     )
@@ -121,7 +121,7 @@ def test_a_file_of_a_run_and_a_call_from_python_say_it_alike(here, capsys):
         harness.play_match("el-paso", ["own/mine.py", "random"], isolate="maybe")
 
 
-def test_other_commands_do_not_load_a_strangers_file_either(here, monkeypatch):
+def test_other_commands_do_not_load_an_untrusted_file(here, monkeypatch):
     monkeypatch.setattr(ElPaso, "max_players", 3)  # a check tries every player count
     arena(*GAME, "--bot", "skittish", "--bot", "random", "--name", "a", "--seed", 1)
     arena("ask", "theirs.py", "a", 0, "--seat", 0)
@@ -134,7 +134,7 @@ def test_other_commands_do_not_load_a_strangers_file_either(here, monkeypatch):
     assert harness.marked_by == 1
 
 
-def test_what_is_not_enforced_is_named_before_it_plays_every_time(here, monkeypatch):
+def test_every_guarantee_that_is_not_enforced_is_named_in_a_warning_before_play(here, monkeypatch):
     lacking = [doctor.Guarantee("network", "there is no network", False), doctor.Guarantee("memory", "m", True),
                doctor.Guarantee("reading", "nothing is read", False)]  # fmt: skip
     monkeypatch.setattr(doctor, "probe", lambda: lacking)
@@ -150,7 +150,7 @@ def test_what_is_not_enforced_is_named_before_it_plays_every_time(here, monkeypa
 
 @pytest.mark.skipif(os.getuid() != 0 or not shutil.which("setpriv"), reason="only root has rights to give up")
 @pytest.mark.parametrize("lost", ["sys_admin", "sys_admin,-setuid", "sys_admin,-setuid,-setgid,-chown"])
-def test_a_root_with_few_rights_plays_programs_with_a_warning_and_not_with_on(here, lost):
+def test_root_without_capabilities_gets_a_warning_with_auto_and_an_error_with_on(here, lost):
     less = ["setpriv", "--bounding-set", f"-{lost}", "--inh-caps", f"-{lost}", sys.executable, "-m", "harness"]
     told = ["--bot", f"cmd:{sys.executable} -S their/program.py", "--bot", "random", "--strict", "-q"]
     run = [*less, *map(str, GAME), *told]

@@ -100,7 +100,7 @@ def test_every_field_of_a_result_is_what_its_name_says():
     }  # fmt: skip
 
 
-def test_who_wants_nothing_is_sent_no_more_than_needed():
+def test_a_program_that_wants_nothing_receives_only_the_required_fields():
     asked = session(Ready(0), Choice(1, GAME.actions[3].code), wants=())
     asked.new_game(GAME, 0, 2, 1, {})
     asked.choose(Raw(b"{}"), (GAME.actions[3], GAME.actions[5]), float("inf"), None)
@@ -114,14 +114,14 @@ def test_who_wants_nothing_is_sent_no_more_than_needed():
     [(FaultReport(1, "exception", "why"), True), (FaultReport(1, "memory", "why"), False), (Ready(1), False),
      (Choice(2, 3), False), (Choice(1, 10**6), False), (["?"], False)],
 )  # fmt: skip
-def test_a_program_stays_only_after_a_fault_that_it_owns_up_to(answer, lives):
+def test_a_program_is_kept_only_after_an_exception_that_it_reports_itself(answer, lives):
     asked = session(answer)
     with pytest.raises(BotFault):
         asked.choose(Raw(b"{}"), (GAME.actions[3], GAME.actions[5]), 1.0, None)
     assert asked.alive is lives
 
 
-def test_bye_leaves_a_moment_to_end():
+def test_closing_sends_bye_once_with_a_grace_period():
     asked = session()
     asked.close()
     asked.close()
@@ -130,12 +130,12 @@ def test_bye_leaves_a_moment_to_end():
 
 
 @pytest.mark.parametrize("line", [b"", b"{}", b'[{"name":1}]', b'[{"x":' + b"[" * 50_000, b"\xff"])
-def test_descriptions_that_are_none_are_told_to_be_none(line):
+def test_invalid_descriptions_raise_invalid_message(line):
     with pytest.raises(InvalidMessage):
         decode_descriptions(line)
 
 
-def test_a_python_bot_that_does_nothing_with_the_result_is_not_told():
+def test_no_result_is_sent_to_a_python_bot_that_does_not_use_it():
     asked = session(wants=("engine",))
     asked.game_over(
         GameRecord(

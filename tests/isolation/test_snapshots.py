@@ -91,7 +91,7 @@ def entering(bot):
 
 
 @needs_all
-def test_a_burglar_finds_nothing(contest):
+def test_a_sandboxed_bot_cannot_read_files_outside_its_snapshot(contest):
     places = f"ORIGINAL = {str(contest)!r}\nHOME = {str(contest.parent / 'home')!r}\n"
     Path("burglar.py").write_text(places + BURGLAR)
     arena(*RUN, "--bot", "burglar.py", "--bot", "rival.py", "--name", "theft", "--seed", 987654)
@@ -100,7 +100,7 @@ def test_a_burglar_finds_nothing(contest):
     assert {what: found for what, found in first.items() if found} == {}
 
 
-def test_honest_bots_have_their_modules_their_data_and_what_is_installed(contest):
+def test_a_bot_can_read_its_modules_its_declared_data_and_installed_packages(contest):
     Path("deep").mkdir()
     Path("deep", "__init__.py").write_text("from deep.more import THREE\n")
     Path("deep", "more.py").write_text("THREE = 3\n")
@@ -129,7 +129,7 @@ def test_honest_bots_have_their_modules_their_data_and_what_is_installed(contest
     arena("verify", "results/fine")
 
 
-def test_an_undeclared_neighbour_is_told_with_what_to_do(contest):
+def test_reading_an_undeclared_file_is_reported_with_the_fix(contest):
     Path("early.py").write_text(
         "import harness\nfrom pathlib import Path\nX = (Path(__file__).parent / 'secret.txt').read_text()\n"
         f"class Early(harness.Bot):\n{PLAYS}"
@@ -147,7 +147,7 @@ def test_an_undeclared_neighbour_is_told_with_what_to_do(contest):
     assert "an isolated bot sees the files that it declares" in fault["detail"]
 
 
-def test_a_bot_cannot_declare_what_is_not_its_own(contest):
+def test_a_bot_cannot_declare_files_of_runs_hidden_files_or_files_elsewhere(contest):
     Path("results", "old").mkdir(parents=True)
     Path("results", "old", "run.json").write_text("{}")
     Path(".env").write_text("x")
@@ -161,7 +161,7 @@ def test_a_bot_cannot_declare_what_is_not_its_own(contest):
             entering("greedy.py")
 
 
-def test_a_bot_stays_what_it_was_when_it_was_entered(tmp_path):
+def test_a_snapshot_keeps_the_files_as_they_were_when_the_bot_was_entered(tmp_path):
     bot = tmp_path / "mine.py"
     bot.write_text("first")
     snapshot = bot_snapshot(str(bot), {"mine.py": b"first"})
@@ -178,7 +178,7 @@ PROGRAM = "import json, sys, os\nimport tool\nopen(os.path.join(os.path.dirname(
 TOOL = Path(__file__).with_name("hostile") / "polite.py"
 
 
-def test_a_program_has_what_it_names_imports_and_lists(contest):
+def test_a_programs_snapshot_has_its_script_its_imports_and_its_listed_files(contest):
     shutil.copy(TOOL, "tool.py")
     Path("program.py").write_text(PROGRAM)
     Path("book.txt").write_text("e4")
@@ -192,7 +192,7 @@ def test_a_program_has_what_it_names_imports_and_lists(contest):
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
-def test_a_node_program_has_its_modules_where_it_lists_them(contest):
+def test_a_node_programs_snapshot_has_its_listed_modules(contest):
     bot = Path(__file__).parents[2] / "docs" / "examples" / "bots" / "elpaso.js"
     Path("node_modules", "left").mkdir(parents=True)
     Path("node_modules", "left", "index.js").write_text("module.exports = 1;\n")
@@ -206,7 +206,7 @@ def test_a_node_program_has_its_modules_where_it_lists_them(contest):
     assert files == {"bot.js", "package.json", "node_modules/left/index.js"}
 
 
-def test_what_a_program_lists_is_its_own(contest):
+def test_a_program_cannot_list_files_of_runs_hidden_files_or_files_elsewhere(contest):
     Path("results", "old").mkdir(parents=True)
     Path("results", "old", "run.json").write_text("{}")
     Path("x.sh").touch()
@@ -223,7 +223,7 @@ def test_what_a_program_lists_is_its_own(contest):
     assert set(files_of_command("sh x.sh").snapshot().files) == {"x.sh"}
 
 
-def test_a_program_in_a_bin_folder_shows_no_more_than_itself_and_its_libraries(contest):
+def test_a_program_in_a_bin_folder_can_read_only_itself_and_its_libraries(contest):
     Path("bin").mkdir()
     Path("lib").mkdir()
     Path("bin", "tool").write_text("#!/bin/sh\n")
@@ -231,7 +231,7 @@ def test_a_program_in_a_bin_folder_shows_no_more_than_itself_and_its_libraries(c
     assert set(files_of_command("bin/tool x").installed) == {str(contest / "bin" / "tool"), str(contest / "lib")}
 
 
-def test_of_what_is_installed_in_place_only_the_packages_are_seen():
+def test_only_the_packages_of_an_editable_install_are_readable():
     root = Path(__file__).parents[2]
     code = visible_code()
     assert str(root) not in code.readable
@@ -240,7 +240,7 @@ def test_of_what_is_installed_in_place_only_the_packages_are_seen():
     assert not any(Path(path) == Path.cwd() or Path.cwd().is_relative_to(path) for path in code.readable)
 
 
-def test_a_contest_inside_a_folder_of_the_system_is_not_seen(tmp_path, monkeypatch):
+def test_a_working_folder_inside_a_system_folder_is_not_readable(tmp_path, monkeypatch):
     for name in ("tool/bin", "contest/results", "contest/.venv/lib"):
         (tmp_path / name).mkdir(parents=True)
     monkeypatch.setattr(confine, "SYSTEM_FOLDERS", (str(tmp_path),))
@@ -250,14 +250,14 @@ def test_a_contest_inside_a_folder_of_the_system_is_not_seen(tmp_path, monkeypat
     assert mine == [str(contest / ".venv"), str(tmp_path / "tool")]
 
 
-def test_a_short_seed_is_pointed_out_where_bots_are_isolated(contest):
+def test_a_short_seed_causes_a_warning_if_bots_are_isolated(contest):
     field = ("tournament", "--game", "el-paso", "--deals", 1, "--workers", 1, "--bot", "random", "--bot", "skittish")
     assert "a bot can find it by trial" in arena(*field, "--isolate=on", "--seed", 98765).stderr
     assert "find it by trial" not in arena(*field, "--isolate=on", "--seed", 2**47).stderr
     assert "find it by trial" not in arena(*field, "--isolate=off", "--seed", 98765).stderr
 
 
-def test_a_drawn_seed_has_all_the_bits_of_luck_and_can_be_typed_again(contest, monkeypatch):
+def test_a_drawn_seed_has_full_length_and_can_be_entered_again(contest, monkeypatch):
     monkeypatch.setattr("harness.runs.setup.draw_seed", draw_seed)
     field = ("tournament", "--game", "el-paso", "--deals", 1, "--workers", 1, "--bot", "random", "--bot", "skittish")
     said = arena(*field, "--isolate=on", "--name", "drawn").stderr
@@ -270,7 +270,7 @@ def test_a_drawn_seed_has_all_the_bits_of_luck_and_can_be_typed_again(contest, m
     arena("verify", "results/again")
 
 
-def test_data_that_changed_after_a_bot_was_entered_is_not_played_with(contest):
+def test_a_bot_is_refused_if_its_data_changed_after_it_was_entered(contest):
     Path("weights.txt").write_text("1")
     Path("mine.py").write_text(f"import harness\nclass Mine(harness.Bot):\n    files = ('weights.txt',)\n{PLAYS}")
     [entrant] = entering("mine.py")
@@ -279,7 +279,7 @@ def test_data_that_changed_after_a_bot_was_entered_is_not_played_with(contest):
         isolate(entrant, IsolationPolicy("on"), {})
 
 
-def test_another_name_of_a_runs_file_is_refused_and_of_any_other_is_not(contest):
+def test_a_hard_link_to_a_file_of_a_run_is_refused_and_other_links_are_allowed(contest):
     arena("tournament", "--game", "el-paso", "--bot", "random", "--bot", "skittish", "--deals", 1, "--workers", 0,
           "--name", "old", "-q")  # fmt: skip
     Path("linked.py").write_text(f"import harness\nclass Linked(harness.Bot):\n    files = ('data.txt',)\n{PLAYS}")

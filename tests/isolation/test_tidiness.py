@@ -36,7 +36,7 @@ def temporary(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_what_a_killed_process_left_is_cleared_and_what_the_living_have_is_not(temporary):
+def test_folders_of_killed_processes_are_removed_and_folders_in_use_are_kept(temporary):
     owners = [
         subprocess.Popen([sys.executable, "-c", KEEPER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         for _ in range(2)
@@ -59,7 +59,7 @@ def test_what_a_killed_process_left_is_cleared_and_what_the_living_have_is_not(t
     assert launch.remove_stale_folders() == [living]
 
 
-def test_a_folder_that_never_got_an_owner_is_cleared_after_an_hour_and_one_that_is_not_ours_is_not(temporary):
+def test_a_folder_without_an_owner_is_removed_after_an_hour_unless_it_is_not_ours(temporary):
     old, young, foreign = (temporary / name for name in ("arena-0_oldold", "arena-youngone", "arena-of-somebody"))
     for folder in (old, young, foreign):
         (folder / "bot-1").mkdir(parents=True)
@@ -107,7 +107,7 @@ class Keeper:
         self.idle_count -= 1
 
 
-def test_the_program_that_was_used_longest_ago_goes_first():
+def test_the_least_recently_used_program_is_closed_first():
     kept, (a, b, c) = ProcessLRU(max_idle=3), (Keeper(1), Keeper(1), Keeper(1))
     for keeper in (a, b, c, a):
         kept.mark_used(keeper)

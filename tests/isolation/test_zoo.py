@@ -85,7 +85,7 @@ def test_the_right_bot_is_blamed(zoo, name, kind):
 
 
 @pytest.mark.parametrize("name", RUDE)
-def test_who_breaks_no_rule_is_not_blamed(zoo, name):
+def test_a_misbehaving_program_that_breaks_no_rule_is_not_blamed(zoo, name):
     assert [record.faults for record in of(zoo, name)] == [()]
 
 
@@ -93,7 +93,7 @@ def test_no_process_is_left(zoo):
     assert zoo["left"] == []
 
 
-def test_nothing_is_written_outside_and_no_folder_is_left(zoo, enforced):
+def test_bots_write_nothing_outside_their_folder_and_no_folder_is_left(zoo, enforced):
     assert not any((HOSTILE / home).exists() for home in zoo["homes"])
     if not enforced["writing"]:
         pytest.skip("this machine cannot keep a bot from writing: see arena doctor")
@@ -101,13 +101,13 @@ def test_nothing_is_written_outside_and_no_folder_is_left(zoo, enforced):
     assert [path.name for path in zoo["run"].iterdir()] == ["logs"]
 
 
-def test_no_connection_is_possible(zoo, enforced):
+def test_bots_cannot_open_network_connections(zoo, enforced):
     if not enforced["network"]:
         pytest.skip("this machine cannot take the network away: see arena doctor")
     assert not zoo["connected"]
 
 
-def test_stderr_is_kept_but_not_without_end(zoo):
+def test_stderr_is_kept_up_to_a_size_limit(zoo):
     log = (zoo["run"] / "logs" / "shouts.log").read_bytes()
     match = of(zoo, "shouts")[0].id
     assert log.startswith(f"[{match}] LOUD ".encode())

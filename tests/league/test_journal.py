@@ -114,17 +114,17 @@ def write(*lines: bytes) -> Journal:
     return Journal(Path())
 
 
-def test_the_line_of_each_event_stays_what_it_is():
+def test_the_journal_line_of_each_event_does_not_change():
     for number, (entry, line) in enumerate(LINES, 1):
         assert with_sum(line_of(entry, number, AT)).decode() == f'{{"number":{number},"at":"{AT}",{line}'
 
 
-def test_every_event_has_a_line_here():
+def test_every_event_type_has_an_expected_line_in_this_file():
     assert {type(entry) for entry, _ in LINES} == set(event_types()) - {BotRenowned}
     assert [entry.what for entry, _ in LINES[-4:]] == ["readmitted", "rests", "returns", "void"]
 
 
-def test_what_is_added_is_what_is_read(journal):
+def test_entries_added_to_the_journal_are_read_back_unchanged(journal):
     journal.add_entries(*[entry for entry, _ in LINES])
     again = Journal(Path()).read()
     assert again == journal.entries
@@ -142,7 +142,7 @@ def test_an_event_has_only_the_fields_that_it_needs():
         BotRetired(bot="sprinter", match="el-paso-3.1.1")  # type: ignore[call-arg]
 
 
-def test_a_new_event_is_one_class(journal):
+def test_a_new_event_type_needs_only_one_class(journal):
     journal.add_entries(BotJoined(bot="b", version=1), BotRenowned(bot="b", stars=5))
     entries = Journal(Path()).read()
     assert b'"what":"renowned","bot":"b","stars":5' in Path("journal.jsonl").read_bytes()
@@ -153,7 +153,7 @@ def test_a_new_event_is_one_class(journal):
     assert (epochs.last.first_round, epochs.upto) == (5, 2)
 
 
-def test_an_event_that_concerns_another_era_changes_no_rounds():
+def test_an_event_of_another_era_does_not_change_the_rounds():
     entries = [EntriesSeen(era=2, round=1, upto=3, size=4), MatchVoided(era=2, match="el-paso-1.1.1", round=1)]
     assert not RosterEpochs(1, [PLAN], entries)
     assert RosterEpochs(1, [PLAN], entries).void_matches == {}
@@ -171,7 +171,7 @@ def test_an_event_that_concerns_another_era_changes_no_rounds():
         (b'{"number":1,"at":"now","what":"retired","bot":"\xff"}', "Invalid"),
     ],
 )
-def test_an_invalid_line_is_refused_with_its_place(line, why):
+def test_an_invalid_journal_line_is_refused_with_file_and_line_number(line, why):
     with pytest.raises(StoreError) as caught:
         write(line).read()
     assert str(caught.value).startswith("Invalid journal entry in journal.jsonl, line 1: ")

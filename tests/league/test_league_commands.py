@@ -32,7 +32,7 @@ def standing(folder, *args):
     return json.loads(arena("league", "show", "-f", "json", *args, "-L", folder).stdout)["el-paso"]
 
 
-def test_a_league_is_begun_joined_played_and_shown(autumn):
+def test_a_league_is_created_joined_played_and_shown(autumn):
     assert "outlaw@1" in play(autumn)
     rows = standing(autumn)
     assert rows[0]["bot"] == "outlaw@1"
@@ -41,7 +41,7 @@ def test_a_league_is_begun_joined_played_and_shown(autumn):
     assert json.loads((autumn / "standings.json").read_text())["el-paso"] == standing(autumn, "--all")
 
 
-def test_a_bot_that_is_in_joins_as_its_next_version_and_the_newest_plays_on(autumn):
+def test_adding_a_changed_bot_creates_a_new_version_and_keeps_the_old_one_as_an_opponent(autumn):
     file = write_bot("sprinter", stars=3)
     arena("league", "add", file, "--team", "red", "-L", autumn)
     assert "has not changed: it is identical to sprinter@1" in arena("league", "add", file, "-L", autumn, code=2).stderr
@@ -61,7 +61,7 @@ def test_a_bot_that_is_in_joins_as_its_next_version_and_the_newest_plays_on(autu
     assert 0 < differ < total <= found["asked"]
 
 
-def test_who_is_retired_is_seated_no_more_and_counts_and_who_is_banned_does_not_count(autumn):
+def test_matches_of_retired_bots_count_and_matches_of_banned_bots_do_not(autumn):
     arena("league", "add", write_bot("b1"), write_bot("b2"), "-L", autumn)
     play(autumn, 25)
     arena("league", "retire", "b1", "-L", autumn)
@@ -80,7 +80,7 @@ def test_who_is_retired_is_seated_no_more_and_counts_and_who_is_banned_does_not_
     assert "no problems" in arena("league", "verify", "-L", autumn).stdout
 
 
-def test_another_time_control_begins_an_era_with_a_table_of_its_own(autumn):
+def test_another_move_time_starts_a_new_era_with_its_own_table(autumn):
     play(autumn)
     file = autumn / "arena.toml"
     file.write_text(file.read_text() + "move-time = 2\n")
@@ -96,7 +96,7 @@ def test_another_time_control_begins_an_era_with_a_table_of_its_own(autumn):
     assert "no problems" in arena("league", "verify", "-L", autumn).stdout
 
 
-def test_a_snapshot_that_was_edited_rests_until_it_is_put_back(autumn):
+def test_a_bot_whose_copy_was_edited_rests_until_the_copy_is_restored(autumn):
     arena("league", "add", write_bot("b1"), "-L", autumn)
     play(autumn)
     [kept] = (autumn / "bots").rglob("b1.py")
@@ -112,7 +112,7 @@ def test_a_snapshot_that_was_edited_rests_until_it_is_put_back(autumn):
     assert recorded(autumn) == 36
 
 
-def test_a_bot_whose_files_are_gone_rests_with_a_sentence(autumn):
+def test_a_bot_whose_files_are_gone_rests_and_the_reason_is_printed(autumn):
     arena("league", "add", write_bot("b1"), "-L", autumn)
     [kept] = (autumn / "bots").iterdir()
     kept.rename("elsewhere")
@@ -121,7 +121,7 @@ def test_a_bot_whose_files_are_gone_rests_with_a_sentence(autumn):
     assert recorded(autumn) == 8
 
 
-def test_mistakes_are_sentences_and_lose_nothing(autumn):
+def test_mistakes_give_an_error_message_and_change_no_file(autumn):
     play(autumn)
     before = {path: path.read_bytes() for path in autumn.rglob("*") if path.is_file()}
     file = autumn / "arena.toml"
@@ -163,7 +163,7 @@ def test_a_journal_that_was_edited_is_refused_with_its_line(autumn):
     assert "Invalid journal entry in autumn/journal.jsonl, line 1: the line was edited" in told
 
 
-def test_a_record_that_journal_and_records_do_not_lead_to_is_found(autumn):
+def test_verify_finds_a_missing_record(autumn):
     play(autumn)
     games = autumn / "eras" / "1" / "games.jsonl"
     lines = games.read_bytes().splitlines(keepends=True)
@@ -172,7 +172,7 @@ def test_a_record_that_journal_and_records_do_not_lead_to_is_found(autumn):
     assert "el-paso-1.1.1 is missing" in told
 
 
-def test_a_league_is_begun_from_the_file_of_a_run():
+def test_a_league_is_created_from_the_config_file_of_a_run():
     Path("event.toml").write_text(
         'games = ["el-paso"]\nplayers = 3\nmove-time = 4\ndeals = 9\n[[bots]]\nbot = "outlaw"\nteam = "red"\n'
         '[[bots]]\nname = "hasty"\nbot = "skittish:stars=2"\n[[bots]]\nbot = "random"\n'
@@ -196,7 +196,7 @@ def test_a_program_joins_and_plays(autumn, monkeypatch):
     assert not any(record.faults for record in records(Path("../autumn")).values())
 
 
-def test_two_runners_are_one_too_many_and_others_may_join_meanwhile(autumn):
+def test_a_second_league_run_is_refused_but_bots_can_join_during_a_run(autumn):
     with started(autumn, "--workers", 1) as runner:
         wait_for(lambda: recorded(autumn) > 3 or runner.poll() is not None, "a league that plays")
         told = arena("league", "run", "--matches", 4, "--workers", 0, "-L", autumn, code=2).stderr
@@ -227,7 +227,7 @@ def full_disk(monkeypatch, name):
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="files cannot be told apart here")
 @pytest.mark.parametrize(("name", "command"), [("journal.jsonl", "add"), ("games.jsonl", "run")])
-def test_a_full_disk_is_a_sentence_and_nothing_is_lost(autumn, monkeypatch, name, command):
+def test_a_full_disk_gives_an_error_message_and_loses_nothing(autumn, monkeypatch, name, command):
     play(autumn)
     before = (autumn / "journal.jsonl").read_bytes(), records(autumn)
     typed = ["add", write_bot("b1")] if command == "add" else ["run", "--matches", 4, "--workers", 0]

@@ -46,7 +46,7 @@ def entries(folder, what):
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives files away")
-def test_a_strangers_bot_stays_one_wherever_its_copy_is_named(autumn):
+def test_the_copy_of_an_untrusted_bot_is_untrusted_in_every_command(autumn):
     Path("theirs").mkdir()
     file = write_bot("theirs/evil")
     text = file.read_text().replace('"theirs/evil"', '"evil"')
@@ -66,7 +66,7 @@ def test_a_strangers_bot_stays_one_wherever_its_copy_is_named(autumn):
     assert not pwned.exists()
 
 
-def test_who_joins_while_others_are_entered_is_entered_too(autumn, monkeypatch):
+def test_a_bot_that_joins_while_entrants_are_restored_plays_too(autumn, monkeypatch):
     late, again = write_bot("late"), runner.restore_entrant
     write_bot("first")
     arena("league", "add", "first.py", "-L", autumn)
@@ -83,7 +83,7 @@ def test_who_joins_while_others_are_entered_is_entered_too(autumn, monkeypatch):
     assert any("late@1" in record.seats for record in records(autumn).values())
 
 
-def test_what_cannot_be_read_again_is_not_written(autumn):
+def test_invalid_arguments_of_the_league_api_do_not_change_the_journal(autumn):
     before = (autumn / "journal.jsonl").read_bytes()
     with pytest.raises(harness.UsageError, match="Invalid journal entry"):
         harness.open_league(autumn).ban("outlaw@1", reason=None)
@@ -97,7 +97,7 @@ def test_what_cannot_be_read_again_is_not_written(autumn):
     assert (autumn / "journal.jsonl").read_bytes() == before
 
 
-def test_an_era_whose_beginning_was_killed_leaves_the_last_one_open(autumn, monkeypatch):
+def test_a_league_continues_after_an_interrupt_while_an_era_is_created(autumn, monkeypatch):
     settings = autumn / "arena.toml"
     text = settings.read_text()
     settings.write_text(text + "move-time = 2\n")
@@ -115,7 +115,7 @@ def test_an_era_whose_beginning_was_killed_leaves_the_last_one_open(autumn, monk
     assert "no problems" in verified(autumn)
 
 
-def test_a_program_that_was_changed_rests_and_everybody_else_plays_on(autumn, monkeypatch):
+def test_a_program_that_was_changed_rests_and_all_other_bots_continue(autumn, monkeypatch):
     Path("prog.py").write_text(PROGRAM)
     arena("league", "add", f"prog=cmd:{sys.executable} prog.py", "-L", autumn)
     again, changed = runner.choose_executor, []
@@ -131,7 +131,7 @@ def test_a_program_that_was_changed_rests_and_everybody_else_plays_on(autumn, mo
     assert recorded(autumn) == 28
 
 
-def test_a_game_that_comes_later_is_played_by_those_who_play_it():
+def test_a_game_added_later_is_played_by_all_bots_that_support_it():
     arena("league", "init", "autumn", "--game", "el-paso", "--players", 3)
     arena("league", "add", "outlaw", "random", "flat-mc", "-L", "autumn")
     settings = Path("autumn/arena.toml")
@@ -141,7 +141,7 @@ def test_a_game_that_comes_later_is_played_by_those_who_play_it():
     assert set(membership.playing("gnadenlos")) == {"random@1", "flat-mc@1", "broker@1"}
 
 
-def test_a_record_that_was_taken_out_is_played_again_to_the_same_end(autumn):
+def test_deleted_records_are_played_again_with_the_same_results(autumn):
     whole = records(autumn)
     lines = games(autumn).read_bytes().splitlines(keepends=True)
     games(autumn).write_bytes(b"".join(lines[:2] + lines[5:]))
@@ -151,7 +151,7 @@ def test_a_record_that_was_taken_out_is_played_again_to_the_same_end(autumn):
     assert "no problems" in verified(autumn)
 
 
-def test_records_that_are_there_twice_are_found(autumn):
+def test_verify_finds_duplicate_records(autumn):
     first = games(autumn).read_bytes().splitlines(keepends=True)[0]
     copied = json.loads(first) | {"index": 20}
     copied.pop("sum")
@@ -175,7 +175,7 @@ def test_records_that_are_there_twice_are_found(autumn):
         (lambda info: info.update(finished="2026-01-01"), "says that the era is finished"),
     ],
 )
-def test_a_run_file_that_is_not_as_the_journal_says_is_found(autumn, change, told):
+def test_verify_finds_a_run_json_that_differs_from_the_journal(autumn, change, told):
     path = autumn / "eras" / "1" / "run.json"
     info = json.loads(path.read_text())
     change(info)
@@ -183,7 +183,7 @@ def test_a_run_file_that_is_not_as_the_journal_says_is_found(autumn, change, tol
     assert told in verified(autumn, code=1)
 
 
-def test_an_era_that_was_cut_short_or_that_nobody_knows_is_found(autumn):
+def test_verify_finds_a_truncated_era_and_an_unknown_era_folder(autumn):
     (autumn / "arena.toml").write_text('games = ["el-paso"]\nmove-time = 2\nseed = 3\n')
     play(autumn, 4)
     lines = games(autumn).read_bytes().splitlines(keepends=True)
@@ -194,7 +194,7 @@ def test_an_era_that_was_cut_short_or_that_nobody_knows_is_found(autumn):
     assert "is not an era of the journal" in told
 
 
-def test_who_is_retired_between_two_runs_plays_its_open_matches(autumn):
+def test_a_bot_retired_between_two_runs_still_plays_its_open_matches(autumn):
     arena("league", "add", write_bot("xx"), "-L", autumn)
     play(autumn, 3)
     arena("league", "retire", "xx", "-L", autumn)
@@ -202,7 +202,7 @@ def test_who_is_retired_between_two_runs_plays_its_open_matches(autumn):
     assert not entries(autumn, "void")
 
 
-def test_a_file_that_was_put_into_a_copy_is_noticed_and_add_puts_it_right(autumn):
+def test_a_file_added_to_a_bots_copy_is_detected_and_league_add_restores_the_copy(autumn):
     file = write_bot("b1")
     arena("league", "add", file, "-L", autumn)
     [copy] = (autumn / "bots").iterdir()
@@ -215,13 +215,13 @@ def test_a_file_that_was_put_into_a_copy_is_noticed_and_add_puts_it_right(autumn
     assert any("b1@1" in record.seats for record in records(autumn).values())
 
 
-def test_a_league_from_a_file_with_an_unknown_bot_is_not_begun():
+def test_a_league_is_not_created_from_a_config_file_with_an_unknown_bot():
     Path("event.toml").write_text('games = ["el-paso"]\nbots = ["outlw"]\n')
     assert "outlw" in arena("league", "init", "autumn", "--from", "event.toml", code=2).stderr
     assert not Path("autumn").exists()
 
 
-def test_everybody_may_leave_while_it_is_played_and_the_table_is_written(autumn, monkeypatch):
+def test_all_bots_can_retire_during_a_run_and_the_standings_are_still_written(autumn, monkeypatch):
     counted = []
 
     def leave(record):
@@ -241,7 +241,7 @@ def test_everybody_may_leave_while_it_is_played_and_the_table_is_written(autumn,
     assert rows[0]["matches"] == recorded(autumn)
 
 
-def test_a_record_that_was_taken_out_before_a_ban_is_played_again_to_the_same_end(autumn):
+def test_records_deleted_from_before_a_ban_are_played_again_with_the_same_results(autumn):
     arena("league", "add", write_bot("cheat"), "-L", autumn)
     play(autumn, 20)
     arena("league", "ban", "cheat", "-L", autumn)

@@ -10,7 +10,7 @@ from tests.support.cli import arena
 from tests.support.games import REGISTRY
 
 
-def test_the_live_page_of_a_league_has_its_own_table_without_those_who_are_banned():
+def test_the_live_page_of_a_league_has_its_own_table_without_banned_bots():
     arena("league", "init", "autumn", "--game", "el-paso")
     arena("league", "add", "outlaw", "diehard", "skittish", "random", "-L", "autumn")
     tables = LeagueTables()

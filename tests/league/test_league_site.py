@@ -10,7 +10,7 @@ from tests.league.support import write_bot
 from tests.support.cli import arena
 
 
-def test_a_site_of_a_league_has_its_table_and_neither_banned_bots_nor_seeds():
+def test_the_published_site_of_a_league_has_its_table_but_no_banned_bots_or_seeds():
     arena("league", "init", "autumn", "--game", "el-paso", "--seed", 98765432123456789)
     arena("league", "add", "outlaw", "diehard", "skittish", "random", write_bot("cheat"), "-L", "autumn")
     arena("league", "run", "--matches", 40, "--workers", 0, "-q", "-L", "autumn")
@@ -30,7 +30,7 @@ def test_a_site_of_a_league_has_its_table_and_neither_banned_bots_nor_seeds():
                 assert b"cheat@1" not in data, path
 
 
-def test_a_league_from_python_does_what_the_commands_do():
+def test_the_python_api_of_a_league_offers_what_the_commands_do():
     league = harness.new_league("autumn", games=("el-paso",), players=3, seed=5)
     assert league.add("outlaw", "diehard", "random", team="red") == ("outlaw@1", "diehard@1", "random@1")
     done = league.run(matches=9, workers=0, quiet=True)
@@ -51,7 +51,7 @@ def test_a_league_from_python_does_what_the_commands_do():
     assert not found.problems and found.records == found.replayed == 39
 
 
-def test_a_class_that_was_typed_cannot_join_and_is_told_so():
+def test_a_bot_class_without_a_file_cannot_join_and_the_error_says_why():
     class Typed(harness.Bot):
         games = ("el-paso",)
 

@@ -26,7 +26,7 @@ def world(names: list[str], spread: float = 0.8, seed: int = 1) -> Bots:
     return Bots({name: rng.gauss(0, spread) for name in names})
 
 
-def test_beliefs_begin_with_trueskill_s_and_move_with_results():
+def test_running_ratings_start_at_the_trueskill_prior_and_follow_results():
     ratings = RunningRatings()
     assert (ratings.mean("a"), ratings.spread("a"), ratings.matches("a")) == (MU, SIGMA, 0)
     ratings.add_match(("a", "b", "c"), (1, 2, 3))
@@ -37,13 +37,13 @@ def test_beliefs_begin_with_trueskill_s_and_move_with_results():
     assert [ratings.waited(name) for name in "abcd"] == [1, 0, 0, 2]
 
 
-def test_a_bot_that_meets_itself_is_known_no_better():
+def test_a_match_of_a_bot_against_itself_does_not_reduce_its_uncertainty():
     ratings = RunningRatings()
     ratings.add_match(("a", "a"), (1, 2))
     assert ratings.spread("a") == SIGMA
 
 
-def test_beliefs_that_were_kept_go_on_as_if_nothing_had_happened():
+def test_restored_ratings_seat_the_same_tables_as_the_saved_ones():
     names = named(9)
     league = League(world(names), 3, 5)
     league.play(60, names)
@@ -53,7 +53,7 @@ def test_beliefs_that_were_kept_go_on_as_if_nothing_had_happened():
     assert seat_tables(again, names, [], 3, 9, Random(3)) == seat_tables(league.ratings, names, [], 3, 9, Random(3))
 
 
-def test_the_same_arguments_seat_the_same_tables_in_whatever_order_bots_are_told():
+def test_the_order_in_which_bots_are_given_does_not_change_the_tables():
     names, old = named(30), named(20, "old")
     league = League(world([*names, *old]), 4, 2)
     league.play(200, names, old)
@@ -63,7 +63,7 @@ def test_the_same_arguments_seat_the_same_tables_in_whatever_order_bots_are_told
 
 
 @pytest.mark.parametrize("seats", [2, 3, 4, 6])
-def test_tables_are_full_and_nobody_sits_twice(seats):
+def test_tables_are_full_and_no_bot_sits_twice(seats):
     names, old = named(7), named(5, "old")
     for tables in (
         seat_tables(RunningRatings(), names, old, seats, 11, Random(1)),
@@ -82,14 +82,14 @@ def test_there_are_no_tables_without_bots():
     assert seat_tables(RunningRatings(), named(2), named(1, "old"), 4, 4, Random(1)) == []
 
 
-def test_two_bots_change_seats_by_lot():
+def test_two_bots_get_random_seats():
     tables = Counter(seat_tables(RunningRatings(), ["a", "b"], [], 2, 200, Random(1)))
     assert set(tables) == {("a", "b"), ("b", "a")}
     assert min(tables.values()) > 60
 
 
 @pytest.mark.parametrize("seats", [2, 3, 4])
-def test_in_a_new_league_everybody_plays_and_all_are_connected(seats):
+def test_in_a_new_league_every_bot_plays_and_the_graph_of_opponents_is_connected(seats):
     names = named(40)
     league = League(world(names), seats, 3)
     league.play(4 * 40 // seats, names)
@@ -122,7 +122,7 @@ def gaps(league: League, rounds: int, playing: list[str], old: list[str]) -> int
     ("bots", "seats", "late", "old", "rounds"),
     [(20, 4, 0, 0, 200), (20, 2, 4, 0, 200), (30, 3, 10, 100, 100), (100, 4, 20, 0, 100), (6, 2, 1, 300, 100)],
 )
-def test_nobody_starves_not_even_the_far_best_and_the_far_worst(bots, seats, late, old, rounds):
+def test_every_bot_gets_a_seat_within_ten_rounds_even_the_best_and_the_worst(bots, seats, late, old, rounds):
     """Where everybody could sit in every round, nobody waits for more than ten; newcomers come in the middle."""
     names, kept = named(bots), named(old, "old")
     made = world([*names, *kept])
@@ -133,7 +133,7 @@ def test_nobody_starves_not_even_the_far_best_and_the_far_worst(bots, seats, lat
 
 
 @pytest.mark.slow
-def test_nobody_starves_among_a_thousand():
+def test_every_bot_of_a_thousand_gets_a_seat_within_twenty_rounds():
     names = named(1000)
     league = League(world(names), 4, 4)
     # A round has seats for a quarter of them.
@@ -141,7 +141,7 @@ def test_nobody_starves_among_a_thousand():
     assert gaps(league, 60, names, []) <= 20
 
 
-def test_a_newcomer_sits_at_many_tables_and_then_no_longer():
+def test_a_new_bot_sits_at_many_tables_at_first_and_at_fewer_later():
     names = named(40)
     league = settled(41, 4, 3)
     share = []
@@ -153,7 +153,7 @@ def test_a_newcomer_sits_at_many_tables_and_then_no_longer():
     assert mean(share[-10:]) < 0.2
 
 
-def test_a_newcomer_meets_its_equals_and_not_always_the_same():
+def test_a_new_bot_meets_varied_opponents_of_similar_strength():
     names = named(60)
     made = Bots({**{name: (number - 30) / 10 for number, name in enumerate(names)}, "new": 2.0})
     league = League(made, 3, 2)
@@ -173,7 +173,7 @@ def test_a_newcomer_meets_its_equals_and_not_always_the_same():
     assert max(Counter(later).values()) < len(later) / 6
 
 
-def test_a_league_is_settled_when_everybody_is_known():
+def test_a_league_is_settled_when_every_rating_is_certain_enough():
     names = named(8)
     league = League(world(names), 4, 1)
     assert not is_settled(league.ratings, names)
@@ -186,7 +186,7 @@ def test_a_league_is_settled_when_everybody_is_known():
     assert not is_settled(RunningRatings(), ["alone"])
 
 
-def test_a_bot_that_nobody_can_beat_does_not_keep_a_league_from_settling():
+def test_an_unbeatable_bot_does_not_prevent_a_league_from_settling():
     names = named(8)
     made = world(names)
     made.skills["bot3"] = 30.0
@@ -198,7 +198,7 @@ def test_a_bot_that_nobody_can_beat_does_not_keep_a_league_from_settling():
     assert league.ratings.matches("bot3") <= 600
 
 
-def test_how_well_is_well_enough_can_be_said():
+def test_the_spread_at_which_a_league_is_settled_can_be_configured():
     names, ratings = named(4), RunningRatings(SettledRule(spread=3.0))
     rng, made = Random(1), world(named(4))
     while not is_settled(ratings, names):
@@ -206,7 +206,7 @@ def test_how_well_is_well_enough_can_be_said():
     assert 3 < ratings.matches("bot0") < 40
 
 
-def test_a_newcomer_is_known_after_fewer_matches_than_by_lot():
+def test_a_new_bot_needs_fewer_matches_than_with_random_tables():
     ours, lots = ([arrival(settled(20, 4, seed), 20, how) for seed in range(4)] for how in (seat_tables, random_tables))
     assert mean(one.own for one in ours) < 1.3 * mean(one.veterans for one in ours)
     assert mean(one.all for one in ours) < 0.5 * mean(one.all for one in lots)
@@ -214,7 +214,7 @@ def test_a_newcomer_is_known_after_fewer_matches_than_by_lot():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("entrants", [100, 1000])
-def test_the_more_entrants_the_more_it_saves(entrants):
+def test_in_large_leagues_a_new_bot_needs_a_quarter_of_the_matches_of_random_tables(entrants):
     league = settled(entrants, 4, 1)
     ours, lots = (arrival(league, entrants, how) for how in (seat_tables, random_tables))
     assert ours.own < 1.5 * ours.veterans
@@ -239,11 +239,11 @@ def check(row: Row, runs: int) -> None:
 
 
 @pytest.mark.parametrize("row", [pytest.param(row, id=row.name) for row in ROWS if row.runs >= 40])
-def test_intervals_hold_in_short(row):
+def test_confidence_intervals_have_their_coverage_in_a_short_simulation(row):
     check(row, 3)
 
 
-def test_if_only_neighbours_met_the_lucky_would_be_taken_for_strong():
+def test_intervals_would_be_wrong_if_only_bots_of_similar_rating_met():
     """Why every other table is one by lot."""
     found = held(SELF_MADE[0], 6)
     assert found.ahead / found.lines < 0.85
@@ -251,12 +251,12 @@ def test_if_only_neighbours_met_the_lucky_would_be_taken_for_strong():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("row", [pytest.param(row, id=row.name) for row in ROWS])
-def test_intervals_hold(row):
+def test_confidence_intervals_have_their_coverage_in_a_full_simulation(row):
     check(row, row.runs)
 
 
 @pytest.mark.parametrize("runs", [pytest.param(3, id="short"), pytest.param(40, id="full", marks=pytest.mark.slow)])
-def test_prob_better_is_right_as_often_as_it_says(runs):
+def test_prob_better_is_calibrated(runs):
     rows = [Row("", 20, seats, 40, spread) for seats in (2, 4) for spread in (0.3, 0.7, 1.2)]
     for tenth, (count, said, right) in pooled([held(row, runs, FIRST) for row in rows]).items():
         slack = 0.05 + 4 * (said / count * (1 - said / count) / count) ** 0.5

@@ -80,10 +80,10 @@ def check(bots: int, versions: int, matches: int) -> None:
     assert league(wild.folder, "show", "--all", "-f", "json").encode() == told
 
 
-def test_a_league_that_is_killed_and_torn_ends_as_one_that_is_not():
+def test_a_league_with_killed_runs_and_truncated_files_has_the_same_records_and_table():
     check(bots=6, versions=2, matches=40)
 
 
 @pytest.mark.slow
-def test_thirty_bots_with_five_versions_each_likewise():
+def test_a_killed_league_of_thirty_bots_with_five_versions_each_has_the_same_records():
     check(bots=30, versions=5, matches=300)

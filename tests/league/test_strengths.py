@@ -34,11 +34,11 @@ def added(played: list[Match]) -> Strengths:
     return found
 
 
-def test_nobody_has_no_strength():
+def test_without_matches_there_are_no_strengths():
     assert Strengths().fit() == {}
 
 
-def test_two_bots_are_as_far_apart_as_their_results():
+def test_the_strength_difference_of_two_bots_matches_their_results():
     found = added([(("a", "b"), (1, 2))] * 300 + [(("a", "b"), (2, 1))] * 100).fit()
     assert found["a"].value == -found["b"].value
     assert 2 * found["a"].value == pytest.approx(log(3), abs=0.05)
@@ -54,7 +54,7 @@ def test_a_tie_is_half_of_a_win():
     assert tied["a"].ahead == 0.5
 
 
-def test_the_strongest_of_a_table_comes_first_at_tables_of_any_size():
+def test_strengths_are_ordered_by_results_at_tables_of_different_sizes():
     played = (
         [(("a", "b", "c"), (1, 2, 3))] * 9 + [(("a", "b"), (1, 2))] * 3 + [(("c", "b", "a", "d"), (3, 2, 1, 4))] * 5
     )
@@ -62,54 +62,54 @@ def test_the_strongest_of_a_table_comes_first_at_tables_of_any_size():
     assert sorted(found, key=lambda name: -found[name].value) == ["a", "b", "c", "d"]
 
 
-def test_who_has_won_everything_is_not_infinitely_strong():
+def test_a_bot_that_won_every_match_has_a_finite_strength():
     found = added([(("a", other), (1, 2)) for other in "bcd"] * 20 + matches(3, 60, 2)).fit()
     assert 0.5 < found["a"].low < found["a"].ahead < found["a"].high < 1
     assert found["a"].value < 10
 
 
-def test_who_always_wins_for_very_long_is_known_to_be_almost_unbeatable():
+def test_a_bot_that_won_thousands_of_matches_is_almost_certainly_better():
     found = added([(("a", "b"), (1, 2))] * 20_000).fit()
     assert found["a"].low > 0.99
     assert found["b"].high < 0.01
     assert prob_better(found["a"], found["b"]) > 0.999
 
 
-def test_a_ladder_of_bots_that_always_beat_the_next_one_has_an_end():
+def test_fitting_converges_when_each_bot_always_beats_the_next_one():
     found = added([((f"bot{rung:02}", f"bot{rung + 1:02}"), (1, 2)) for rung in range(30) for _ in range(300)]).fit()
     values = [found[name].value for name in sorted(found)]
     assert values == sorted(values, reverse=True)
     assert all(0 <= one.low <= one.ahead <= one.high <= 1 for one in found.values())
 
 
-def test_one_match_says_little():
+def test_one_match_gives_a_wide_interval():
     found = added([(("a", "b"), (1, 2))]).fit()
     assert found["a"].low < 0.2
     assert found["a"].high > 0.9
     assert 0.5 < prob_better(found["a"], found["b"]) < 0.9
 
 
-def test_groups_that_never_met_are_put_beside_each_other():
+def test_groups_that_never_met_get_comparable_strengths():
     found = added([(("a", "b"), (1, 2))] * 8 + [(("c", "d"), (1, 2))] * 8).fit()
     assert found["a"].value == pytest.approx(found["c"].value)
     assert 0.4 < prob_better(found["a"], found["c"]) < 0.6
 
 
-def test_a_bot_that_meets_itself_tells_nothing():
+def test_a_match_of_a_bot_against_itself_does_not_change_strengths():
     assert added([(("a", "a"), (1, 2)), (("b",), (1,))]).fit() == {}
     played = matches(4, 50, 2)
     assert added([*played, (("bot1", "bot1"), (1, 2))]).fit() == added(played).fit()
 
 
 @pytest.mark.parametrize("seats", [2, 3, 4])
-def test_the_order_of_matches_does_not_matter_at_all(seats):
+def test_strengths_do_not_depend_on_the_order_of_matches_or_seats(seats):
     played = matches(12, 300, seats)
     mixed = Random(3).sample(played, len(played))
     turned = [(seating[::-1], ranks[::-1]) for seating, ranks in mixed]
     assert added(played).fit() == added(mixed).fit() == added(turned).fit()
 
 
-def test_what_is_kept_is_what_was_there():
+def test_restored_strengths_equal_the_saved_ones():
     strengths = added(matches(12, 300, 3))
     again = Strengths()
     again.restore(msgspec.msgpack.decode(msgspec.msgpack.encode(strengths.state())))
@@ -123,7 +123,7 @@ def test_what_is_kept_is_what_was_there():
     assert packed_again.state() == strengths.state()
 
 
-def test_those_asked_for_are_the_field_and_all_matches_count():
+def test_fitting_some_bots_still_counts_all_matches():
     strengths = added(matches(12, 600, 3))
     whole, some = strengths.fit(), strengths.fit(["bot3", "bot7", "bot1", "nobody"])
     assert list(some) == ["bot1", "bot3", "bot7"]
@@ -133,7 +133,7 @@ def test_those_asked_for_are_the_field_and_all_matches_count():
     assert [one.matches for one in some.values()] == [whole[name].matches for name in some]
 
 
-def test_two_at_a_table_are_what_plackett_and_luce_say():
+def test_strengths_of_two_player_matches_equal_a_plackett_luce_fit():
     played = matches(8, 4000, 2)
     stages = Stages()
     for seats, ranks in played:
@@ -143,7 +143,7 @@ def test_two_at_a_table_are_what_plackett_and_luce_say():
     assert [ours[f"bot{number}"].value for number in range(8)] == pytest.approx(theirs, abs=0.03)
 
 
-def test_chances_are_sure_where_the_difference_is_clear_and_add_up():
+def test_prob_better_is_near_one_for_clear_differences_and_sums_to_one():
     found = added(matches(6, 3000, 2, spread=1.5)).fit()
     order = sorted(found.values(), key=lambda one: -one.value)
     assert prob_better(order[0], order[-1]) > 0.999
@@ -153,13 +153,13 @@ def test_chances_are_sure_where_the_difference_is_clear_and_add_up():
             assert prob_better(one, other) + prob_better(other, one) == pytest.approx(1)
 
 
-def test_a_strength_that_somebody_made_can_be_compared():
+def test_strengths_constructed_by_the_caller_can_be_compared():
     one, other = Strength(0.5, 0.2, 0.6, 0.5, 0.7, 40), Strength(0.0, 0.2, 0.5, 0.4, 0.6, 40)
     assert 0.9 < prob_better(one, other) < 0.99
 
 
 @pytest.mark.parametrize("seats", [2, 4])
-def test_errors_by_blocks_are_those_of_the_whole(seats, monkeypatch):
+def test_standard_errors_computed_in_blocks_are_close_to_the_exact_ones(seats, monkeypatch):
     strengths = added(matches(90, 2400, seats) + [(("new", "bot3", "bot4", "bot5")[:seats], (2, 1, 3, 4)[:seats])] * 6)
     exact = strengths.fit()
     monkeypatch.setattr(strength_errors, "MAX_EXACT_BOTS", 10)
@@ -170,7 +170,7 @@ def test_errors_by_blocks_are_those_of_the_whole(seats, monkeypatch):
         assert rough[name].high - rough[name].low == pytest.approx(one.high - one.low, rel=0.15)
 
 
-def test_a_few_hundred_bots_are_fitted_in_no_time():
+def test_three_hundred_bots_are_fitted_in_less_than_five_seconds():
     strengths = added(matches(300, 15_000, 4))
     began = process_time()
     assert len(strengths.fit()) == 300

@@ -55,7 +55,7 @@ class Terminal:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no terminals here")
-def test_bots_come_and_go_in_one_terminal_while_the_league_is_played_in_another():
+def test_bots_join_and_retire_in_one_terminal_while_the_league_runs_in_another():
     folder = Path("autumn")
     arena("league", "init", folder, "--game", "el-paso", "--players", 3)
     arena("league", "add", "outlaw", "diehard", "skittish", "-L", folder)

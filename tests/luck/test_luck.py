@@ -62,7 +62,7 @@ def named(judge):
 
 
 @pytest.mark.parametrize("judge", JUDGES, ids=named)
-def test_over_all_luck_there_is_what_is_taken_out_is_exactly_nought(judge, monkeypatch):
+def test_adjustments_sum_to_zero_over_all_random_outcomes(judge, monkeypatch):
     script, game, taken = Script(monkeypatch), TopCard.configure(), {}
     for _ in script.all():
         for phase, luck in luck_by_phase(game, top_card.play(game, 1), judge, EVEN, 1).items():
@@ -76,7 +76,7 @@ def test_over_all_luck_there_is_what_is_taken_out_is_exactly_nought(judge, monke
 
 
 @pytest.mark.parametrize(("kind", "orders", "sound"), [(TopCard, 2, True), (BadTopCard, 6, False)])
-def test_an_engine_that_deals_anew_what_a_seat_has_seen_is_found_out(kind, orders, sound, monkeypatch):
+def test_redealing_cards_that_a_seat_has_seen_biases_the_adjustment(kind, orders, sound, monkeypatch):
     script, game, taken = Script(monkeypatch, range(orders)), kind.configure(), []
     for _ in script.all():
         record = top_card.play(game, 1)
@@ -86,7 +86,7 @@ def test_an_engine_that_deals_anew_what_a_seat_has_seen_is_found_out(kind, order
 
 
 @pytest.mark.parametrize("judge", [Whim(), Huge(), Sensible()], ids=named)
-def test_a_bounded_value_has_exactly_the_mean_of_the_results(judge, monkeypatch):
+def test_bounded_values_have_the_same_mean_as_the_results(judge, monkeypatch):
     monkeypatch.setattr(sampling_units, "VALUE_STEPS", 10**12)
     script, game, values, results = Script(monkeypatch), TopCard.configure(), [], []
     for _ in script.all():
@@ -97,7 +97,7 @@ def test_a_bounded_value_has_exactly_the_mean_of_the_results(judge, monkeypatch)
     assert fmean(values) == pytest.approx((fmean(results) + MAX_LUCK) / (1 + 2 * MAX_LUCK), abs=1e-9)
 
 
-def test_luck_of_the_past_is_not_drawn_again():
+def test_past_random_numbers_are_not_drawn_again():
     played = RecordedChance(3)
     first = played.number("dice", 1)
     other = AlternativeChance(4, played, "event", 0)
@@ -155,7 +155,7 @@ class Bench:
 
 
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: table.game)
-def test_luck_is_nought_on_average_whatever_the_value_function(table):
+def test_luck_is_zero_on_average_for_any_value_function(table):
     found = {}
     for game, record in matches(table, 25):
         for phase, luck in luck_by_phase(game, record, Bench(), [0.5] * 3, 1).items():
@@ -167,7 +167,7 @@ def test_luck_is_nought_on_average_whatever_the_value_function(table):
 
 
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: table.game)
-def test_the_luck_of_a_match_is_the_same_each_time(table):
+def test_the_luck_of_a_match_is_repeatable(table):
     [(game, record)] = matches(table, 1)
     once, again = (luck_by_phase(game, record, Whim(), [0.5] * 3, 2) for _ in range(2))
     assert once == again
@@ -176,7 +176,7 @@ def test_the_luck_of_a_match_is_the_same_each_time(table):
 # --- what was to be expected ----------------------------------------------------------------------------
 
 
-def test_expectations_come_from_other_deals_alone():
+def test_expected_shares_use_only_other_deals():
     book = ExpectedShares()
     for seed in (1, 2, 3):
         book.add_match(seed, ("a", "b", "c"), (1, 2, 3))
@@ -189,7 +189,7 @@ def test_expectations_come_from_other_deals_alone():
     assert book.shares(8, ("a", "b", "c")) != pytest.approx(before)
 
 
-def test_nothing_is_expected_of_unknown_bots_and_of_a_bot_against_itself():
+def test_unknown_bots_and_a_bot_against_itself_have_even_expected_shares():
     book = ExpectedShares()
     assert book.shares(1, ("a", "b")) == [0.5, 0.5]
     book.add_match(1, ("a", "a"), (1, 2))

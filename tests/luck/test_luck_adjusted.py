@@ -75,7 +75,7 @@ def run():
 # --- value functions ------------------------------------------------------------------------------------
 
 
-def test_a_tree_asks_its_questions_and_adds_what_stands_there():
+def test_a_tree_adds_the_leaf_selected_by_its_thresholds():
     tree = Tree((0, 1, 1, 0), (1.5, 0.0, 2.0, 9.0), tuple(number / 100 for number in range(1 << DEPTH)))
     valuer = Valuer(of_el_paso(features=3, trees=(tree,)))
     added_up = TreeEnsemble(tree.features, tree.thresholds, tree.leaves)
@@ -87,7 +87,7 @@ def test_a_tree_asks_its_questions_and_adds_what_stands_there():
 
 
 @pytest.mark.parametrize("name", GAMES)
-def test_the_games_bring_value_functions_that_fit_them(name):
+def test_every_bundled_game_has_a_matching_value_function(name):
     function = value_function_of(game(name), {})
     assert function.mismatch(game(name)) == ""
     assert function.lesson.matches >= 5_000
@@ -97,7 +97,7 @@ def test_the_games_bring_value_functions_that_fit_them(name):
     assert sum(shares) == pytest.approx(1.5)
 
 
-def test_a_finished_match_is_worth_what_it_brought():
+def test_the_last_seat_of_a_finished_match_has_a_low_value():
     state, rng = game().new(3, Chance(5)), Random(1)
     while state.legal:
         state.step(rng.choice(state.legal))
@@ -106,7 +106,7 @@ def test_a_finished_match_is_worth_what_it_brought():
     assert Valuer(of_el_paso()).shares(state, [0.5] * 3)[last] < 0.5
 
 
-def test_what_a_value_function_was_not_made_for_is_said():
+def test_a_value_function_for_other_rules_or_options_is_refused():
     function = of_el_paso()
     assert "other options than edition=nl" in function.mismatch(game(edition="nl"))
     assert "version 1 of the rules" in of_el_paso().mismatch(game("gnadenlos"))
@@ -116,14 +116,14 @@ def test_what_a_value_function_was_not_made_for_is_said():
         read_value_function("{}", "here")
 
 
-def test_a_game_without_one_is_told_how_to_get_it(monkeypatch):
+def test_the_error_for_a_game_without_a_value_function_suggests_learn_values(monkeypatch):
     monkeypatch.setattr(type(game()), "value_data", Game.value_data)
     with pytest.raises(UsageError, match=r"El Paso brings no value function") as error:
         value_function_of(game(), {})
     assert (error.value.fix, error.value.data) == ("learn-values", {"game": "el-paso"})
 
 
-def test_features_that_fit_any_game():
+def test_default_features_work_for_every_game():
     assert compare_to_others((3, 1, 2), 0) == (3, 1, 1.5)
     assert ahead_of((3, 1, 3), 0) == 0.75
     for name in GAMES:
@@ -133,7 +133,7 @@ def test_features_that_fit_any_game():
         assert len({tuple(row) for row in rows}) == 3
 
 
-def test_what_is_learned_can_be_learned_again_and_explains_something(small_lessons):
+def test_learning_is_repeatable_and_explains_some_variance(small_lessons):
     bots = load().entrants(["random", "skittish", "diehard"])
     once, again = (value_learning.learn(game(), bots, (2,), 200, 5) for _ in range(2))
     assert msgspec.json.encode(once) == msgspec.json.encode(again)
@@ -157,7 +157,7 @@ def test_the_coefficient_is_near_1_if_luck_explains_results_and_near_0_if_not():
     assert good.coefficient(-1, "cards", "a") == pytest.approx(adjustment.PRIOR_COEFFICIENT)
 
 
-def test_the_coefficient_comes_from_other_deals_only_and_is_limited():
+def test_the_coefficient_uses_only_other_deals_and_is_limited():
     coefficients = ControlCoefficients()
     before = coefficients.coefficient(3, "dice", "a")
     for number in range(50):
@@ -166,7 +166,7 @@ def test_the_coefficient_comes_from_other_deals_only_and_is_limited():
     assert coefficients.coefficient(4, "dice", "a") == MAX_COEFFICIENT
 
 
-def test_any_number_of_workers_takes_out_the_same(monkeypatch):
+def test_adjusted_results_do_not_depend_on_the_number_of_workers(monkeypatch):
     monkeypatch.setattr(adjustment, "MIN_POOL_MATCHES", 2)
     registry = load()
     bots = registry.entrants(["random", "skittish"])
@@ -183,7 +183,7 @@ def test_any_number_of_workers_takes_out_the_same(monkeypatch):
 # --- what comes of it -----------------------------------------------------------------------------------
 
 
-def test_the_leaderboard_without_luck(run):
+def test_the_luck_adjusted_leaderboard_changes_only_ahead_and_sure(run):
     plain = json.loads(arena("leaderboard", "a", "-f", "json").stdout)["el-paso"]
     adjusted = json.loads(arena("leaderboard", "a", "-f", "json", "--luck-adjusted").stdout)["el-paso"]
     unlike = {key for one, other in zip(plain, adjusted, strict=True) for key in one if one[key] != other[key]}
@@ -196,7 +196,7 @@ def test_the_leaderboard_without_luck(run):
     assert table.rows == adjusted
 
 
-def test_a_value_function_of_ones_own(run, small_lessons):
+def test_a_learned_value_function_can_be_used_for_the_leaderboard(run, small_lessons):
     said = arena("learn-values", "el-paso", "--matches", 100, "--bot", "random", "--players", 2, "--out", "mine.json")
     assert re.search(r"mine.json: value function [0-9a-f]{12}, which explains -?\d+%", said.stderr)
     text = arena("leaderboard", "a", "--luck-adjusted", "--values", "mine.json").stdout
@@ -213,11 +213,11 @@ def test_a_value_function_of_ones_own(run, small_lessons):
         (("--luck-adjusted", "--values", "results/a/run.json"), "is no value function"),
     ],
 )
-def test_what_does_not_go_together_is_refused(given, said, run):
+def test_incompatible_options_are_refused(given, said, run):
     assert said in arena("leaderboard", "a", *given, code=2).stderr
 
 
-def test_tables_that_a_game_does_not_have_are_refused():
+def test_an_unsupported_number_of_players_is_refused():
     assert "2 to 5 players, not 9" in arena("learn-values", "el-paso", "--players", 9, code=2).stderr
 
 
@@ -226,14 +226,14 @@ def test_tables_that_a_game_does_not_have_are_refused():
 LEAST = {"el-paso": 1.4, "gnadenlos": 1.2, "x-pasch": 1.2}
 
 
-def test_luck_taken_out_saves_matches_in_el_paso():
+def test_luck_adjustment_saves_matches_in_el_paso():
     """The short form: the least that chance leaves of a saving of 1.7 in so few deals."""
     assert measure(PAIRS[1], 50).saved > 1.15
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", GAMES)
-def test_luck_taken_out_saves_matches_and_intervals_hold(name):
+def test_luck_adjustment_saves_matches_and_intervals_keep_their_coverage(name):
     gains = [measure(pair, 1_200) for pair in PAIRS if pair.game == name]
     runs = sum(gain.runs for gain in gains)
     assert fmean([gain.saved for gain in gains]) >= LEAST[name]
@@ -258,7 +258,7 @@ def bounded(pair, first, count):
         )
 
 
-def test_bounded_values_are_values_that_can_be_bet_on():
+def test_bounded_values_are_valid_input_for_a_confidence_sequence():
     values = list(bounded(PAIRS[1], 0, 30))
     bets = ConfidenceSequence()
     for _, value in values:
@@ -270,7 +270,7 @@ def test_bounded_values_are_values_that_can_be_bet_on():
 
 
 @pytest.mark.slow
-def test_equal_bots_are_seldom_told_apart_by_bounded_values():
+def test_equal_bots_are_rarely_separated_by_bounded_values():
     pair = PAIRS[1]._replace(one="outlaw", other="twin=outlaw")
     told = 0
     for start in range(60):

@@ -41,7 +41,7 @@ def test_a_fault_has_a_cause(fault, cause):
     assert cause_of(fault) == cause
 
 
-def test_a_long_message_does_not_push_out_the_line():
+def test_a_long_message_does_not_hide_the_line_of_the_error():
     try:
         int("x" * 4000)
     except ValueError as error:
@@ -66,7 +66,7 @@ def test_faults_of_one_cause_are_counted_together_in_any_order():
         assert (found.total, found.matches, found.by_bot["a"]) == (6, 6, 5)
 
 
-def test_to_be_disqualified_is_no_fault():
+def test_a_disqualification_is_not_counted_as_a_fault():
     why = "disqualified after 3 faults, the last in sim-1.1.0"
     lost = record("ab", (1, 2), faults=(Fault(0, "disqualified", 0, why),))
     found = FaultGroups()

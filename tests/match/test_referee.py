@@ -89,12 +89,12 @@ def test_the_same_match_gives_the_same_record_timing_aside():
     assert match(*bots).actions != match(*bots, seed=12).actions
 
 
-def test_a_bot_that_burns_random_numbers_changes_nobodys_luck():
+def test_a_bot_that_draws_random_numbers_does_not_change_the_luck_of_others():
     assert match(First, Dice, First).actions == match(Burner, Dice, First).actions
 
 
 @pytest.mark.parametrize(("bad", "kind"), zoo.FAULTS.items(), ids=lambda value: getattr(value, "__name__", value))
-def test_a_bot_that_fails_is_blamed_ranked_last_and_the_match_goes_on(bad, kind):
+def test_a_bot_that_fails_is_blamed_and_ranked_last_and_the_match_continues(bad, kind):
     record = match(First, bad, Dice)
     [fault] = record.faults
     assert (fault.seat, fault.kind) == (1, kind)
@@ -117,7 +117,7 @@ def test_an_object_that_equals_everything_counts_as_the_first_legal_action():
     assert match(zoo.Liar, First).actions == match(First, First).actions
 
 
-def test_a_failure_after_the_end_is_nobodys_business():
+def test_an_exception_after_the_end_is_not_a_fault():
     assert match(zoo.SoreLoser, First).faults == ()
 
 
@@ -130,7 +130,7 @@ def test_the_detail_says_where_the_bot_failed():
     assert "'the queen of hearts', which is not one of: play" in fault.detail
 
 
-def test_too_slow_a_decision_is_a_timeout(clock):
+def test_a_decision_that_is_too_slow_is_a_timeout(clock):
     class Sleeper(Bot):
         def choose(self, view, actions):
             clock.now += 3 if view.town == 1 else 0
@@ -153,7 +153,7 @@ def test_too_slow_a_decision_is_a_timeout(clock):
         (Limits(game_time=9, margin=0), [9, 6, 3, 0]),
     ],
 )
-def test_a_bot_is_told_off_when_the_move_or_the_bank_is_used_up_and_the_board_says_when(clock, limits, left):
+def test_the_deadline_in_the_status_covers_move_time_and_match_time(clock, limits, left):
     board, seen = [0.0] * SLOTS, []
 
     class Slow(Bot):
@@ -170,7 +170,7 @@ def test_a_bot_is_told_off_when_the_move_or_the_bank_is_used_up_and_the_board_sa
     assert record.time == (0, 12)
 
 
-def test_unless_told_otherwise_there_is_no_limit_and_a_tenth_of_a_second_to_spare():
+def test_by_default_there_is_no_time_limit_and_the_margin_is_a_tenth_of_a_second():
     assert Limits() == Limits(move_time=0, game_time=0, margin=0.1)
 
 
@@ -187,7 +187,7 @@ def test_without_a_limit_there_is_no_deadline(clock):
     assert seen == {inf}
 
 
-def test_a_bot_may_follow_what_happens():
+def test_a_bot_can_observe_events():
     heard = []
 
     class ListeningRemoteBot(Bot):
@@ -207,7 +207,7 @@ def test_a_bot_may_follow_what_happens():
     assert record.actions == match(First, First, Dice).actions  # being listened to changes nothing
 
 
-def test_every_seat_hears_everything_from_the_first_event_on():
+def test_every_seat_receives_all_its_events_from_the_first_one_on():
     heard = {0: [], 1: []}
 
     class Listener(First):
@@ -245,7 +245,7 @@ def test_a_bot_knows_its_seat_and_the_rules():
     assert known["over"] == record.ranks
 
 
-def test_what_one_bot_does_to_its_news_does_not_reach_another():
+def test_a_bot_that_changes_its_events_does_not_affect_other_bots():
     heard = []
 
     class Forger(Bot):
@@ -265,7 +265,7 @@ def test_what_one_bot_does_to_its_news_does_not_reach_another():
     assert all(event.data for event in heard)
 
 
-def test_a_bot_is_not_told_which_deal_it_was():
+def test_the_result_that_a_bot_receives_does_not_identify_the_deal():
     told = []
 
     class Collector(First):
@@ -299,11 +299,11 @@ def noted():
     return Watched
 
 
-def test_everything_on_the_board_has_a_slot_of_its_own():
+def test_every_value_in_the_status_has_its_own_slot():
     assert sorted((MATCH, ASKING, DEADLINE)) == list(range(SLOTS))
 
 
-def test_the_board_says_who_is_asked_at_which_decision(noted):
+def test_the_status_shows_which_seat_is_asked_at_which_decision(noted):
     record = match(First, noted, status=noted.board)
     assert len(noted.asked) == record.decisions[1] > 3
     assert {int(note) % 64 for note in noted.asked} == {1}
@@ -313,7 +313,7 @@ def test_the_board_says_who_is_asked_at_which_decision(noted):
     assert noted.board[ASKING] == IDLE
 
 
-def test_a_seat_known_to_fail_from_the_beginning_gets_no_bot(noted):
+def test_a_seat_that_forfeits_from_the_start_gets_no_bot(noted):
     fault = Fault(1, "crash", 0, "it died")
     record = match(First, noted, forfeits=[fault])
     assert record.faults == (fault,)
@@ -325,7 +325,7 @@ def test_a_seat_known_to_fail_from_the_beginning_gets_no_bot(noted):
 
 
 @pytest.mark.parametrize("place", [1, 5, -1])
-def test_a_seat_known_to_fail_is_not_asked_from_that_decision_on(noted, place):
+def test_a_seat_that_forfeits_is_not_asked_from_that_decision_on(noted, place):
     match(First, noted, status=noted.board)
     [*_, at] = noted.asked[: place % len(noted.asked) + 1]
     before = [note for note in noted.asked if note < at]
@@ -339,7 +339,7 @@ def test_a_seat_known_to_fail_is_not_asked_from_that_decision_on(noted, place):
     verify(GAME, record)
 
 
-def test_a_seat_known_to_fail_at_the_result_plays_to_the_end_and_is_not_told_it(noted):
+def test_a_seat_that_forfeits_at_the_result_plays_to_the_end_and_does_not_receive_it(noted):
     whole = match(First, noted, status=noted.board)
     assert noted.over
     fault = Fault(1, "timeout", len(whole.actions), "it hung")
@@ -350,7 +350,7 @@ def test_a_seat_known_to_fail_at_the_result_plays_to_the_end_and_is_not_told_it(
     assert record.ranks == (1, 2)
 
 
-def test_a_failed_seat_plays_at_random_whatever_the_bot_was_and_differently_in_each_seat_and_match():
+def test_a_failed_seat_plays_at_random_independently_of_its_bot():
     forfeits = [Fault(seat, "crash", 0, "") for seat in (0, 1)]
     one = match(First, First, forfeits=forfeits)
     assert match(Dice, GlobalDice, forfeits=forfeits).actions == one.actions
@@ -360,7 +360,7 @@ def test_a_failed_seat_plays_at_random_whatever_the_bot_was_and_differently_in_e
     assert other.actions != one.actions
 
 
-def test_the_audit_comes_after_every_answer_while_the_board_still_says_whose(clock):
+def test_the_audit_runs_after_every_answer_while_the_status_still_shows_the_seat(clock):
     board, notes = [0.0] * SLOTS, []
 
     class Finisher(First):
@@ -414,7 +414,7 @@ def test_start_and_finish_count_into_the_time_of_a_match(clock, slow):
     assert record.ranks == (1, 2)
 
 
-def test_a_process_that_dies_over_the_result_is_blamed_and_comes_last():
+def test_a_bot_whose_process_dies_at_the_result_is_blamed_and_ranked_last():
     class Dies(First):
         def finish(self, record):
             raise BotFault("crash", "its process ended")
@@ -424,7 +424,7 @@ def test_a_process_that_dies_over_the_result_is_blamed_and_comes_last():
     assert record.ranks == (2, 1)
 
 
-def test_the_fault_is_noted_at_the_decision_at_which_it_happened():
+def test_a_fault_has_the_decision_at_which_it_happened():
     class Third(Bot):
         def start(self):
             self.asked = 0
@@ -440,7 +440,7 @@ def test_the_fault_is_noted_at_the_decision_at_which_it_happened():
     assert 2 < fault.decision < len(record.actions)
 
 
-def test_time_is_added_up_and_the_slowest_kept_to_a_millionth(clock):
+def test_total_and_slowest_time_are_recorded_in_microseconds(clock):
     class Rising(Bot):
         def start(self):
             self.step = 0.0
@@ -466,5 +466,5 @@ def test_time_is_added_up_and_the_slowest_kept_to_a_millionth(clock):
         ((0, 0), (0, 1), (1, 1)),
     ],
 )
-def test_who_failed_shares_the_last_place(scores, failed, ranks):
+def test_failed_seats_share_the_last_rank(scores, failed, ranks):
     assert ranks_with_faults(scores, [Fault(seat, "crash", 0) for seat in failed]) == ranks

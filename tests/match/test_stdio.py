@@ -14,7 +14,7 @@ def listening(status):
     return MatchStdout(SPEC, status, heard.append, b""), heard
 
 
-def test_who_is_being_asked_is_who_prints():
+def test_printed_lines_are_tagged_with_the_bot_that_is_being_asked():
     status = [0.0, 0.0, 0.0]
     stdout, heard = listening(status)
     assert current_match() == SPEC.id
@@ -30,7 +30,7 @@ def test_who_is_being_asked_is_who_prints():
     assert current_match() == ""
 
 
-def test_half_a_line_waits_for_its_end_for_another_speaker_or_for_a_flush():
+def test_a_partial_line_is_held_until_its_end_another_bot_or_a_flush():
     heard = []
     lines = TaggedLines(heard.append)
     lines.add(b"a ", b"one ")
@@ -48,7 +48,7 @@ def test_half_a_line_waits_for_its_end_for_another_speaker_or_for_a_flush():
     assert b"".join(heard).endswith(b"b end\n")
 
 
-def test_who_prints_without_end_is_cut_off_and_others_are_not():
+def test_a_bot_that_prints_too_much_is_cut_off_and_others_are_not():
     heard = []
     lines = TaggedLines(heard.append)
     for _ in range(100):
@@ -69,7 +69,7 @@ def test_a_child_that_a_bot_forks_still_prints():
     assert heard == [b"[sim-1.1.1] forked\n"]
 
 
-def test_a_debugger_speaks_for_itself():
+def test_the_output_of_a_debugger_is_neither_tagged_nor_cut():
     stdout, heard = listening([0.0] * 3)
     exec(compile("print('x' * 100_000, file=out)", "pdb", "exec"), {"__name__": "pdb", "out": stdout})  # noqa: S102 - as if pdb did it
     assert b"".join(heard) == b"x" * 100_000 + b"\n"

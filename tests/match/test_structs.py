@@ -30,7 +30,7 @@ BY_POSITION = {
 """Where a large struct is built with more than three fields by position, and why that is safe."""
 
 
-def test_large_structs_are_built_by_name():
+def test_large_structs_are_built_with_keyword_arguments():
     found = set()
     for path in HARNESS.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -40,7 +40,7 @@ def test_large_structs_are_built_by_name():
     assert found == set(BY_POSITION)
 
 
-def test_the_record_of_a_match_has_everything_in_its_place():
+def test_every_field_of_a_record_has_the_right_value():
     game = load().game("el-paso").configure({"edition": "nl"})
     entrants = load().entrants(["outlaw", "random", "skittish"])
     spec = MatchSpec(

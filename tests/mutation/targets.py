@@ -39,7 +39,7 @@ TARGETS = (
     ),
     Target(
         ("harness/executors/retry.py",),
-        ("tests/executors/test_retry.py", "tests/isolation/test_nobody_blamed.py"),
+        ("tests/executors/test_retry.py", "tests/isolation/test_crash_without_blame.py"),
         ("tests/executors",),
     ),
     Target(("harness/match/referee.py",), ("tests/match/test_referee.py",), ("tests/executors", "tests/play")),

@@ -65,7 +65,7 @@ def test_a_mutant_differs_in_one_place_and_says_where():
     assert [mutant.line for mutant in mutants(source)] == [1, 1, 1, 2]
 
 
-def test_everything_that_is_listed_is_there():
+def test_every_listed_module_test_and_equivalent_mutant_exists():
     for target in TARGETS:
         assert all((ROOT / name).exists() for name in (*target.modules, *target.quick, *target.slow))
     changed = {module: mutants((ROOT / module).read_text()) for module, _, _ in EQUIVALENT}
@@ -88,7 +88,7 @@ def judged(copy: Tree, size: int, *chosen: str, tests: Sequence[str] = ()) -> li
     ]
 
 
-def test_a_handful_of_mutants_is_noticed():
+def test_a_few_mutants_are_killed():
     options, retry = "harness/core/options.py", "harness/executors/retry.py"
     with tree() as copy:
         assert plant(copy, options, "settings[name] = value", "pass") == "killed"
@@ -99,14 +99,14 @@ def test_a_handful_of_mutants_is_noticed():
 
 
 @pytest.mark.slow
-def test_most_mutants_of_every_module_are_noticed():
+def test_most_mutants_of_every_module_are_killed():
     with tree() as copy:
         assert plant(copy, "engines/el_paso/state.py", "return tuple(self.money)", "return None") == "killed"
         verdicts = judged(copy, 2, *(module for module in modules() if "gnadenlos" not in module))
     assert noticed(verdicts) > FLOOR, [str(verdict) for verdict in verdicts if verdict.fate == "lives"]
 
 
-def test_the_command_names_what_it_does_not_know():
+def test_the_command_refuses_modules_that_are_not_mutated():
     result = CliRunner().invoke(main, ["harness/nothing.py"])
     assert result.exit_code == 2
     assert "None of these is mutated. Choose from: harness/core/options.py" in result.output

@@ -98,7 +98,7 @@ def test_a_match_of_bots_that_fail_agrees_with_the_rules(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("edition", ["nl", "bg"])
-def test_a_match_of_one_edition_is_not_one_of_another(good: Lines, edition: str) -> None:
+def test_a_match_of_one_edition_disagrees_with_the_rules_of_another(good: Lines, edition: str) -> None:
     lines = copy.deepcopy(good)
     lines[0]["options"]["edition"] = lines[0]["components"]["edition"] = edition
     with pytest.raises(Disagreement):
@@ -233,5 +233,5 @@ def test_a_tampered_match_disagrees(good: Lines, what: str) -> None:
         check(lines)
 
 
-def test_the_match_to_tamper_with_is_good(good: Lines) -> None:
+def test_the_untampered_match_agrees_with_the_rules(good: Lines) -> None:
     check(good)

@@ -125,7 +125,7 @@ def seldom(components: dict[str, Any]) -> str:
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_it_agrees_where_adventurers_and_ious_run_short(matches, table, tmp_path):
+def test_it_agrees_if_adventurers_and_ious_run_short(matches, table, tmp_path):
     variant, players = table
     (tmp_path / "seldom.toml").write_text(seldom(matches[table][0][0]["components"]))
     options = ["--option", f"variant={variant}", "--option", f"components={tmp_path / 'seldom.toml'}"]
@@ -254,7 +254,7 @@ def shared_thefts(matches) -> Iterator[tuple[list[Line], list[int], int]]:
                 yield lines, answers, ends
 
 
-def test_it_notices_thieves_who_answer_in_another_order(matches):
+def test_it_notices_thieves_that_answer_in_another_order(matches):
     found = 0
     for lines, (first, second, *_), _ in shared_thefts(matches):
         ends = next(
@@ -295,7 +295,7 @@ def test_it_notices_gaps_that_are_filled_before_all_have_answered(matches):
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_it_notices_a_line_that_is_missing_or_told_twice_or_told_to_others(matches, table):
+def test_it_notices_a_missing_line_a_repeated_line_and_a_wrong_audience(matches, table):
     lines = matches[table][0]
     for at in random.Random(1).sample(range(len(lines)), 12):
         with pytest.raises(Disagreement):

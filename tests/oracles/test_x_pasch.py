@@ -101,7 +101,7 @@ def choices(lines: Lines, kind: str) -> Lines:
     return [line for line in lines if line["type"] == "choice" and line["kind"] == kind and not line["forced"]]
 
 
-def test_matches_of_every_size_are_by_the_rules(good: list[Lines]) -> None:
+def test_matches_of_every_size_follow_the_rules(good: list[Lines]) -> None:
     for lines in good:
         check(lines)
     assert {lines[0]["players"] for lines in good} == {3, 4, 5, 6}
@@ -123,7 +123,7 @@ def with_components(parts: Json, folder: Path, names: list[str]) -> list[Lines]:
     return played
 
 
-def test_matches_with_few_members_are_by_the_rules(good: list[Lines], tmp_path: Path) -> None:
+def test_matches_with_few_members_follow_the_rules(good: list[Lines], tmp_path: Path) -> None:
     parts = copy.deepcopy(good[0][0]["components"])
     parts["members"]["per_player"] = 5
     played = with_components(parts, tmp_path, ["Packer", "Mover", "Late"])
@@ -132,7 +132,7 @@ def test_matches_with_few_members_are_by_the_rules(good: list[Lines], tmp_path: 
     assert any(data["supply"] == 0 for data in put)
 
 
-def test_triples_with_few_members_are_by_the_rules(good: list[Lines], tmp_path: Path) -> None:
+def test_triples_with_few_members_follow_the_rules(good: list[Lines], tmp_path: Path) -> None:
     parts = copy.deepcopy(good[0][0]["components"])
     parts["members"]["per_player"] = 5
     cards = [{"number": 1, "income": 1, "founding": 1}, {"pair": "x", "income": 1, "founding": 1}]
@@ -302,7 +302,7 @@ TAMPERINGS = [
 
 
 @pytest.mark.parametrize("tamper", TAMPERINGS, ids=lambda tamper: tamper.__name__)
-def test_the_oracle_objects_to(tamper: Callable[[Lines], None], good: list[Lines]) -> None:
+def test_the_oracle_rejects_a_tampered_match(tamper: Callable[[Lines], None], good: list[Lines]) -> None:
     objected = 0
     for lines in good:
         if objected == 2:
@@ -329,7 +329,7 @@ def another(value: Any) -> Any:
     return 0 if value is None else value + 1
 
 
-def test_the_oracle_objects_to_a_wrong_fact_in_any_kind_of_event(good: list[Lines]) -> None:
+def test_the_oracle_rejects_a_wrong_value_in_any_kind_of_event(good: list[Lines]) -> None:
     seen: set[tuple[str, str]] = set()
     for lines in good:
         for at, line in enumerate(lines):
@@ -344,7 +344,7 @@ def test_the_oracle_objects_to_a_wrong_fact_in_any_kind_of_event(good: list[Line
     assert len(seen) > 40
 
 
-def test_the_oracle_objects_to_a_wrong_audience_of_any_kind_of_event(good: list[Lines]) -> None:
+def test_the_oracle_rejects_a_wrong_audience_of_any_kind_of_event(good: list[Lines]) -> None:
     seen: set[str] = set()
     for lines in good:
         for at, line in enumerate(lines):

@@ -20,21 +20,21 @@ def test_every_name_has_a_safe_file_name(name):
 
 
 @given(st.sets(st.text(alphabet="aA-./:<_ \u00e4", min_size=1, max_size=5), min_size=2, max_size=40))
-def test_different_names_have_different_files_even_where_case_does_not_count(names):
+def test_different_names_have_different_files_even_on_case_insensitive_systems(names):
     assert len({file_name(name).casefold() for name in names}) == len(names)
 
 
 @pytest.mark.parametrize(("name", "made"), [("skittish", "skittish"), ("flat-mc", "flat-mc"), ("a_1", "a_1")])
-def test_plain_names_stay_as_they_are(name, made):
+def test_plain_names_are_used_as_file_names(name, made):
     assert file_name(name) == made
 
 
 @pytest.mark.parametrize("name", ["con", "nul", "com1", "..", ".", "-", "UPPER", *NASTY])
-def test_dangerous_names_do_not(name):
+def test_dangerous_names_get_a_hash_suffix(name):
     assert re.search(r"\.[0-9a-f]{10}$", file_name(name))
 
 
-def test_short_names_keep_both_ends():
+def test_shortened_names_keep_both_ends():
     assert short("ismcts") == "ismcts"
     shown = short("ismcts:iterations=500,exploration=0.7")
     assert len(shown) == MAX_SHORT_CHARS
@@ -42,5 +42,5 @@ def test_short_names_keep_both_ends():
     assert shown.endswith("=0.7")
 
 
-def test_what_cannot_be_seen_is_shown_as_such():
+def test_invisible_characters_are_replaced():
     assert visible("a\u202eb\x00c") == "a\ufffdb\ufffdc"

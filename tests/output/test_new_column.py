@@ -19,7 +19,7 @@ LOSSES = LeaderboardColumn(
 )
 
 
-def test_a_new_column_is_one_place(monkeypatch):
+def test_a_new_column_is_defined_in_one_place(monkeypatch):
     added = (*columns.COLUMNS, LOSSES)
     monkeypatch.setattr(columns, "COLUMNS", added)
     monkeypatch.setattr(leaderboard, "COLUMNS", added)

@@ -65,16 +65,16 @@ def widest(text: str) -> int:
     ("swiss", 4, 2), ("swiss", 24, 4), ("swiss", 100, 4), ("swiss", 13, 6),
     ("knockout", 4, 2), ("knockout", 8, 2), ("knockout", 23, 4), ("knockout", 100, 2), ("knockout", 100, 4),
 ])  # fmt: skip
-def test_it_fits_eighty_columns(form, bots, seats):
+def test_results_of_swiss_and_knockout_fit_80_columns(form, bots, seats):
     assert widest(results(form, bots, seats).text("simple", 80)) <= 80
 
 
-def test_a_gauntlet_fits_eighty_columns():
+def test_results_of_a_gauntlet_fit_80_columns():
     told = results("gauntlet", 9, 4, candidates=names(4))
     assert widest(told.text("simple", 80)) <= 80
 
 
-def test_a_wide_table_goes_on_below_with_its_names_again():
+def test_a_wide_table_is_continued_below_with_the_names_repeated():
     told = results("swiss", 24, 4, rounds=5)
     narrow, wide = told.text("simple", 80), told.text("simple", 200)
     [head] = [line for line in wide.splitlines() if " R1 " in line]
@@ -100,7 +100,7 @@ bot01 0 ─┴─ bot03 1 ─┘"""
 @settings(deadline=None, max_examples=40)
 @given(st.integers(2, 6), st.integers(0, 30), st.integers(0, 2**40), st.integers(20, 200), st.integers(0, 10**6))
 @example(2, 0, 0, 20, 1)
-def test_every_bot_of_every_round_is_in_the_drawing_whatever_its_shape(seats, more, seed, width, cut):
+def test_a_bracket_of_any_size_shows_every_bot_of_every_round(seats, more, seed, width, cut):
     told = results("knockout", seats + more, seats, deals=1, seed=seed, cut=cut if cut % 2 else None)
     rounds = told["game"].bracket
     text = bracket_text(rounds, width)
@@ -113,7 +113,7 @@ def test_every_bot_of_every_round_is_in_the_drawing_whatever_its_shape(seats, mo
         assert f"─ {won[0]}" in text
 
 
-def test_a_bracket_that_is_too_wide_is_told_round_by_round():
+def test_a_bracket_that_is_too_wide_is_printed_round_by_round():
     rounds = results("knockout", 8, 2)["game"].bracket
     told = bracket_text(rounds, 30)
     assert "┐" not in told
@@ -123,7 +123,7 @@ def test_a_bracket_that_is_too_wide_is_told_round_by_round():
     assert "x" * 300 in long
 
 
-def test_tables_of_which_two_go_on_stand_in_columns():
+def test_tables_with_two_survivors_are_printed_in_columns():
     told = bracket_text(results("knockout", 8, 4)["game"].bracket, 80)
     first, final = told.splitlines()[0].split()[0], told.splitlines()[0].split()[-1]
     assert (first, final) == ("round", "final")
@@ -131,7 +131,7 @@ def test_tables_of_which_two_go_on_stand_in_columns():
     assert told.count("wins") == 1
 
 
-def test_an_unfinished_bracket_asks_who_will_win():
+def test_an_unfinished_bracket_shows_question_marks_for_open_places():
     told = results("knockout", 8, 2, cut=18)
     assert told["game"].bracket[-1].name == "round 2"
     text = told.text("simple", 80)
@@ -140,7 +140,7 @@ def test_an_unfinished_bracket_asks_who_will_win():
 
 
 @pytest.mark.parametrize("table_format", FORMATS)
-def test_every_table_format_has_everything(table_format):
+def test_every_table_format_shows_every_bot(table_format):
     for told in (results("knockout", 6, 2), results("swiss", 5, 2), results("gauntlet", 5, 2, candidates=names(2))):
         text = told.text(table_format)
         assert all(bot in text for bot in told["game"].standing)
@@ -150,7 +150,7 @@ def test_every_table_format_has_everything(table_format):
         )  # a grid has them, too
 
 
-def test_programs_get_plain_values():
+def test_json_and_csv_contain_plain_values():
     told = json.loads(results("knockout", 6, 2).text("json"))["game"]
     assert told["bracket"][0]["tables"][0][0].keys() == {"bot", "points", "through"}
     assert told["note"] == f"{told['standing'][0]} wins the final."
@@ -160,7 +160,7 @@ def test_programs_get_plain_values():
     assert {row["round"] for row in brackets} == {"round 1", "round 2", "final"}
 
 
-def test_a_table_of_three_lines_is_enough_for_a_plugin():
+def test_a_plugin_format_can_return_a_simple_table():
     outcome = Outcome(tables=(Table("the hill", ("bot", "held"), [("a", 4), ("b", None), ("c", 0.5)]),))
     told = FormatResults({"el-paso": outcome}, "king-of-the-hill")
     assert (
@@ -194,7 +194,7 @@ def test_unknown_names_are_refused():
     ("swiss", "el-paso: standing after 3 rounds"), ("knockout", "el-paso: bracket"),
     ("gauntlet", "el-paso: differences between candidates"),
 ])  # fmt: skip
-def test_a_run_shows_writes_and_verifies_its_format_s_own_result(form, shown):
+def test_a_run_prints_writes_and_verifies_the_result_of_its_format(form, shown):
     more = ("--candidate", "o1", "--candidate", "d1") if form == "gauntlet" else ()
     printed = run_of(form, "--players", 2, *more)
     assert shown in printed
@@ -216,7 +216,7 @@ def test_a_run_shows_writes_and_verifies_its_format_s_own_result(form, shown):
         arena("verify", "a")
 
 
-def test_a_round_robin_has_no_result_but_its_leaderboard():
+def test_a_round_robin_has_no_result_besides_its_leaderboard():
     printed = run_of("round-robin", "--players", 2, bots=("outlaw", "random"))
     assert printed.count("el-paso") == 1
     assert not list(FOLDER.glob("outcome*"))
@@ -226,7 +226,7 @@ def test_a_round_robin_has_no_result_but_its_leaderboard():
     assert "outcome.md is not what the records give" in arena("verify", "a", code=1).stdout
 
 
-def test_json_has_the_outcome_under_a_key_of_its_own():
+def test_json_has_the_outcome_under_a_separate_key():
     told = json.loads(run_of("swiss", "--players", 2, "--json"))
     assert told["tables"]["el-paso"]
     assert told["outcome"] == json.loads((FOLDER / "outcome.json").read_text())
@@ -234,7 +234,7 @@ def test_json_has_the_outcome_under_a_key_of_its_own():
     assert "standing after" not in csv_only
 
 
-def test_an_unfinished_run_shows_what_is_known_so_far():
+def test_an_unfinished_run_shows_its_partial_result():
     run_of("swiss:rounds=3", "--players", 2)
     records = list(RunFolder.open(FOLDER).records())
     write_records(FOLDER, records[: len(records) // 3 + 1])
@@ -245,13 +245,13 @@ def test_an_unfinished_run_shows_what_is_known_so_far():
     assert (bool(outcome.open), outcome.note) == (True, "")
 
 
-def test_it_is_of_the_whole_run_or_of_a_game():
+def test_the_result_of_a_format_can_be_limited_to_a_game_but_not_to_some_bots():
     run_of("knockout", "--players", 2)
     assert "leave out" in arena("leaderboard", "a", "--show", "format", "--without", "o1", code=2).stderr
     assert "bracket" in arena("leaderboard", "a", "--show", "format", "--game", "el-paso").stdout
 
 
-def test_records_of_other_tables_are_told_and_harm_no_other_page():
+def test_records_that_contradict_the_schedule_are_reported():
     run_of("knockout", "--players", 2)
     records = list(RunFolder.open(FOLDER).records())
     other = [replace(one, seats=one.seats[::-1]) if one.id.startswith("el-paso-1.") else one for one in records]
@@ -274,7 +274,7 @@ def part_of_page(form: str, told: dict[str, Outcome]) -> str:
 
 
 @pytest.mark.parametrize(("form", "seats"), [("swiss", 2), ("knockout", 2), ("knockout", 4)])
-def test_pages_have_it_and_no_name_gets_out_of_its_place(form, seats):
+def test_pages_show_the_result_of_the_format_and_escape_names(form, seats):
     told = results(form, 6, seats)
     page = part_of_page(form, dict(told))
     assert f"What the {form} says" in page
@@ -289,7 +289,7 @@ def test_pages_have_it_and_no_name_gets_out_of_its_place(form, seats):
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in hostile
 
 
-def test_pages_of_an_unfinished_run_say_what_is_open():
+def test_pages_of_an_unfinished_run_show_what_is_open():
     page = part_of_page("knockout", dict(results("knockout", 8, 2, cut=18)))
     assert "Still open: 2 of 3 rounds" in page
     assert page.count(">?</div>") == 2
@@ -312,7 +312,7 @@ def _renamed(outcome: Outcome, new: dict[str, str]) -> Outcome:
     return Outcome(note=new["bot00"], tables=tables, bracket=bracket)
 
 
-def test_a_bracket_scrolls_alone_on_a_phone():
+def test_a_wide_bracket_scrolls_inside_its_box_on_a_phone():
     with browser() as page:
         run_of("knockout", "--players", 2, bots=[f"a-bot-with-a-long-name-{number}=random" for number in range(9)])
         arena("report", "a", "--replays", 0)
@@ -328,7 +328,7 @@ def test_a_bracket_scrolls_alone_on_a_phone():
         assert len(names) == 9 + 5 + 3 + 2 + 1
 
 
-def test_a_site_has_it_with_links_to_the_bots():
+def test_a_site_shows_the_result_of_the_format_with_links_to_the_bots():
     run_of("knockout", "--players", 2)
     arena("publish", "a", "--to", "site")
     page = Path("site/runs/a/index.html").read_text()
@@ -336,7 +336,7 @@ def test_a_site_has_it_with_links_to_the_bots():
     assert json.loads(Path("site/runs/a/outcome.json").read_text()) == json.loads((FOLDER / "outcome.json").read_text())
 
 
-def test_a_format_that_is_not_installed_is_told():
+def test_a_format_that_is_not_installed_is_reported():
     run_of("swiss", "--players", 2)
     registry = load()
     registry.formats.pop("swiss")

@@ -25,7 +25,7 @@ from tests.ratings.simulate import record
         (125, "2 min 05 s"), (3900, "1 h 05 min"), (100_000, "1 d 4 h"),
     ],
 )  # fmt: skip
-def test_times_are_written_as_people_write_them(seconds, text):
+def test_durations_are_formatted_with_readable_units(seconds, text):
     assert duration(seconds) == text
 
 
@@ -34,11 +34,11 @@ def test_times_are_written_as_people_write_them(seconds, text):
     [(3, "a few seconds"), (38, "40 s"), (52, "50 s"), (61, "1 min"), (83, "1 min 20 s"), (431, "7 min"),
      (1900, "32 min"), (4000, "1 h 05 min"), (7190, "2 h")],
 )  # fmt: skip
-def test_an_estimate_has_no_more_digits_than_are_meant(seconds, text):
+def test_estimates_are_rounded(seconds, text):
     assert about(seconds).removeprefix("about ") == text
 
 
-def test_rates_below_one_a_second():
+def test_rates_are_formatted_with_a_suitable_unit():
     assert rate(1234.5) == "1,234 a second"
     assert rate(0.2) == "12 a minute"
     assert rate(1 / 40) == "one every 40 s"
@@ -49,7 +49,7 @@ def match(game, seats, cost, index=0):
     return record(seats, tuple(range(len(seats), 0, -1)), index=index, game=game, time=(cost,) * len(seats))
 
 
-def test_the_time_left_knows_that_games_and_bots_differ():
+def test_the_time_left_accounts_for_different_games_and_bots():
     """Slow matches come first in the schedule: half of the matches are more than half of the work."""
     plan = Plan((GamePlan("fast", "1", {}, 2, ("a", "b")), GamePlan("slow", "1", {}, 2, ("a", "b"))), 40, 1)
     workload = Workload.of(Schedule(plan, FORMATS))
@@ -65,7 +65,7 @@ def test_the_time_left_knows_that_games_and_bots_differ():
     assert left.seconds(now) == pytest.approx(20 * 1.0 + 40 * 0.1, rel=0.1)
 
 
-def test_nothing_is_said_before_every_bot_was_seen():
+def test_no_time_left_is_estimated_before_every_bot_has_finished_a_match():
     """The bots that think for long are the last to finish a match."""
     left = TimeLeft(Workload(100, matches={"sim": 100}, seats={("sim", bot): 67 for bot in "abc"}), 0.0)
     for index in range(20):
@@ -75,7 +75,7 @@ def test_nothing_is_said_before_every_bot_was_seen():
     assert left.seconds(10.0) > 40
 
 
-def test_what_was_played_before_says_nothing_about_the_pace():
+def test_matches_played_before_a_resume_do_not_affect_the_estimated_time():
     left = TimeLeft(Workload(100, matches={"sim": 100}), 0.0)
     for index in range(50):
         left.add_record(match("sim", "ab", 0.5, index), 0.0)
@@ -86,7 +86,7 @@ def test_what_was_played_before_says_nothing_about_the_pace():
     assert left.seconds(1020.0) == pytest.approx(80, rel=0.15)
 
 
-def test_the_leaders_are_those_of_the_table_whoever_met_whom():
+def test_the_leaders_account_for_the_strength_of_opponents():
     """The first one meets only strong opponents and so finishes ahead of fewer than one that meets only weak ones."""
     luck, standing = Random(1), RunningStanding()
     worth = {bot: place for place, bot in enumerate("fedcba")}
@@ -108,7 +108,7 @@ def shown(ahead, matches, width, began=60.0):
     return progress.line(progress.began + began, width)
 
 
-def test_a_line_fits_and_leaves_out_what_matters_less():
+def test_a_progress_line_fits_the_width_by_omitting_less_important_parts():
     matches = [match("sim", ("a-rather-long-name", "another-long-name", "c"), 0.1, index) for index in range(30)]
     full = shown(Workload(3000, matches={"sim": 3000}), matches, None)
     assert full.startswith("matches: 30 of 3,000 (1%), about ")
@@ -122,7 +122,7 @@ def test_a_line_fits_and_leaves_out_what_matters_less():
     assert "1 fault: oops 1" in shown(Workload(3000, matches={"sim": 3000}), failing, 60)
 
 
-def test_several_games_show_the_first_of_each():
+def test_with_several_games_the_leader_of_each_is_shown():
     matches = [match(game, "ab", 0.1, index) for index, game in enumerate(["one", "two"] * 10)]
     assert shown(Workload(100), matches, None).endswith("| one: a 100%, two: a 100%")
 
@@ -130,7 +130,7 @@ def test_several_games_show_the_first_of_each():
 @pytest.mark.parametrize(
     ("name", "said"), [("swiss", "round 1 of 3"), ("knockout", "round 1 of 3"), ("ladder", "round 1")]
 )
-def test_an_adaptive_format_says_what_remains(name, said):
+def test_an_adaptive_format_shows_its_round(name, said):
     plan = Plan((GamePlan("sim", "1", {}, 2, tuple("abcdefgh")),), 5, 1, name)
     workload = Workload.of(Schedule(plan, FORMATS))
     line = shown(workload, [replace(match("sim", "ab", 0.1), round=1)], None)
@@ -138,7 +138,7 @@ def test_an_adaptive_format_says_what_remains(name, said):
     assert ("at most" in line) == (name == "ladder")
 
 
-def test_nothing_is_shown_of_what_is_quick_and_nothing_flickers(capsys):
+def test_quick_runs_show_no_progress_and_lines_are_redrawn_in_place(capsys):
     with Progress("matches", 100) as progress:
         progress.terminal = True
         progress.add_record(match("sim", "ab", 0.1))

@@ -75,13 +75,13 @@ def test_a_leaderboard_fits_80_columns(count, stem):
 
 
 @pytest.mark.parametrize("width", [60, 100, 132, 200])
-def test_a_wider_screen_has_more_columns_and_a_narrow_one_holds(width):
+def test_a_wide_screen_shows_more_columns_and_a_table_fits_a_narrow_one(width):
     text = render([board(named(5))], layout=Layout(width))
     assert widest(text) <= width
     assert ("sure" in text.splitlines()[2]) == (width > 80)
 
 
-def test_wide_has_every_column_and_every_name_in_full():
+def test_the_wide_layout_has_every_column_and_full_names():
     name = "x" * 70
     text = render([board([name, "b"], faults={"b": 1})], layout=Layout(wide=True))
     assert name in text
@@ -90,7 +90,7 @@ def test_wide_has_every_column_and_every_name_in_full():
     assert "mu ± sigma, PL (--wide)" in render([board(["a", "b"])], layout=Layout(more="--wide"))
 
 
-def test_names_that_would_look_alike_are_wrapped():
+def test_names_that_would_look_alike_when_shortened_are_wrapped():
     names = ["same-beginning-" + middle + "-and-the-same-end-of-it-all-around" for middle in ("one" * 9, "two" * 9)]
     text = render([board(names, faults={names[0]: 1})], layout=Layout())
     assert widest(text) <= 80
@@ -106,7 +106,7 @@ def test_columns_are_chosen_by_name():
     assert len(BY_NAME) == len(COLUMNS) + len(ENTRANT_COLUMNS)
 
 
-def test_faults_are_shown_only_if_there_are_any_and_loudly():
+def test_faults_are_shown_only_if_there_are_any_and_in_red():
     quiet, loud = board(["a", "b"]), board(["a", "b"], faults={"b": 400})
     assert "fault" not in render([quiet], layout=Layout()).lower()
     text = render([loud], layout=Layout(colour=True))
@@ -118,7 +118,7 @@ def test_faults_are_shown_only_if_there_are_any_and_loudly():
     assert "faults" in leaderboard_files([quiet])["leaderboard.md"].decode()
 
 
-def test_colours_and_widths_are_the_reader_s(monkeypatch):
+def test_colours_and_width_follow_the_environment(monkeypatch):
     monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setenv("TERM", "xterm")
@@ -138,7 +138,7 @@ def test_files_do_not_depend_on_the_screen(monkeypatch):
     assert all(column.name in narrow["leaderboard.md"].decode() for column in COLUMNS)
 
 
-def test_letters_are_short():
+def test_consecutive_letters_are_written_as_a_range():
     assert letters(("a",)) == "a"
     assert letters(("a", "c")) == "ac"
     assert letters(("b", "c", "d", "e")) == "b-e"
@@ -150,7 +150,7 @@ def test_letters_are_short():
 # --- sentences ------------------------------------------------------------------------------------
 
 
-def test_a_winner_that_is_told_apart_from_all():
+def test_the_summary_of_a_separated_winner_says_that_it_won():
     [told] = summary(board(["outlaw", "diehard", "random"], [(0, 1), (0, 2), (1, 2)]))
     assert told == (
         "outlaw won: it finishes ahead of 90% (87% to 93%) of its opponents, 27 points more than diehard, and it is "
@@ -158,7 +158,7 @@ def test_a_winner_that_is_told_apart_from_all():
     )
 
 
-def test_a_first_place_that_is_open_says_who_may_be_better_and_how_sure_it_is():
+def test_the_summary_of_an_open_first_place_names_the_bots_that_may_be_better():
     [told] = summary(board(["tycoon", "hustler", "random"], [(0, 2), (1, 2)]))
     assert told == (
         "tycoon came first, but hustler may be as good or better. It finishes ahead of 90% (87% to 93%) of its "
@@ -166,7 +166,7 @@ def test_a_first_place_that_is_open_says_who_may_be_better_and_how_sure_it_is():
     )
 
 
-def test_a_sentence_never_claims_more_than_the_table():
+def test_the_summary_never_claims_more_than_the_table():
     names = named(24)
     [told] = summary(board(names, sure=None))
     assert "won" not in told
@@ -191,7 +191,7 @@ def played(names, games=("sim",), strong=lambda one, other: one < other):
     return leaderboards(rate_records(records))
 
 
-def test_a_table_over_all_games_is_there_for_those_who_play_them_all():
+def test_the_overall_table_exists_only_if_bots_play_all_games():
     both = played(["a", "b", "c"], ("one", "two"))
     *_, over = leaderboard_tables(both)
     assert over.title == "overall"
@@ -203,7 +203,7 @@ def test_a_table_over_all_games_is_there_for_those_who_play_them_all():
 
 
 @pytest.mark.parametrize("count", [4, 23])
-def test_pairs_fit_80_columns_in_blocks_with_numbers_at_the_top(count):
+def test_the_pairs_table_is_split_into_numbered_blocks_of_80_columns(count):
     names = [f"contender-{number:02}" for number in range(count)]
     text = render(played(names), kind="pairs", layout=Layout())
     assert widest(text) <= 80
@@ -214,7 +214,7 @@ def test_pairs_fit_80_columns_in_blocks_with_numbers_at_the_top(count):
     assert all(len(block.splitlines()) == count + 2 for block in blocks)
 
 
-def test_of_a_hundred_bots_only_the_surprises_are_shown():
+def test_the_pairs_table_of_many_bots_shows_only_surprises():
     names = [f"b{number:03}" for number in range(41)]
     text = render(played(names), kind="pairs", layout=Layout())
     assert widest(text) <= 80
@@ -243,7 +243,7 @@ def text_of_rows(boards):
     return surprises_table(boards[0]).rows
 
 
-def test_any_table_goes_on_below_where_it_does_not_fit():
+def test_a_table_that_is_too_wide_is_continued_below():
     headers = ["player", *(f"round {number}" for number in range(1, 20))]
     table = Table("swiss", headers, [[name, *["won 2-1"] * 19] for name in ("one", "two")], legend="A legend. " * 20)
     text = text_of([table], "simple", Layout())
@@ -255,7 +255,7 @@ def test_any_table_goes_on_below_where_it_does_not_fit():
 # --- scores in words ------------------------------------------------------------------------------
 
 
-def test_scores_are_told_in_the_game_s_words():
+def test_scores_are_written_in_the_units_of_the_game():
     from harness.plugins.registry import load
 
     texts = {name: load().game(name).configure().score_text for name in ("el-paso", "gnadenlos", "x-pasch")}

@@ -29,7 +29,7 @@ def read(rated, kind="leaderboard"):
     return json.loads(render(rated, "json", kind))
 
 
-def test_a_line_says_what_the_records_say():
+def test_the_figures_of_a_line_match_the_records():
     records = [
         record("ab", (30, 10), seed=1, time=(0.5, 0.1)),
         record("ba", (20, 40), index=1, seed=1, time=(0.1, 0.5), faults=(Fault(0, "crash", 0),)),
@@ -46,7 +46,7 @@ def test_a_line_says_what_the_records_say():
     assert [(row["best place"], row["worst place"]) for row in (a, b)] == [(1, 2)] * 2
 
 
-def test_places_go_from_one_to_the_last_and_letters_say_who_is_not_told_apart():
+def test_places_are_consecutive_and_bots_that_are_not_separated_share_letters():
     rows = read(rating_set())["sim"]
     assert [row["place"] for row in rows] == [1, 2, 3, 4]
     assert [row["bot"] for row in rows[:2]] == ["bot3", "bot2"]
@@ -63,14 +63,14 @@ def test_places_go_from_one_to_the_last_and_letters_say_who_is_not_told_apart():
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("table_format", FORMATS)
-def test_every_table_comes_in_every_format(kind, table_format):
+def test_every_kind_of_table_supports_every_format(kind, table_format):
     twice = [record("ab", (2, 1)), record("ab", (2, 1), index=1, game="other")]
     text = render(rate_records(twice) if kind == "games" else rating_set(2), table_format, kind)
     assert "bot3" in text or kind in ("seats", "games")
     assert "sim" in text or table_format in ("csv", "json")
 
 
-def test_an_unknown_format_is_refused_with_the_nearest():
+def test_an_unknown_format_is_refused_with_the_nearest_name():
     with pytest.raises(UnknownName, match="Did you mean 'github'"):
         render(rating_set(2), "githib")
 
@@ -89,7 +89,7 @@ def test_pairs_are_counted_from_both_sides():
     assert rows == {("a", "b"): (2, 0.75), ("b", "a"): (2, 0.25), ("b", "c"): (1, 0.0), ("c", "b"): (1, 1.0)}
 
 
-def test_a_seat_s_advantage_shows():
+def test_the_seats_table_shows_the_advantage_of_a_seat():
     rng = Random(1)
     records = [
         record(rng.sample("abc", 3), (rng.randrange(20) + 10, rng.randrange(20), rng.randrange(20)), index=i, seed=i)
@@ -101,7 +101,7 @@ def test_a_seat_s_advantage_shows():
     assert first["wins"] + second["wins"] + third["wins"] == pytest.approx(1, abs=1e-3)
 
 
-def test_by_players_and_by_option():
+def test_ratings_can_be_split_by_players_and_by_option():
     records = [record("ab", (2, 1)), record("abc", (3, 2, 1), index=1)]
     assert list(rate_records(records, by_players)) == ["sim, 2 players", "sim, 3 players"]
     assert list(rate_records(records, by_option)) == ["sim"]
@@ -114,7 +114,7 @@ def test_points_of_different_games_are_not_averaged():
     assert "mean score" not in first
 
 
-def test_a_bot_s_page_holds_everything_about_it():
+def test_the_summary_of_a_bot_has_its_games_opponents_seats_and_faults():
     fault = Fault(0, "illegal", 4, "answered 7")
     records = [record("ab", (2, 1), index=1), record("abc", (1, 2, 3), faults=(fault,))]
     page = bot_summary(records, "a")
@@ -150,7 +150,7 @@ def everyone_fails():
         pytest.param([record(("$%&|<b>", "ü"), (2, 1), decisions=(0, 0))], id="strange names"),
     ],
 )
-def test_odd_records_give_a_table_or_a_sentence(records, kind):
+def test_unusual_records_give_a_valid_table(records, kind):
     rated = rate_records(records)
     for table_format in FORMATS:
         text = render(rated, table_format, kind)
@@ -161,7 +161,7 @@ def test_odd_records_give_a_table_or_a_sentence(records, kind):
         assert render(rated, "simple", kind) == "No matches yet."
 
 
-def test_all_draws_are_not_told_apart():
+def test_bots_that_always_draw_are_not_separated():
     rows = read(rate_records([record("abcd", (1, 1, 1, 1), index=i, seed=i) for i in range(50)]))["sim"]
     assert {(row["best place"], row["worst place"]) for row in rows} == {(1, 4)}
     assert [row["sure"] for row in rows[:3]] == [0.5, 0.5, 0.5]
@@ -172,7 +172,7 @@ def test_one_deal_is_reported_as_too_little():
     assert "All matches are of one deal" in render(rate_records([record("ab", (2, 1))]))
 
 
-def test_how_to_read_the_tables_is_told_once():
+def test_the_legend_is_printed_once():
     rated = rate_records([record("ab", (200, 100)), record("ab", (2, 1), index=1, game="other")])
     text = render(rated, "simple")
     assert text.count("may be: the places") == 1

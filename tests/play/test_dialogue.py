@@ -41,7 +41,7 @@ def test_an_exclamation_mark_plays_at_once():
     assert "Type a number from 1 to 6" in talk("!", "1!")[0].said
 
 
-def test_looking_around_leaves_a_choice_held():
+def test_commands_that_only_print_do_not_cancel_a_pending_choice():
     actions = first_turn(game()).actions
     console, chosen = talk("2", "?", "log", "log all", "table", "rule", "hint", "")
     assert chosen is actions[1]
@@ -68,7 +68,7 @@ def test_a_hint_names_the_bot_and_the_choice():
     assert "No hint: nobody is asked in this test." in talk("hint", "1!")[0].said
 
 
-def test_many_choices_are_listed_in_columns_that_fit():
+def test_many_choices_are_listed_in_columns_within_80_characters():
     output = io.StringIO()
     Console(io.StringIO(), output).listed([f"{n:2}  place 3+3 on #{n}" for n in range(1, 31)])
     lines = output.getvalue().splitlines()
@@ -79,19 +79,19 @@ def test_many_choices_are_listed_in_columns_that_fit():
     assert sum(line.count("place") for line in lines) == 30
 
 
-def test_nothing_printed_can_steer_a_terminal_or_fail_in_a_poor_one():
+def test_printed_text_has_no_control_characters_and_fits_the_encoding():
     raw = io.BytesIO()
     poor = io.TextIOWrapper(raw, encoding="ascii")
     Console(io.StringIO(), poor).say("a bot called \x1b[2J\x07 \u2603")
     assert raw.getvalue() == b"a bot called ?[2J? ?\n"
 
 
-def test_unreadable_input_is_asked_for_again():
+def test_undecodable_input_does_not_raise():
     console = Console(io.TextIOWrapper(io.BytesIO(b"\xff\xfe\n"), encoding="utf-8"), io.StringIO())
     assert console.ask("> ") == "\ufffd"
 
 
-def test_company_is_made_for_the_game_and_fills_the_table_up_to_its_least():
+def test_opponents_are_bots_of_the_game_and_reach_the_minimum_number_of_players():
     registry = load()
     el_paso, x_pasch = registry.game("el-paso"), registry.game("x-pasch")
     assert set(choose_opponents(registry, el_paso, ())) >= {"diehard", "skittish"}
@@ -158,7 +158,7 @@ def hint_from(bot):
     return ask_for_hint(adviser, game(), turn.view, 2, turn.actions, turn.past, 1)
 
 
-def test_a_hint_knows_what_happened_and_leaves_the_luck_of_the_others_alone():
+def test_a_hint_bot_observes_events_and_does_not_change_the_random_state():
     before = random.getstate()
     assert hint_from(Gambler) in first_turn(game()).actions
     assert random.getstate() == before
@@ -166,6 +166,6 @@ def test_a_hint_knows_what_happened_and_leaves_the_luck_of_the_others_alone():
 
 
 @pytest.mark.parametrize("bot", [Fails, Nonsense])
-def test_a_bot_that_fails_gives_no_hint_and_does_no_harm(bot):
+def test_a_hint_bot_that_fails_gives_no_hint(bot):
     with pytest.raises(NoHintError, match="failed"):
         hint_from(bot)

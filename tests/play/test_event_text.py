@@ -42,7 +42,7 @@ def test_every_event_is_a_sentence(played):
 
 
 @pytest.mark.parametrize("name", GAMES)
-def test_every_documented_event_has_its_own_words(name):
+def test_every_documented_event_has_its_own_sentence(name):
     page = (DOCS / "games" / f"{name}.md").read_text(encoding="utf-8")
     documented = set(
         re.findall(r"^\| `([a-z -]+)` \|", page.partition("## Events")[2].partition("\n## ")[0], re.MULTILINE)
@@ -53,7 +53,7 @@ def test_every_documented_event_has_its_own_words(name):
     assert set(tellers) == documented
 
 
-def test_el_paso_in_words():
+def test_el_paso_events_are_described_in_english():
     event_text = game().event_text
     nothing = [[]] * 6
     for kind, data, words in (
@@ -77,7 +77,7 @@ def test_el_paso_in_words():
         assert event_text(Event(kind, data)) == words
 
 
-def test_gnadenlos_in_words():
+def test_gnadenlos_events_are_described_in_english():
     event_text = game("gnadenlos").event_text
     for kind, data, words in (
         (
@@ -114,7 +114,7 @@ def test_gnadenlos_in_words():
         assert event_text(Event(kind, data)) == words
 
 
-def test_x_pasch_in_words():
+def test_x_pasch_events_are_described_in_english():
     played = game("x-pasch")
     requirement = played.companies[47].requirement
     for kind, data, words in (
@@ -135,7 +135,7 @@ def test_x_pasch_in_words():
         assert played.event_text(Event(kind, data)) == words
 
 
-def test_a_seat_is_told_what_it_could_see_and_a_reader_who_could():
+def test_a_seat_reads_only_its_events_and_other_readers_see_the_audience():
     events = [
         Event("draw", {"seat": 0, "site": 0, "value": 0}),
         Event("card", {"seat": 0, "site": 0, "value": 3}, to=(0,)),
@@ -149,12 +149,12 @@ def test_a_seat_is_told_what_it_could_see_and_a_reader_who_could():
     ]
 
 
-def test_a_person_reads_which_seat_is_theirs():
+def test_the_seat_of_the_person_is_marked():
     assert to_you("Seat 1 takes 2 of seat 1, not of seat 11.", 1) == (
         "Seat 1 (you) takes 2 of seat 1 (you), not of seat 11."
     )
 
 
-def test_a_game_that_does_not_tell_is_told_plainly():
+def test_a_game_without_event_text_shows_kind_and_data():
     assert Game.event_text(game(), Event("rain", {"inches": 3, "where": "here"})) == "rain: inches 3, where here"
     assert Game.event_text(game(), Event("sunset", {})) == "sunset"

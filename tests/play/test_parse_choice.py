@@ -41,11 +41,11 @@ CARDS = among("play bank 5", "play saloon 7", "play gold mine 7", "play hotel 1"
         ("hors 17", "play horses 17"),
     ],
 )
-def test_a_number_or_words_that_fit_one_choice(typed, text):
+def test_a_number_or_words_that_match_one_choice_select_it(typed, text):
     assert parse_choice(typed, CARDS).text == text
 
 
-def test_a_whole_text_beats_a_longer_one_that_begins_alike():
+def test_an_exact_match_beats_a_prefix_match():
     sums = among("bid 1", "bid 10", "bid 11")
     assert parse_choice("bid 1", sums).text == "bid 1"
     assert parse_choice("1", sums).text == "bid 1"
@@ -68,7 +68,7 @@ def test_a_whole_text_beats_a_longer_one_that_begins_alike():
         ("", "is not a choice here"),
     ],
 )
-def test_anything_else_is_refused_with_what_would_do(typed, said):
+def test_invalid_input_is_refused_with_the_valid_choices(typed, said):
     with pytest.raises(AmbiguousInput) as error:
         parse_choice(typed, CARDS)
     assert said in str(error.value)
@@ -83,7 +83,7 @@ def test_every_action_of_a_game_can_be_chosen_by_its_text_among_all(name):
 
 
 @given(st.text(max_size=20))
-def test_whatever_is_typed_gives_a_choice_or_a_sentence(typed):
+def test_any_input_gives_a_choice_or_an_error_message(typed):
     try:
         assert parse_choice(typed, CARDS) in CARDS
     except AmbiguousInput as error:

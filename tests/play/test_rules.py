@@ -23,13 +23,13 @@ def test_the_page_that_is_installed_is_the_one_in_docs(name):
 
 
 @pytest.mark.parametrize(("name", "count"), [("el-paso", 28), ("gnadenlos", 41), ("x-pasch", 23)])
-def test_all_numbered_rules_are_found_whole(name, count):
+def test_all_numbered_rules_are_found_with_their_full_text(name, count):
     rules = all_rules(game(name))
     assert [int(number.partition("-")[2]) for number in rules] == list(range(1, count + 1))
     assert all(rule.text.endswith((".", ")", "`).")) for rule in rules.values()), rules
 
 
-def test_a_rule_goes_on_over_its_lines_and_stops_at_the_next():
+def test_the_text_of_a_rule_ends_at_the_next_rule():
     rule = all_rules(game())["EP-9"].text
     assert rule.startswith("Stay or leave. From the lookout's seat clockwise")
     assert rule.endswith('"every player who wants to plunder").')
@@ -37,7 +37,7 @@ def test_a_rule_goes_on_over_its_lines_and_stops_at_the_next():
 
 
 @pytest.mark.parametrize("played", variants(), ids=label)
-def test_every_kind_of_choice_has_rules_behind_it(played):
+def test_every_phase_lists_its_rules(played):
     phases = set()
     for seed in range(10):
         state = played.new(played.min_players, Chance(seed))

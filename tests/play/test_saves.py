@@ -49,7 +49,7 @@ class Crowd(Nim):
 
 
 @pytest.mark.parametrize("named", [(), ("random",), ("flat-mc:iterations=3", "random")])
-def test_the_table_is_filled_in_a_game_without_bots_of_its_own(named):
+def test_the_table_is_filled_in_a_game_without_its_own_bots(named):
     registry = load()
     registry.games[Crowd.name] = Registration(Crowd, "a stranger", "1")
     saved = new_match(RunRequest(games=(Crowd.name,), bots=named, seed=1, name="a"), registry, 0, "")
@@ -60,7 +60,7 @@ def test_the_table_is_filled_in_a_game_without_bots_of_its_own(named):
     assert all(saved.setup.entrants[name].plays(Crowd.name) for name in others)
 
 
-def test_every_resume_of_a_finished_match_is_another_deal_one_seat_farther():
+def test_resuming_a_finished_match_starts_a_new_deal_at_the_next_seat():
     sit_down(*EL_PASO, lines=ALL)
     for _ in range(3):
         sit_down("play", "--resume", "a", lines=ALL)
@@ -72,7 +72,7 @@ def test_every_resume_of_a_finished_match_is_another_deal_one_seat_farther():
 
 
 @pytest.mark.parametrize("left_at", [1, 7, 30])
-def test_a_match_that_was_left_ends_as_if_nothing_had_happened(left_at):
+def test_an_interrupted_match_gives_the_same_record_after_resuming(left_at):
     sit_down(*EL_PASO, lines=ALL)
     [whole] = records()
     again = [*EL_PASO[:-1], "b"]
@@ -82,7 +82,7 @@ def test_a_match_that_was_left_ends_as_if_nothing_had_happened(left_at):
     assert whole.faults == ()
 
 
-def test_one_who_sits_down_again_cannot_change_the_seat():
+def test_the_seat_cannot_be_changed_when_resuming():
     sit_down(*EL_PASO, lines=ALL[:2])
     assert "Leave out --seat." in arena("play", "--resume", "a", "--seat", 1, code=2).stderr
 
@@ -96,7 +96,7 @@ class Unruly(Bot):
 """
 
 
-def test_choices_that_no_longer_fit_are_asked_for_again():
+def test_choices_that_are_no_longer_legal_are_asked_for_again():
     Path("unruly.py").write_text(UNRULY)
     sit_down("play", "el-paso", "--bot", "unruly.py", "--seed", 5, "--name", "a", lines=ALL[:40])
     said = sit_down("play", "--resume", "a", lines=ALL)
@@ -104,7 +104,7 @@ def test_choices_that_no_longer_fit_are_asked_for_again():
     assert "played again: all fit" in arena("verify", "a").stdout
 
 
-def test_a_bot_that_has_changed_is_noticed():
+def test_a_match_is_not_resumed_with_a_changed_bot():
     Path("unruly.py").write_text(UNRULY)
     sit_down("play", "el-paso", "--bot", "unruly.py", "--seed", 5, "--name", "a", lines=ALL[:2])
     Path("unruly.py").write_text(UNRULY + "# better\n")
@@ -112,7 +112,7 @@ def test_a_bot_that_has_changed_is_noticed():
     assert "Your match is saved" in sit_down("play", "--resume", "a", "--force", lines=[])
 
 
-def test_a_crash_between_record_and_tidying_up_does_no_harm():
+def test_a_crash_between_writing_the_record_and_cleanup_does_no_harm():
     sit_down(*EL_PASO, lines=ALL[:3])
     left = Path("results/a/unfinished.json").read_bytes()
     sit_down("play", "--resume", "a", lines=ALL)
@@ -132,7 +132,7 @@ def test_two_terminals_cannot_play_the_same_match():
     assert "is being written by another process" in second.stderr
 
 
-def test_a_bot_at_the_table_that_fails_is_blamed_and_the_match_goes_on():
+def test_an_opponent_that_fails_is_blamed_and_the_match_continues():
     Path("clumsy.py").write_text(
         "from harness import Bot\nclass Clumsy(Bot):\n    def choose(self, view, actions):\n"
         "        print('{garbage')\n        raise RuntimeError('oh no')\n"
@@ -144,7 +144,7 @@ def test_a_bot_at_the_table_that_fails_is_blamed_and_the_match_goes_on():
     assert record.ranks[0] == 1
 
 
-def test_a_bug_of_ours_is_not_blamed_on_the_person(monkeypatch):
+def test_a_bug_in_arena_is_not_blamed_on_the_person(monkeypatch):
     def broken(_dialogue, _turn):
         raise RuntimeError("a bug")
 
@@ -171,16 +171,16 @@ def test_a_bug_of_ours_is_not_blamed_on_the_person(monkeypatch):
         (("play", "el-paso", "--resume", "a", "--seed", 3), "leave out GAME, --seed"),
     ],
 )
-def test_mistakes_are_told_before_anything_is_written(args, said):
+def test_usage_errors_are_reported_before_anything_is_written(args, said):
     assert said in arena(*args, code=2).stderr
     assert not Path("results").exists()
 
 
-def test_a_bot_cannot_go_by_the_name_of_the_person():
+def test_a_bot_cannot_have_the_name_of_the_person():
     assert "human is entered twice" in arena("play", "el-paso", "--bot", "human=random", code=2).stderr
 
 
-def test_a_run_of_bots_is_not_for_people_and_a_damaged_match_is_named():
+def test_a_run_of_bots_and_a_damaged_match_cannot_be_resumed():
     arena("tournament", "--game", "el-paso", "--deals", 1, "--bot", "random", "--bot", "skittish", "--workers", 0,
           "--name", "bots")  # fmt: skip
     assert "is a run of bots" in arena("play", "--resume", "bots", code=2).stderr

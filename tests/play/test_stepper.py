@@ -33,7 +33,7 @@ def test_a_match_printed_has_every_decision_in_order_and_the_scores(name):
 
 
 @pytest.mark.parametrize("name", GAMES)
-def test_every_moment_can_be_reached_forward_backward_and_by_number(name):
+def test_every_decision_can_be_reached_forward_backward_and_by_number(name):
     record = match(name)
     last = len(record.actions)
     console = Script("", "", "back", f"{last - 1}", "next", "next", "start", "back", "end", "quit")
@@ -45,7 +45,7 @@ def test_every_moment_can_be_reached_forward_backward_and_by_number(name):
     assert "This is the first decision." in console.said
 
 
-def test_as_a_seat_nothing_is_told_that_it_could_not_see():
+def test_a_replay_as_a_seat_shows_only_what_the_seat_could_see():
     record = match("el-paso")
     console = Script(*[""] * len(record.actions))
     Stepper(console, game(), record, seat=1).run()
@@ -59,7 +59,7 @@ def test_as_a_seat_nothing_is_told_that_it_could_not_see():
     assert str(narration.replay.next_action()) not in said.partition("Decision 1 ")[0]
 
 
-def test_seats_are_chosen_and_let_go_on_the_way():
+def test_the_seat_can_be_changed_during_a_replay():
     console = Script("seat 1", "seat", "seat 7", "seat x", "table 0", "table", "table 9", "quit")
     Stepper(console, game(), match("el-paso"), None).run()
     assert "[0 of" in console.said
@@ -68,7 +68,7 @@ def test_seats_are_chosen_and_let_go_on_the_way():
     assert console.said.count("As random (seat 0) saw it:") == 2
 
 
-def test_only_the_seats_own_forced_moves_are_told():
+def test_a_replay_as_a_seat_shows_only_its_own_forced_moves():
     def forced(seat: int | None) -> set[str]:
         narration = Narration(game("x-pasch"), match("x-pasch"))
         told = narration.advance(seat)

@@ -87,7 +87,7 @@ def test_a_whole_game_with_wrong_input_ctrl_d_and_ctrl_c(game):
     assert f"seat {seat}: human" in arena("replay", "a", record.id).stdout
 
 
-def test_a_person_is_asked_only_where_there_is_a_choice():
+def test_a_person_is_asked_only_if_there_is_a_choice():
     with terminal("play", "x-pasch", *bots("x-pasch"), "--seed", 2, "--name", "a") as person:
         person.read()
         person.play_on()
@@ -112,7 +112,7 @@ def test_a_killed_terminal_loses_no_choice():
         assert person.end() == 0
 
 
-def test_leaving_before_the_first_choice_leaves_nothing_behind():
+def test_quitting_before_the_first_choice_saves_nothing():
     for keys, code in ((CTRL_D, 0), (CTRL_C, 130), ("quit\n", 0)):
         with terminal("play", "el-paso", "--name", "a") as person:
             person.read()
@@ -146,7 +146,7 @@ def think(person) -> None:
     wait_until_it_thinks()
 
 
-def test_ctrl_c_while_a_bot_thinks_lets_it_finish_and_blames_nobody():
+def test_ctrl_c_while_a_bot_thinks_lets_it_finish_and_saves_the_match():
     Path("slow.py").write_text(SLOW)
     with terminal("play", "el-paso", "--bot", "slow.py", "--name", "a", "--seed", 1) as person:
         think(person)
@@ -157,7 +157,7 @@ def test_ctrl_c_while_a_bot_thinks_lets_it_finish_and_blames_nobody():
         assert "Your match is saved" in person.seen
 
 
-def test_ctrl_c_while_a_hint_is_thought_up_ends_the_hint_alone():
+def test_ctrl_c_during_a_hint_cancels_only_the_hint():
     Path("slow.py").write_text(SLOW)
     with terminal("play", "el-paso", "--bot", "skittish", "--hint-bot", "slow.py", "--name", "a") as person:
         person.read()
@@ -170,7 +170,7 @@ def test_ctrl_c_while_a_hint_is_thought_up_ends_the_hint_alone():
         assert person.end() == 0
 
 
-def test_ctrl_c_twice_leaves_a_bot_that_never_returns():
+def test_ctrl_c_twice_quits_even_if_a_bot_never_returns():
     Path("slow.py").write_text(SLOW)
     with terminal("play", "el-paso", "--bot", "slow.py", "--name", "a", "--seed", 1) as person:
         think(person)
@@ -181,7 +181,7 @@ def test_ctrl_c_twice_leaves_a_bot_that_never_returns():
     assert Path("results/a/unfinished.json").exists()
 
 
-def test_replay_steps_at_a_terminal_and_prints_everything_else():
+def test_replay_is_interactive_only_at_a_terminal():
     command = ("tournament", "--game", "el-paso", "--deals", 1, "--bot", "skittish", "--bot", "diehard", "--workers", 0)
     arena(*command, "--name", "a")
     record = next(record for record in records("a") if record.id == "el-paso-1.1.1")

@@ -43,7 +43,7 @@ def names(entrants):
     return [entrant.name for entrant in entrants]
 
 
-def test_a_name_of_ones_own_for_every_kind_of_bot(registry, here):
+def test_every_kind_of_bot_can_have_an_alias(registry, here):
     write(here / "sprinter.py")
     entrants = registry.entrants(
         ["v1=sprinter.py", "v2=sprinter.py::sprinter", "v3=flat-mc:iterations=7", ("v4", "random"), ("v5", Bare)]
@@ -62,7 +62,7 @@ class Bare(Bot):
         return actions[0]
 
 
-def test_an_alias_must_be_one_bot_with_a_name_that_can_be_typed(registry, here):
+def test_an_alias_must_be_a_valid_name_for_exactly_one_bot(registry, here):
     (here / "two.py").write_text(
         "import harness\nclass A(harness.Bot):\n    def choose(self, view, actions): pass\nclass B(A): pass\n"
     )
@@ -75,7 +75,7 @@ def test_an_alias_must_be_one_bot_with_a_name_that_can_be_typed(registry, here):
         registry.entrants(["v1=sprintr"])
 
 
-def test_two_files_with_classes_of_one_name_are_told_apart(registry, here):
+def test_two_files_with_the_same_class_name_get_different_bot_names(registry, here):
     write(here / "sprinter.py", choice="0")
     write(here / "old" / "sprinter.py", choice="-1")
     now, before = registry.entrants(["sprinter.py", "old/sprinter.py"])
@@ -88,7 +88,7 @@ def test_two_files_with_classes_of_one_name_are_told_apart(registry, here):
     assert names(registry.entrants(["sprinter.py", "sprinter.py"])) == ["sprinter", "sprinter"], "it is the same one"
 
 
-def test_only_those_that_are_called_alike_get_other_names(registry, here):
+def test_only_bots_with_the_same_name_are_renamed(registry, here):
     """Neither another setting of the same bot, nor the same bot under a name of its own."""
     option = 'options = (harness.Option("stars", 3, "", kind="int"),)'
     write(here / "sprinter.py", body=option)
@@ -104,7 +104,7 @@ def test_a_file_may_have_the_name_of_an_installed_bot(registry, here):
     assert names(registry.entrants(["outlaw", "outlaw.py"])) == ["outlaw", "outlaw.py"]
 
 
-def test_folders_patterns_and_lists(registry, here):
+def test_bots_can_be_entered_from_folders_patterns_and_lists(registry, here):
     write(here / "field" / "sprinter.py")
     (here / "field" / "b.py").write_text(
         "import harness\nclass Walker(harness.Bot):\n    def choose(self, view, actions): return actions[0]\n"
@@ -163,7 +163,7 @@ class Sprinter(harness.Bot):
 """
 
 
-def test_each_version_imports_what_lies_beside_it_also_in_the_middle_of_a_match(registry, here):
+def test_each_bot_imports_modules_from_its_own_folder_even_during_a_match(registry, here):
     for folder, choice, plus in (("v1", 0, 1), ("v2", 2, 2)):
         (here / folder / "parts").mkdir(parents=True)
         (here / folder / "sprinter.py").write_text(LAZY)
@@ -179,7 +179,7 @@ def test_each_version_imports_what_lies_beside_it_also_in_the_middle_of_a_match(
     assert not list(here.rglob("__pycache__")), "nothing is left beside an author's files"
 
 
-def test_what_lies_beside_a_bot_does_not_hide_arena(registry, here):
+def test_modules_beside_a_bot_do_not_shadow_arenas_packages(registry, here):
     """Also a checkout has folders called engines and bots."""
     for name in ("engines", "bots", "harness"):
         (here / name).mkdir()
@@ -189,12 +189,12 @@ def test_what_lies_beside_a_bot_does_not_hide_arena(registry, here):
     assert entrant.bot().choose(None, [1, 2]) == 1
 
 
-def test_a_bot_may_be_called_like_a_library_that_it_imports(registry, here):
+def test_a_bot_file_may_have_the_name_of_a_library_that_it_imports(registry, here):
     path = write(here / "msgspec.py", imports="import msgspec", choice="len(msgspec.json.encode(1))")
     assert registry.entrant(path).bot().choose(None, "ab") == "b"
 
 
-def test_a_bot_is_what_its_files_are_whatever_version_it_declares(registry, here):
+def test_the_digest_of_a_bot_depends_on_its_files_and_not_on_its_version(registry, here):
     path = write(here / "sprinter.py", imports="import helpers", body='version = "1"; files = ("weights.txt",)')
     (here / "helpers.py").write_text("X = 1\n")
     (here / "weights.txt").write_text("1 2 3")
@@ -218,13 +218,13 @@ def test_a_bot_is_what_its_files_are_whatever_version_it_declares(registry, here
         load().entrants([path])
 
 
-def test_installed_bots_and_their_advisers_have_a_digest(registry):
+def test_installed_bots_and_their_guides_have_a_digest(registry):
     outlaw, guided, broker = registry.entrants(["outlaw", "ismcts:guide=broker", "broker"])
     assert outlaw.digest == broker.digest == guided.digest, "they are of one package"
     assert outlaw.digest.startswith("sha256:")
 
 
-def test_a_text_that_was_kept_is_loaded_though_the_file_has_changed(here):
+def test_stored_sources_are_loaded_even_if_the_file_has_changed(here):
     path = write(here / "sprinter.py", imports="import helpers", choice="helpers.X")
     (here / "helpers.py").write_text("X = 1\n")
     kept = sources_of(path)
@@ -257,7 +257,7 @@ class Sprinter(harness.Bot):
 """
 
 
-def test_pickles_and_modules_by_name_are_those_beside_each_bot(registry, here):
+def test_pickles_and_dynamic_imports_use_the_modules_of_the_bots_own_folder(registry, here):
     for folder in ("v1", "v2"):
         (here / folder).mkdir()
         (here / folder / "model.py").write_text(f"class Model:\n    version = {folder!r}\n")
@@ -271,7 +271,7 @@ def test_pickles_and_modules_by_name_are_those_beside_each_bot(registry, here):
     del sys.modules["model"]
 
 
-def test_what_typed_code_leans_on_is_part_of_what_it_is():
+def test_the_digest_of_a_notebook_bot_covers_the_functions_and_values_it_uses():
     def make(step):
         class Stepper(Bot):
             def choose(self, view, actions):
@@ -293,7 +293,7 @@ def test_what_typed_code_leans_on_is_part_of_what_it_is():
     assert source_digest(one) != first
 
 
-def test_a_bot_that_is_asked_by_name_is_part_of_what_a_bot_is(registry, here):
+def test_the_digest_of_a_bot_covers_the_bots_that_it_loads_by_name(registry, here):
     write(here / "sprinter.py", imports='from harness import bot_named\nHANDS = bot_named("outlaw")')
     entrant = registry.entrant("sprinter.py")
     assert entrant.digest.endswith(f", outlaw {registry.entrant('outlaw').digest}")

@@ -25,12 +25,12 @@ from harness.plugins.entrants import BotInfo, BotRef
         ("sprinter:book=sha256:12ab", BotRef(bot="sprinter", options="book=sha256:12ab")),
     ],
 )
-def test_a_text_and_its_reference_say_the_same(text, ref):
+def test_a_bot_reference_survives_parsing_and_printing(text, ref):
     assert BotRef.parse(text) == ref
     assert str(ref) == text
 
 
-def test_a_folder_without_a_slash_is_one_only_if_no_bot_is_called_so(tmp_path, monkeypatch):
+def test_a_name_without_a_slash_is_a_folder_only_if_no_bot_has_that_name(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine").mkdir()
     assert BotRef.parse("mine", installed=()).place == "mine"
@@ -44,12 +44,12 @@ def test_a_file_may_have_an_equals_sign_in_its_name(tmp_path):
     assert BotRef.parse("a=b.py", start=Path("/")) == BotRef("a", place="b.py")
 
 
-def test_a_recorded_bot_may_have_the_letters_of_a_pattern_in_its_name():
+def test_a_recorded_bot_may_have_wildcard_characters_in_its_name():
     info = BotInfo("bot[1]", "bot[1]", "", "1", "sha256:0")
     assert info.ref == BotRef(bot="bot[1]")
     assert BotRef.parse("bot[1]", installed=("bot[1]",)) == info.ref
 
 
-def test_copies_of_a_bot_in_two_places_have_one_bare_text():
+def test_copies_of_a_bot_in_two_places_have_the_same_bare_text():
     assert BotRef.parse("v1=old/x.py::x:a=1").bare == BotRef.parse("new/x.py::x:a=1").bare == "x:a=1"
     assert BotRef.parse("x=cmd:node old/x.js").bare == BotRef.parse("cmd:node new/x.js").bare

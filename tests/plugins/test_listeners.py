@@ -105,7 +105,7 @@ def heard(monkeypatch):
     return hear
 
 
-def test_a_listener_hears_everything_in_order():
+def test_a_listener_receives_all_events_in_order():
     notebook = Notebook()
     listeners = listening(notebook)
     fault = Fault(1, "exception", 4, "Traceback")
@@ -144,7 +144,7 @@ def test_a_hook_that_raises_is_named_once_and_not_called_again(error):
     assert notebook.words() == ["match"] * 5 + ["finished"]
 
 
-def test_a_hook_that_hangs_holds_nobody_up(stuck):
+def test_a_hook_that_hangs_does_not_block_other_listeners(stuck):
     notebook = Notebook()
     listeners = listening(stuck, notebook, grace=0.2)
     for n in range(5):
@@ -155,7 +155,7 @@ def test_a_hook_that_hangs_holds_nobody_up(stuck):
     assert notebook.words() == ["match"] * 5
 
 
-def test_a_slow_listener_hears_of_no_more_than_may_wait(stuck, monkeypatch):
+def test_events_for_a_slow_listener_are_dropped_beyond_the_queue_limit(stuck, monkeypatch):
     monkeypatch.setattr(listeners_module, "MAX_QUEUED", 10)
     listeners = listening(stuck)
     for n in range(30):
@@ -167,7 +167,7 @@ def test_a_slow_listener_hears_of_no_more_than_may_wait(stuck, monkeypatch):
     assert stuck.words() == ["finished"]  # what is rare is always told
 
 
-def test_a_listener_may_say_something_in_the_end():
+def test_a_listener_can_return_a_message_at_the_end():
     class Counter:
         heard = 0
 
@@ -184,7 +184,7 @@ def test_a_listener_may_say_something_in_the_end():
     assert listeners.close() == ["1 matches were counted."]
 
 
-def test_listeners_are_found_among_plugins_and_a_wrong_one_is_named():
+def test_plugins_with_listener_hooks_are_found_and_an_invalid_hook_is_reported():
     good, wrong = ModuleType("good"), ModuleType("wrong")
     good.__file__ = wrong.__file__ = "pack.py"
 
@@ -204,12 +204,12 @@ def test_listeners_are_found_among_plugins_and_a_wrong_one_is_named():
     assert Listeners.of(registry).close() == []
 
 
-def test_nobody_listens_where_nothing_is_installed():
+def test_there_are_no_listeners_by_default():
     assert plugins.load().listeners == []
 
 
 @pytest.mark.parametrize("workers", [0, 2])
-def test_a_run_is_heard_from_start_to_end(heard, workers):
+def test_a_listener_receives_the_events_of_a_whole_run(heard, workers):
     notebook = Notebook()
     heard(notebook)
     run = harness.tournament(
@@ -226,7 +226,7 @@ def test_a_run_is_heard_from_start_to_end(heard, workers):
     )
 
 
-def test_a_run_that_goes_on_says_what_it_has_and_a_complete_one_says_nothing(heard):
+def test_a_resumed_run_reports_its_match_count_and_a_complete_run_sends_no_events(heard):
     notebook = Notebook()
     run = harness.tournament("el-paso", ["outlaw", "random"], deals=2, seed=7, workers=0, quiet=True)
     heard(notebook)
@@ -238,7 +238,7 @@ def test_a_run_that_goes_on_says_what_it_has_and_a_complete_one_says_nothing(hea
     assert [(event[0], event[1].matches) for event in notebook.heard] == [("started", 3), ("match", 4), ("finished", 4)]
 
 
-def test_faults_are_heard(heard):
+def test_a_listener_receives_faults(heard):
     class Clumsy(harness.Bot):
         def choose(self, view, actions):
             raise ValueError("oops")
@@ -250,7 +250,7 @@ def test_faults_are_heard(heard):
     assert {event[1] for event in notebook.heard if event[0] == "fault"} == {"clumsy"}
 
 
-def test_a_run_with_a_broken_listener_is_complete_and_says_who_it_was(heard):
+def test_a_run_with_a_broken_listener_completes_and_names_the_plugin(heard):
     heard(Broken(SystemExit("enough")))
     said = arena("tournament", "--game", "el-paso", "--bot", "outlaw", "--bot", "random", "--deals", 2, "--workers", 0)
     assert (
@@ -260,7 +260,7 @@ def test_a_run_with_a_broken_listener_is_complete_and_says_who_it_was(heard):
     assert "outlaw" in said.stdout
 
 
-def test_a_comparison_is_heard(heard):
+def test_a_listener_receives_the_events_of_a_comparison(heard):
     notebook = Notebook()
     heard(notebook)
     found = harness.compare("outlaw", "random", games="el-paso", seed=7, workers=0, quiet=True)
@@ -270,7 +270,7 @@ def test_a_comparison_is_heard(heard):
     assert notebook.heard[0][1].format == "compare"
 
 
-def test_who_wants_to_leave_at_once_waits_for_no_listener(heard, stuck, monkeypatch):
+def test_an_interrupted_run_does_not_wait_for_listeners(heard, stuck, monkeypatch):
     def interrupted(*_args):
         raise KeyboardInterrupt
 

@@ -55,7 +55,7 @@ def test_installed_bots_and_games_are_found():
     assert registry.problems == []
 
 
-def test_a_strangers_bot_comes_in(registry):
+def test_a_bot_of_a_third_party_plugin_can_be_entered(registry):
     registry.add(plugin(arena_bots=[Sprinter]), "strangers-pack", "2.1")
     [entrant] = registry.entrants(["sprinter"])
     assert (entrant.name, entrant.source, entrant.version) == ("sprinter", "strangers-pack", "2.1")
@@ -77,7 +77,7 @@ def test_a_strangers_bot_comes_in(registry):
         (plugin(arena_robots=[Sprinter]), "Plugin bad is skipped: PluginValidationError: unknown hook 'arena_robots'"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_with_a_plugin_is_named_and_the_rest_works(registry, module, said):
+def test_a_problem_of_a_plugin_is_reported_and_other_bots_still_work(registry, module, said):
     before = set(registry.bots)
     registry.add(module, "bad", "1")
     [problem] = registry.problems
@@ -188,7 +188,7 @@ class Asker(Bot):
         return actions[0]
 
 
-def test_a_bot_that_asks_another_plays_what_both_play(registry):
+def test_a_bot_that_consults_another_plays_only_games_that_both_play(registry):
     registry.add(plugin(arena_bots=[Asker]), "pack", "2")
     alone, asking = registry.entrants(["asker", "asker:whom=broker"])
     assert alone.plays("el-paso")
@@ -199,7 +199,7 @@ def test_a_bot_that_asks_another_plays_what_both_play(registry):
     assert registry.entrants(["ismcts:guide=broker"])[0].version == "1"  # of the same package
 
 
-def test_only_installed_bots_can_be_asked(registry, tmp_path):
+def test_only_installed_bots_can_be_consulted(registry, tmp_path):
     registry.add(plugin(arena_bots=[Asker]), "pack", "2")
     path = tmp_path / "mine.py"
     path.write_text(FILE)
@@ -215,7 +215,7 @@ def test_an_installed_bot_is_found_by_its_name():
         plugins.bot_named("outlow")
 
 
-def test_house_bots_are_those_made_for_the_game_then_quick_ones_then_slow_ones(registry):
+def test_filler_bots_are_bots_of_the_game_then_quick_bots_then_slow_bots(registry):
     assert filler_bots(registry, "gnadenlos", 0) == []
     assert filler_bots(registry, "gnadenlos", 2) == ["broker", "debtor"]
     assert filler_bots(registry, "gnadenlos", 3, {"broker", "miser"}) == ["debtor", "random", "flat-mc"]
@@ -223,7 +223,7 @@ def test_house_bots_are_those_made_for_the_game_then_quick_ones_then_slow_ones(r
     assert filler_bots(registry, "gnadenlos", 5)[3:] == ["sprinter", "random"]  # random is nobody's first choice
 
 
-def test_house_bots_fill_any_table_of_a_game_without_bots_of_its_own(registry):
+def test_filler_bots_fill_any_table_of_a_game_without_its_own_bots(registry):
     filled = filler_bots(registry, "tarock", 5, {"random-2"})
     assert filled == ["random", "flat-mc", "ismcts", "random-3=random", "random-4=random"]
     registry.bots = {"broker": registry.bots["broker"]}
@@ -231,13 +231,13 @@ def test_house_bots_fill_any_table_of_a_game_without_bots_of_its_own(registry):
         filler_bots(registry, "tarock", 1)
 
 
-def test_a_house_bot_is_never_one_of_a_file(registry, tmp_path):
+def test_a_filler_bot_never_comes_from_a_file(registry, tmp_path):
     (tmp_path / "mine.py").write_text(FILE)
     registry.entrants([f"{tmp_path / 'mine.py'}::alpha"])
     assert "beta" not in filler_bots(registry, "tarock", 4)
 
 
-def test_games_that_nobody_has_installed_are_named_with_the_nearest_one(registry):
+def test_games_that_are_not_installed_are_reported_with_the_closest_name(registry):
     slip = type("Slip", (Sprinter,), {"games": ("el-pasoo", "x-pasch", "chess")})
     assert unknown_games([("slip", slip), ("sprinter", Sprinter)], registry.games) == [
         "slip says that it plays 'el-pasoo', which is not installed. Did you mean 'el-paso'?",
@@ -245,7 +245,7 @@ def test_games_that_nobody_has_installed_are_named_with_the_nearest_one(registry
     ]
 
 
-def test_an_option_of_a_kind_that_there_is_not_is_an_error_at_load(registry):
+def test_an_option_of_an_unknown_kind_is_reported_at_load(registry):
     odd = type("Odd", (Sprinter,), {"options": (Option("weight", 0.5, "", kind="decimal"),)})
     registry.add(plugin(arena_bots=[odd]), "bad", "1")
     [problem] = registry.problems
@@ -309,7 +309,7 @@ class Unspeakable:
     ],
     ids=lambda about: next(iter(about)),
 )
-def test_nonsense_in_a_bots_class_is_a_named_problem(registry, about):
+def test_an_invalid_attribute_of_a_bot_class_is_reported(registry, about):
     odd = type("Odd", (Sprinter,), about)
     registry.add(plugin(arena_bots=[odd, Sprinter]), "bad", "1")
     [problem] = registry.problems
@@ -322,7 +322,7 @@ def test_nonsense_in_a_bots_class_is_a_named_problem(registry, about):
 @pytest.mark.parametrize(
     "about", [{"min_players": "two"}, {"max_players": 0}, {"title": 5}, {"version": 1.0}, {"options": 5}]
 )
-def test_nonsense_in_a_games_class_is_a_named_problem(registry, about):
+def test_an_invalid_attribute_of_a_game_class_is_reported(registry, about):
     odd = type("Odd", (registry.games["el-paso"].cls,), {"name": "odd", **about})
     registry.add(plugin(arena_games=[odd]), "bad", "1")
     [problem] = registry.problems

@@ -22,7 +22,7 @@ def arena(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.parametrize("name", ["bots", "engines"])
 @pytest.mark.parametrize("content", [None, "", "raise RuntimeError('mine')"], ids=["no package", "empty", "raising"])
-def test_a_folder_in_the_way_is_named(tmp_path, name, content):
+def test_a_folder_that_shadows_an_arena_package_is_reported(tmp_path, name, content):
     (tmp_path / name).mkdir()
     (tmp_path / name / "mine.py").write_text("")
     if content is not None:
@@ -37,14 +37,14 @@ def test_a_folder_in_the_way_is_named(tmp_path, name, content):
     assert "Traceback" not in said.stderr
 
 
-def test_a_module_in_the_way_is_named(tmp_path):
+def test_a_module_that_shadows_an_arena_package_is_reported(tmp_path):
     (tmp_path / "bots.py").write_text("")
     said = arena(tmp_path, "tournament")
     assert said.returncode == 2
     assert f"{tmp_path / 'bots.py'} hides Arena's own package" in said.stderr
 
 
-def test_one_of_ours_that_offers_nothing_is_an_error(monkeypatch):
+def test_a_bundled_package_without_its_hooks_is_an_error(monkeypatch):
     import bots
     from harness.core.errors import PluginError
     from harness.plugins.registry import load
@@ -54,6 +54,6 @@ def test_one_of_ours_that_offers_nothing_is_an_error(monkeypatch):
         load()
 
 
-def test_python_m_harness_is_arena(tmp_path):
+def test_python_m_harness_runs_arena(tmp_path):
     said = arena(tmp_path, "--version")
     assert said.stdout.startswith("arena, version ")

@@ -44,7 +44,7 @@ def told(server):
     return [json.loads(delivery.body) for delivery in server.deliveries]
 
 
-def test_every_event_is_a_message_of_its_own():
+def test_every_event_is_sent_as_a_separate_message():
     with hook_server() as server:
         assert post(server.address) == []
     started, match, fault, finished, league = told(server)
@@ -67,13 +67,13 @@ def test_every_event_is_a_message_of_its_own():
     assert "X-Arena-Signature" not in headers
 
 
-def test_matches_are_posted_only_if_they_are_asked_for():
+def test_matches_are_posted_only_if_requested():
     with hook_server() as server:
         post(server.address, events=DEFAULT_EVENTS)
     assert "match-finished" not in [one["event"] for one in told(server)]
 
 
-def test_no_seed_and_no_folder_is_sent():
+def test_messages_contain_no_seed_and_no_folder():
     with hook_server() as server:
         post(server.address)
     sent = b"".join(delivery.body for delivery in server.deliveries)
@@ -90,7 +90,7 @@ def test_a_secret_signs_every_message():
 
 
 @pytest.mark.parametrize("first", [500, 503, 429, CLOSE])
-def test_what_fails_for_now_is_tried_again_as_the_same_message(first):
+def test_a_temporary_failure_is_retried_with_the_same_message_id(first):
     with hook_server(first, first, 200) as server:
         assert post(server.address, waits=(0, 0)) == []
     ids = [one["id"] for one in told(server)]
@@ -99,7 +99,7 @@ def test_what_fails_for_now_is_tried_again_as_the_same_message(first):
 
 
 @pytest.mark.parametrize("refusal", [403, 404, 302])
-def test_what_is_refused_is_not_tried_again(refusal):
+def test_a_refused_message_is_not_retried(refusal):
     with hook_server(refusal) as server:
         [problem] = post(server.address)
     assert problem.startswith(
@@ -110,7 +110,7 @@ def test_what_is_refused_is_not_tried_again(refusal):
     assert len(server.deliveries) == 5
 
 
-def test_after_one_was_given_up_the_next_ones_have_one_try_until_one_gets_through():
+def test_after_a_failed_message_the_next_ones_are_not_retried_until_one_succeeds():
     with hook_server(500, 500, 500, 500, 200, 500, 200) as server:
         [problem] = post(server.address, waits=(0, 0))
     assert "2 of 5 messages" in problem
@@ -118,7 +118,7 @@ def test_after_one_was_given_up_the_next_ones_have_one_try_until_one_gets_throug
     assert [ids.count(one) for one in dict.fromkeys(ids)] == [3, 1, 1, 2, 1]
 
 
-def test_a_server_that_is_down_is_told_in_a_sentence():
+def test_a_server_that_is_down_is_reported():
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -147,7 +147,7 @@ def test_no_run_waits_for_its_webhook(monkeypatch, answer):
     assert str(SEED).encode() not in b"".join(delivery.body for delivery in server.deliveries)
 
 
-def test_the_environment_asks_for_it_and_the_command_line_posts(monkeypatch):
+def test_the_command_line_posts_if_the_environment_variable_is_set(monkeypatch):
     with hook_server() as server:
         monkeypatch.setenv("ARENA_WEBHOOK", server.address)
         monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")  # not for this machine
@@ -177,7 +177,7 @@ def test_the_environment_asks_for_it_and_the_command_line_posts(monkeypatch):
         ({"ARENA_WEBHOOK": "https://example.org", "ARENA_WEBHOOK_EVENTS": "faults"}, "Did you mean 'fault'?"),
     ],
 )
-def test_what_cannot_be_is_told_and_the_rest_works(monkeypatch, variables, said):
+def test_an_invalid_webhook_variable_is_reported_and_no_listener_is_added(monkeypatch, variables, said):
     with pytest.raises(UsageError, match=said.replace("?", r"\?")):
         Webhook.from_environment(variables)
     for name, value in variables.items():

@@ -86,7 +86,7 @@ def test_money_comes_only_from_sales(seed, players, edition, nerve):
 
 @games
 @given(**deals)
-def test_what_all_know_of_hands_and_piles_is_true(seed, players, edition, nerve):
+def test_public_knowledge_of_hands_and_piles_is_correct(seed, players, edition, nerve):
     for state in whole_game(seed, players, edition, nerve):
         for hand, shown in zip(state.hands, state.shown, strict=True):
             for values, seen in zip(hand, shown, strict=True):
@@ -98,7 +98,7 @@ def test_what_all_know_of_hands_and_piles_is_true(seed, players, edition, nerve)
 
 @games
 @given(seed=st.integers(0, 2**48 - 1), players=st.integers(2, 5))
-def test_same_deal_other_decisions_same_dice_by_town_and_round(seed, players):
+def test_the_dice_of_a_deal_do_not_depend_on_decisions(seed, players):
     rolls: dict[tuple[int, int], tuple[str, ...]] = {}
     for nerve in (None, 2, BOLD):
         town = number = 0
@@ -118,7 +118,7 @@ def test_same_deal_other_decisions_same_dice_by_town_and_round(seed, players):
 
 @games
 @given(seed=st.integers(0, 2**48 - 1))
-def test_same_deal_same_bag_same_stock(seed):
+def test_the_same_deal_with_the_same_bag_gives_the_same_stock(seed):
     stocks = []
     for nerve in (0, 0, 1):
         log: list[Event] = []

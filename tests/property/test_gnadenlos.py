@@ -175,7 +175,7 @@ def check_knowledge(state: GnadenlosState) -> None:
 @settings(deadline=None, max_examples=40)
 @given(**TABLES)
 @example(seed=4_294_967_295, policies=[at_random] * 3, variant="basic", tight=True)  # GN-40: nobody gets anywhere
-def test_nothing_is_lost_or_made_and_what_all_know_is_true(
+def test_components_are_conserved_and_public_knowledge_is_correct(
     tight_box: str, seed: int, policies: list[Policy], variant: str, tight: bool
 ) -> None:
     gold = []
@@ -197,7 +197,7 @@ def test_nothing_is_lost_or_made_and_what_all_know_is_true(
 
 @settings(deadline=None, max_examples=20)
 @given(**TABLES)
-def test_imagined_states_cannot_be_told_from_the_real_one(
+def test_imagined_states_are_indistinguishable_from_the_real_one(
     tight_box: str, seed: int, policies: list[Policy], variant: str, tight: bool
 ) -> None:
     def check(state: GnadenlosState, rng: Random) -> None:
@@ -225,7 +225,7 @@ def test_imagined_states_cannot_be_told_from_the_real_one(
 
 @settings(deadline=None, max_examples=40)
 @given(**TABLES)
-def test_clones_go_their_own_way(tight_box: str, seed: int, policies: list[Policy], variant: str, tight: bool) -> None:
+def test_clones_are_independent(tight_box: str, seed: int, policies: list[Policy], variant: str, tight: bool) -> None:
     kept: list[tuple[GnadenlosState, list[GnadenlosView], tuple[Action, ...]]] = []
 
     def check(state: GnadenlosState, rng: Random) -> None:
@@ -363,7 +363,7 @@ class Bookkeeper:
 
 @settings(deadline=None, max_examples=40)
 @given(**TABLES)
-def test_a_bookkeeper_who_reads_the_log_ends_with_the_same_table(
+def test_replaying_the_log_gives_the_same_table(
     tight_box: str, seed: int, policies: list[Policy], variant: str, tight: bool
 ) -> None:
     log: list[Event] = []

@@ -94,7 +94,7 @@ def play(
 
 @settings(deadline=None, max_examples=80)
 @given(**TABLES)
-def test_nothing_is_lost_or_made_and_every_offer_is_sound(
+def test_components_are_conserved_and_every_legal_action_is_valid(
     tight_box: str, seed: int, policies: list[Policy], target: int, tight: bool
 ) -> None:
     def check(state: XPaschState, _rng: Random) -> None:
@@ -122,7 +122,7 @@ def test_nothing_is_lost_or_made_and_every_offer_is_sound(
 
 @settings(deadline=None, max_examples=40)
 @given(**TABLES)
-def test_imagined_states_cannot_be_told_from_the_real_one(
+def test_imagined_states_are_indistinguishable_from_the_real_one(
     tight_box: str, seed: int, policies: list[Policy], target: int, tight: bool
 ) -> None:
     def check(state: XPaschState, rng: Random) -> None:
@@ -148,7 +148,7 @@ def test_imagined_states_cannot_be_told_from_the_real_one(
 
 @settings(deadline=None, max_examples=40)
 @given(**TABLES)
-def test_clones_go_their_own_way(tight_box: str, seed: int, policies: list[Policy], target: int, tight: bool) -> None:
+def test_clones_are_independent(tight_box: str, seed: int, policies: list[Policy], target: int, tight: bool) -> None:
     kept: list[tuple[XPaschState, list[XPaschView], tuple[Action, ...]]] = []
 
     def check(state: XPaschState, rng: Random) -> None:
@@ -220,7 +220,7 @@ def offered(state: XPaschState, action: Action) -> tuple[object, ...]:
 
 @settings(deadline=None, max_examples=60)
 @given(**TABLES)
-def test_the_dice_may_be_used_as_the_rules_say_and_in_no_other_way(
+def test_legal_dice_uses_are_exactly_those_of_the_rules(
     tight_box: str, seed: int, policies: list[Policy], target: int, tight: bool
 ) -> None:
     def check(state: XPaschState, _rng: Random) -> None:
@@ -234,7 +234,7 @@ def test_the_dice_may_be_used_as_the_rules_say_and_in_no_other_way(
 
 @settings(deadline=None, max_examples=30)
 @given(**TABLES)
-def test_no_two_actions_come_to_the_same_thing(
+def test_no_two_actions_have_the_same_outcome(
     tight_box: str, seed: int, policies: list[Policy], target: int, tight: bool
 ) -> None:
     def check(state: XPaschState, rng: Random) -> None:
@@ -346,7 +346,7 @@ class Witness:
 
 @settings(deadline=None, max_examples=40)
 @given(**TABLES)
-def test_the_events_alone_tell_the_whole_game(
+def test_the_game_can_be_reconstructed_from_its_events(
     tight_box: str, seed: int, policies: list[Policy], target: int, tight: bool
 ) -> None:
     log: list[Event] = []

@@ -21,7 +21,7 @@ def play(claims: AnytimeClaims, winner: str, loser: str, sets: int, first: int =
             claims.add_match(seats, ranks, f"g-{round_}.{deal}", deal, deal if round_ is None else round_)
 
 
-def test_gamblers_share_the_wealth_evenly_and_remember_the_most_they_had() -> None:
+def test_wealth_is_the_mean_over_bet_fractions_and_its_maximum_is_kept() -> None:
     rng, process, most = Random(1), EProcess(), 0.0
     each = [1.0] * len(BET_FRACTIONS)
     for _ in range(200):
@@ -33,7 +33,7 @@ def test_gamblers_share_the_wealth_evenly_and_remember_the_most_they_had() -> No
     assert process.max_log_wealth == pytest.approx(most)
 
 
-def test_wealth_of_two_for_each_pair_and_each_percent_of_doubt_is_a_claim() -> None:
+def test_a_pair_is_claimed_when_its_wealth_reaches_the_bonferroni_threshold() -> None:
     claims = AnytimeClaims(NAMES)
     needed = log(2 * 6 / 0.05)
     process, sets = EProcess(), 0
@@ -45,7 +45,7 @@ def test_wealth_of_two_for_each_pair_and_each_percent_of_doubt_is_a_claim() -> N
     assert claims.claims() == {("b", "a")}
 
 
-def test_a_claim_stays_whatever_comes_later() -> None:
+def test_a_claim_is_never_withdrawn() -> None:
     claims = AnytimeClaims(("a", "b"))
     play(claims, "a", "b", 20)
     assert claims.claims() == {("a", "b")}
@@ -53,7 +53,7 @@ def test_a_claim_stays_whatever_comes_later() -> None:
     assert claims.claims() == {("a", "b")}
 
 
-def test_a_rightful_claim_makes_the_next_one_cheaper() -> None:
+def test_each_claim_lowers_the_threshold_of_the_next() -> None:
     alone, second = AnytimeClaims(NAMES), AnytimeClaims(NAMES)
     process, sets = EProcess(), 0
     while process.max_log_wealth < log((2 * 6 - 5) / 0.05):
@@ -77,7 +77,7 @@ def test_nothing_is_claimed_about_bots_that_never_met() -> None:
     assert claims.best_bot() is None
 
 
-def test_the_best_has_met_all_others_and_is_behind_none() -> None:
+def test_the_best_bot_has_met_all_others_and_is_behind_none() -> None:
     claims = AnytimeClaims(NAMES, best=True)
     for number, (better, worse) in enumerate(pairwise(NAMES)):
         play(claims, better, worse, 30, 1000 * number + 1)
@@ -88,7 +88,7 @@ def test_the_best_has_met_all_others_and_is_behind_none() -> None:
     assert {("a", "b"), ("a", "c"), ("a", "d")} <= claims.claims()
 
 
-def test_the_best_costs_no_more_in_a_large_field() -> None:
+def test_excluding_a_contender_takes_no_more_sets_in_a_large_field() -> None:
     taken = []
     for size in (3, 30):
         names = [f"bot{number:02}" for number in range(size)]
@@ -100,7 +100,7 @@ def test_the_best_costs_no_more_in_a_large_field() -> None:
     assert taken[0] == taken[1]
 
 
-def test_of_rock_paper_and_scissors_none_is_the_best() -> None:
+def test_no_bot_is_the_best_in_a_rock_paper_scissors_cycle() -> None:
     claims = AnytimeClaims(("p", "r", "s"), best=True)
     for deal in range(1, 100, 3):
         for number, (better, worse) in enumerate((("p", "r"), ("r", "s"), ("s", "p"))):
@@ -110,7 +110,7 @@ def test_of_rock_paper_and_scissors_none_is_the_best() -> None:
     assert claims.claims() == {("p", "r"), ("r", "s"), ("s", "p")}
 
 
-def test_most_of_the_doubt_goes_to_the_pairs_that_a_run_is_about() -> None:
+def test_most_of_the_error_budget_goes_to_the_goal_pairs() -> None:
     pair = frozenset(("a", "b"))
     one, all_ = AnytimeClaims(NAMES, [pair]), AnytimeClaims(NAMES)
     assert one.open_pairs() == [("a", "b")]
@@ -125,7 +125,7 @@ def test_most_of_the_doubt_goes_to_the_pairs_that_a_run_is_about() -> None:
     assert not all_.claims()
 
 
-def test_a_deal_is_one_piece_of_luck_however_many_matches_share_it() -> None:
+def test_all_matches_of_a_deal_count_as_one_observation() -> None:
     once, often = AnytimeClaims(("a", "b")), AnytimeClaims(("a", "b"))
     play(once, "a", "b", 1)
     for table in range(50):
@@ -135,7 +135,7 @@ def test_a_deal_is_one_piece_of_luck_however_many_matches_share_it() -> None:
     assert often.sets_met("b", "a") == 1
 
 
-def test_a_set_that_was_cut_off_says_nothing() -> None:
+def test_incomplete_sets_are_ignored() -> None:
     claims = AnytimeClaims(("a", "b"))
     for deal in range(100):
         claims.add_match(("a", "b"), (1, 2), f"g-{deal}.1", deal, deal)  # the first seat always wins
@@ -143,7 +143,7 @@ def test_a_set_that_was_cut_off_says_nothing() -> None:
     assert claims.sets_met("a", "b") == 0
 
 
-def test_looking_in_the_middle_of_a_deal_wins_nothing() -> None:
+def test_computing_claims_during_a_deal_does_not_count_it_twice() -> None:
     claims = AnytimeClaims(("a", "b"))
     for _ in range(100):
         for seats in (("a", "b"), ("b", "a")):
@@ -152,7 +152,7 @@ def test_looking_in_the_middle_of_a_deal_wins_nothing() -> None:
     assert claims.sets_met("a", "b") == 1
 
 
-def test_in_even_rounds_bots_are_told_apart_that_met_others() -> None:
+def test_random_rounds_also_use_results_against_other_bots() -> None:
     claims, direct, rng, deal = RandomRoundClaims(NAMES, 2), AnytimeClaims(NAMES), Random(1), 0
     for round_ in range(20):
         mixed = rng.sample(NAMES, 4)
@@ -164,7 +164,7 @@ def test_in_even_rounds_bots_are_told_apart_that_met_others() -> None:
     assert ("a", "d") in claims.claims()
 
 
-def test_in_even_rounds_too_nothing_is_claimed_about_bots_that_never_met() -> None:
+def test_random_rounds_claim_nothing_about_bots_that_never_met() -> None:
     claims = RandomRoundClaims(NAMES, 2)
     for round_ in range(60):
         play(claims, "a", "b", 1, 2 * round_ + 1, round_)
@@ -172,7 +172,7 @@ def test_in_even_rounds_too_nothing_is_claimed_about_bots_that_never_met() -> No
     assert claims.claims() == {("a", "b"), ("c", "d")}
 
 
-def test_groups_that_are_told_apart_play_on_their_own() -> None:
+def test_separated_groups_play_among_themselves() -> None:
     claims, rng, deal = RandomRoundClaims(NAMES, 2), Random(2), 0
     assert claims.groups == [list(NAMES)]
     for round_ in range(60):
@@ -189,7 +189,7 @@ def test_groups_that_are_told_apart_play_on_their_own() -> None:
     assert sorted(map(sorted, claims.groups)) == [["a", "b"], ["c", "d"]]
 
 
-def test_a_group_too_small_for_a_table_is_joined_to_its_neighbours() -> None:
+def test_a_group_too_small_for_a_table_is_merged_with_its_neighbours() -> None:
     claims, deal = RandomRoundClaims(NAMES, 3), 0
     for round_ in range(60):  # a and b always before c and d, and level with each other
         for seats in (

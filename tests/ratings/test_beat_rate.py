@@ -25,7 +25,7 @@ def shares(board):
 
 
 @pytest.mark.parametrize("players", [2, 3, 4])
-def test_in_a_round_robin_it_is_the_share_that_was_counted(players):
+def test_in_a_round_robin_the_beat_rate_is_the_counted_share(players):
     records = list(tournament(World([0.0, 0.4, 0.9, 1.5, 2.0], players), 5, Random(2)))
     counted = {}
     for one in records:
@@ -35,7 +35,7 @@ def test_in_a_round_robin_it_is_the_share_that_was_counted(players):
     assert found == {bot: pytest.approx(sum(each) / len(each)) for bot, each in counted.items()}
 
 
-def test_who_met_stronger_bots_is_not_the_worse_for_it():
+def test_beat_rates_correct_for_the_strength_of_opponents():
     """a and b are ahead of everybody else nine times of ten and of each other half of the time; a met only the weak."""
     met = [("a", "c", 9), ("a", "d", 9), ("b", "a", 5), ("b", "e", 9), ("c", "d", 5), ("d", "e", 5), ("c", "e", 5)]
     played = [
@@ -49,7 +49,7 @@ def test_who_met_stronger_bots_is_not_the_worse_for_it():
     assert raw["a"] / 30 > raw["b"] / 20
 
 
-def test_shares_with_their_luck_taken_out_stand_in_for_those_of_the_ranks():
+def test_luck_adjusted_shares_replace_shares_from_ranks():
     plain, adjusted = Ratings(), Ratings()
     for turn in range(20):
         one = record("ab", (turn % 2, 1 - turn % 2), index=turn, seed=turn)
@@ -62,7 +62,7 @@ def test_shares_with_their_luck_taken_out_stand_in_for_those_of_the_ranks():
     assert adjusted.evidence.finished_ahead(0, 1) == plain.evidence.finished_ahead(0, 1)
 
 
-def test_that_tables_differ_is_no_error():
+def test_differences_between_tables_do_not_count_as_error():
     """Every deal ends as the last one of its table did: there is no luck, only tables."""
     same = [
         record(pair, (1, 0), index=turn, seed=turn)
@@ -73,7 +73,7 @@ def test_that_tables_differ_is_no_error():
     assert found.values == pytest.approx([1, 2 / 3, 1 / 3, 0], abs=1e-9)
 
 
-def test_the_errors_are_those_of_a_bootstrap_of_deals_within_tables():
+def test_errors_agree_with_a_bootstrap_of_deals_within_tables():
     ratings = run(Field([0.0, 0.4, 0.8, 1.5]), 3, players=3, deals=40)
     deals, rng = {}, Random(5)
     for number, kind, values in ratings.evidence.deals():
@@ -93,13 +93,13 @@ def test_the_errors_are_those_of_a_bootstrap_of_deals_within_tables():
         assert sqrt(found.covariance[bot][bot]) == pytest.approx(spread, rel=0.15)
 
 
-def test_a_few_deals_that_all_say_the_same_are_a_few_tosses_of_a_coin():
+def test_identical_results_separate_bots_only_after_enough_deals():
     for deals, told in ((2, False), (4, False), (5, False), (7, True), (10, True)):
         won = [record("ab", (1, 0), index=turn, seed=turn) for turn in range(deals)]
         assert bool(board_of(won).significant_pairs) is told
 
 
-def test_deals_that_are_alone_of_their_kind_are_compared_with_the_fit():
+def test_deals_of_unique_tables_get_their_error_from_the_fit():
     world = Field([0.1 * bot for bot in range(12)])
     ratings = run(world, 4, players=3, deals=20, tables=8)
     kinds = [number for number, _, _ in ratings.evidence.deals()]
@@ -118,7 +118,7 @@ def test_a_bot_with_one_deal_has_no_interval():
     assert all("c" not in pair for pair in board.significant_pairs)
 
 
-def test_seated_by_results_only_common_tables_count():
+def test_if_results_decide_the_seating_only_common_tables_count():
     played = [record(pair, (1, 0), index=turn, seed=turn) for turn, pair in enumerate(["ab"] * 12 + ["bc"] * 12)]
     evidence = rate_records(played)["sim"].evidence
     assert set(head_to_head(evidence)) == {(0, 1), (1, 2)}
@@ -129,12 +129,12 @@ def test_seated_by_results_only_common_tables_count():
     assert shares(seated) == shares(plain)
 
 
-def test_the_order_without_claims_is_that_of_the_table():
+def test_the_order_without_claims_equals_that_of_the_leaderboard():
     ratings = rate_records(tournament(World([0.0, 0.2, 0.1, 0.4], 3), 7, Random(1)))["sim"]
     assert in_order(ratings) == [one.line for one in leaderboard(ratings).standings]
 
 
-def test_degrees_of_freedom_are_satterthwaite_s():
+def test_degrees_of_freedom_follow_satterthwaite():
     alone = PooledVariance()
     alone.add(4.0, 7)
     assert alone.freedom == pytest.approx(7)

@@ -19,7 +19,7 @@ def sums_of(deals):
     ("freedom", "printed"),  # the 97.5% column of the tables in every textbook
     [(1, 12.706), (2, 4.303), (5, 2.571), (9, 2.262), (30, 2.042), (120, 1.980), (100_000, 1.960)],
 )
-def test_quantiles_are_those_of_the_printed_tables(freedom, printed):
+def test_quantiles_match_published_tables(freedom, printed):
     assert student_quantile(0.975, freedom) == pytest.approx(printed, abs=6e-4)
 
 
@@ -37,7 +37,7 @@ def test_a_mean_over_single_matches_has_the_classical_interval():
     assert got.reach == pytest.approx(student_quantile(0.975, 4) * deviation / sqrt(5))
 
 
-def test_matches_that_repeat_each_other_count_once():
+def test_identical_matches_of_a_deal_count_once():
     once = sums_of((1, value) for value in (3.0, 5.0, 4.0)).mean_score
     often = sums_of((10, 10 * value) for value in (3.0, 5.0, 4.0)).mean_score
     assert often == pytest.approx(once)
@@ -61,7 +61,7 @@ def test_one_deal_has_no_interval():
     assert wilson_interval(0.7, 0.0, 0, 4) == (0.7, -inf, inf)
 
 
-def test_a_share_stays_between_nothing_and_all_and_is_never_certain():
+def test_the_interval_of_a_share_stays_between_0_and_1_and_never_has_zero_width():
     always = wilson_interval(1.0, 0.0, 9, 40)
     assert always.value == always.high == 1
     assert 0.85 < always.low < 0.95
@@ -71,13 +71,13 @@ def test_a_share_stays_between_nothing_and_all_and_is_never_certain():
     assert high - 0.1 > 0.1 - low, "it reaches farther towards the middle"
 
 
-def test_in_the_middle_a_share_s_interval_is_student_s():
+def test_near_one_half_the_interval_of_a_share_equals_student_s():
     plain, share = mean_interval(0.5, 0.0001, 200), wilson_interval(0.5, 0.0001, 200, 1000)
     assert share.low == pytest.approx(plain.low, abs=0.001)
     assert share.high == pytest.approx(plain.high, abs=0.001)
 
 
-def test_wilson_s_interval_for_independent_matches_is_the_textbook_s():
+def test_wilson_intervals_match_a_textbook_example():
     # 81 of 263: 25.5% to 36.6% (Newcombe 1998, method 3); the imaginary matches widen it by a hair.
     share = 81 / 263
     found = wilson_interval(share, share * (1 - share) / 263, 1e6, 263)

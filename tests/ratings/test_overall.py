@@ -23,11 +23,11 @@ def of_games(*records):
     return [leaderboard(rate_records(one)["sim"], f"game{place}") for place, one in enumerate(records)]
 
 
-def test_one_game_has_no_order_over_all():
+def test_a_single_game_has_no_overall_ranking():
     assert overall(several(Field([0, 0]))) is None
 
 
-def test_bots_are_ranked_by_the_mean_of_their_shares_whatever_the_number_of_matches():
+def test_bots_are_ranked_by_their_mean_share_over_games():
     boards = several(Field([0.0, 1.0, 2.0]), Field([2.0, 1.0, 0.0]), Field([0.0, 1.0, 2.0]))
     found = overall(boards)
     for line in found.lines:
@@ -51,7 +51,7 @@ def test_only_bots_that_play_all_games_have_a_place():
     assert all("bot2" not in pair for pair in found.significant_pairs)
 
 
-def test_if_nobody_plays_them_all_that_is_said():
+def test_a_note_says_if_no_bot_plays_all_games():
     one = [record("ab", (turn % 2, 1), index=turn, seed=turn) for turn in range(6)]
     two = [record("cd", (turn % 2, 1), index=turn, seed=turn) for turn in range(6)]
     found = overall(of_games(one, two))
@@ -60,7 +60,7 @@ def test_if_nobody_plays_them_all_that_is_said():
     assert found.notes == ["No bot plays all 2 games, so there is no order over all of them."]
 
 
-def test_who_never_met_in_some_game_is_never_told_apart():
+def test_bots_that_never_met_in_one_game_are_not_separated():
     """Two that beat everybody and everything, but each other only in one game."""
     both = [record(pair, (1, 0), index=turn, seed=turn) for turn, pair in enumerate(["ab", "ac", "bc"] * 30)]
     apart = [record(pair, (1, 0), index=turn, seed=turn) for turn, pair in enumerate(["ac", "bc"] * 30)]
@@ -69,7 +69,7 @@ def test_who_never_met_in_some_game_is_never_told_apart():
     assert [(line.best, line.worst) for line in found.lines] == [(1, 2), (1, 2), (3, 3)]
 
 
-def test_a_twin_with_a_calmer_game_is_not_better():
+def test_lower_variance_alone_does_not_make_a_bot_better():
     """Of two bots alike in all games, one with fewer faults of chance used to win in 97.5% of runs."""
     told = 0
     for seed in range(40):
@@ -78,7 +78,7 @@ def test_a_twin_with_a_calmer_game_is_not_better():
     assert told <= 4
 
 
-def test_means_over_games_hold_the_truth():
+def test_intervals_of_means_over_games_cover_the_truth():
     worlds = [Field([0.0, 0.3, 0.6]), Field([0.4, 0.0, 0.2]), Field([0.0, 0.0, 1.0], luck=["heavy"])]
     truth = {f"bot{bot}": sum(world.true_beat_rates[bot] for world in worlds) / 3 for bot in range(3)}
     inside = wrong = 0
@@ -90,14 +90,14 @@ def test_means_over_games_hold_the_truth():
     assert wrong <= 7
 
 
-def test_games_vote_on_places_and_a_landslide_is_one_vote():
+def test_each_game_has_one_vote_whatever_its_margin():
     boards = several(Field([0.0, 3.0]), Field([0.35, 0.0]), Field([0.35, 0.0]), deals=60)
     found = overall(boards)
     assert found.lines[0].bot == "bot1", "by the mean of shares"
     assert [one.bot for one in found.voted()] == ["bot0", "bot1"], "by two votes to one"
 
 
-def test_a_run_that_results_have_steered_claims_nothing_over_games():
+def test_an_adaptive_run_makes_no_claims_over_games():
     rng = Random(1)
     sets = [[record("ab", (rng.random(), 0.5), index=turn, seed=turn) for turn in range(30)] for _ in range(2)]
     boards = [leaderboard(rate_records(one)["sim"], str(place), anytime=()) for place, one in enumerate(sets)]

@@ -22,7 +22,7 @@ def strengths(ratings, prior=NO_PRIOR):
     return {name: found[line.number] for name, line in ratings.lines.items()}
 
 
-def test_it_finds_what_choix_finds():
+def test_strengths_equal_those_of_choix():
     world = World([0.0, 0.3, 0.5, 0.9, 1.4], 3)
     records = [one for one in tournament(world, 12, Random(5)) if len(set(one.ranks)) == 3]
     # choix 0.4.1: opt_rankings and ilsr_rankings give these for the same rankings, centred.
@@ -31,7 +31,7 @@ def test_it_finds_what_choix_finds():
     assert [found[name] for name in world.bots] == pytest.approx(by_choix, abs=2e-6)
 
 
-def test_two_bots_have_the_logarithm_of_the_odds():
+def test_the_strength_difference_of_two_bots_is_their_log_odds():
     won = [record("ab", (2, 1) if turn % 4 else (1, 2), index=turn, seed=turn) for turn in range(40)]
     found = strengths(book_of(won))
     assert found["a"] - found["b"] == pytest.approx(log(3), abs=1e-6)
@@ -65,13 +65,13 @@ def with_ties(tied, apart):
 
 
 @pytest.mark.parametrize("tied", [2, 3, 4, 5, 6])
-def test_ties_are_exactly_the_average_over_all_orders(tied):
+def test_ties_equal_the_average_over_all_orders(tied):
     exact = strengths(book_of(with_ties(tied, apart=True)))
     assert strengths(book_of(with_ties(tied, apart=False))) == pytest.approx(exact, abs=1e-7)
 
 
 @pytest.mark.parametrize("tied", [3, 4, 5, 6])
-def test_ties_of_many_come_near_it(tied, monkeypatch):
+def test_large_ties_are_approximated_closely(tied, monkeypatch):
     exact = strengths(book_of(with_ties(tied, apart=False)))
     monkeypatch.setattr("harness.ratings.evidence.MAX_ENUMERATED_TIES", 1)
     near = strengths(book_of(with_ties(tied, apart=False)))
@@ -81,7 +81,7 @@ def test_ties_of_many_come_near_it(tied, monkeypatch):
 
 @pytest.mark.parametrize("seats", [20, 60])
 @pytest.mark.parametrize("tied", ["all", "halves"])
-def test_a_deal_of_many_tied_seats_is_rated_in_no_time(seats, tied):
+def test_a_deal_with_many_tied_seats_is_rated_quickly(seats, tied):
     """Every order of 20 bots has a million stages; this would not end."""
     names = [f"bot{number}" for number in range(seats)]
     scores = [0 if tied == "all" else 2 * number // seats for number in range(seats)]
@@ -111,7 +111,7 @@ def test_a_bot_that_never_lost_is_strong_but_not_infinitely():
     assert 3 < found[0] - found[1] < 8
 
 
-def test_a_large_field_at_sampled_tables_is_read_until_there_are_stages_enough(monkeypatch):
+def test_the_number_of_stages_kept_for_a_large_field_is_limited(monkeypatch):
     records = list(tournament(World([0.1 * bot for bot in range(8)], 3), 3, Random(1)))
     whole = book_of(records).evidence.stages
     monkeypatch.setattr("harness.ratings.evidence.MAX_STAGES", 20)

@@ -37,7 +37,7 @@ def test_shuffling_the_records_changes_nothing():
     assert facts(rate_records(shuffled)["sim"]) == facts(rate_records(records)["sim"])
 
 
-def test_a_live_book_fed_in_schedule_order_equals_the_rebuilt_one():
+def test_incremental_ratings_equal_rebuilt_ratings():
     records = [*small(), *small(game="other", seed=2, first=72)]
     rating_set = RatingSet()
     for one in records:
@@ -58,7 +58,7 @@ def test_removing_a_bot_s_matches_equals_a_run_that_never_rated_them():
     assert facts(rate_records(fewer)["sim"]) == facts(plain)
 
 
-def test_records_come_out_in_order_as_soon_as_they_are_due():
+def test_records_are_yielded_in_schedule_order_without_waiting_for_all():
     records = list(small(1))
     got = in_schedule_order(iter([records[1], records[0], records[3], records[2]]))
     assert [next(got).index for _ in range(4)] == [0, 1, 2, 3]
@@ -72,7 +72,7 @@ def test_a_match_is_rated_once(places):
         rate_records(record("ab", (1, 2), index=place) for place in places)
 
 
-def test_draws_are_as_likely_as_the_records_say():
+def test_the_draw_probability_is_estimated_from_the_records():
     drawn, decided = Ratings(), Ratings()
     for turn in range(1000):
         drawn.add(record("ab", (1, 1), index=turn))
@@ -81,7 +81,7 @@ def test_draws_are_as_likely_as_the_records_say():
     assert decided.draw_probability == pytest.approx(0.001, abs=0.001)
 
 
-def test_sums_add_up():
+def test_wins_ranks_scores_times_and_faults_are_summed():
     ratings = Ratings()
     ratings.add(record("abc", (5, 5, 1), time=(1.0, 2.0, 3.0), faults=(Fault(2, "illegal", 0), Fault(2, "timeout", 1))))
     ratings.add(record("bca", (3, 2, 1), index=1))
@@ -94,7 +94,7 @@ def test_sums_add_up():
     assert ratings.evidence.finished_ahead(b.number, c.number) == (2, 2)
 
 
-def test_a_bot_that_meets_itself_or_nobody_is_counted_but_not_rated():
+def test_a_bot_that_plays_itself_or_alone_is_counted_but_not_rated():
     ratings = Ratings()
     ratings.add(record("aab", (3, 2, 1)))
     ratings.add(record("a", (3,), index=1))
@@ -111,7 +111,7 @@ def test_a_record_that_contradicts_itself_is_named(broken):
         Ratings().add(record("ab", **given))
 
 
-def test_a_deal_s_matches_are_put_together_also_if_others_come_between():
+def test_matches_of_a_deal_are_grouped_even_if_they_are_not_consecutive():
     plain, mixed = Ratings(), Ratings()
     matches = [record("ab", (turn % 3, 1), index=turn, seed=turn // 2) for turn in range(40)]
     for one in matches:
@@ -142,7 +142,7 @@ def test_a_million_matches_take_some_tens_of_megabytes():
     assert 100 * held < 150e6
 
 
-def test_a_leader_that_the_two_methods_disagree_about_is_reported():
+def test_a_note_reports_if_the_two_methods_have_different_leaders():
     # "star" is first in 76 of 100 matches and last in the others, "steady" next to it or first.
     names = ("steady", "star", "c", "d")
     played = [

@@ -53,7 +53,7 @@ def test_it_equals_the_library_for_any_table_with_any_ties(match):
 
 
 @pytest.mark.parametrize("players", range(2, 7))
-def test_it_equals_the_library_as_it_comes_over_a_whole_run(players):
+def test_it_equals_the_library_with_default_settings_over_a_whole_run(players):
     rng, margin = Random(players), draw_margin(0.1)
     mine = [(MU, SIGMA)] * players
     for _ in range(60):
@@ -65,13 +65,13 @@ def test_it_equals_the_library_as_it_comes_over_a_whole_run(players):
         assert furthest(mine, plain) < 1e-5
 
 
-def test_the_draw_margin_is_the_library_s():
+def test_the_draw_margin_equals_that_of_the_library():
     env = trueskill.TrueSkill(backend=EXACT)
     assert draw_margin(0.25) == pytest.approx(trueskill.calc_draw_margin(0.25, 2, env), abs=1e-12)
 
 
 @pytest.mark.parametrize("ranks", [(1, 2), (2, 1), (1, 1)])
-def test_an_upset_beyond_all_expectation_still_gives_numbers(ranks):
+def test_an_extreme_upset_gives_finite_numbers(ranks):
     # Six hundred points apart: the library raises FloatingPointError here.
     (low, spread), (high, _) = rate([(-300.0, 1.0), (300.0, 1.0)], ranks, draw_margin(0.01))
     assert isfinite(low)

@@ -161,13 +161,13 @@ def check(row: Row, runs: int) -> None:
 
 
 @pytest.mark.parametrize("row", [pytest.param(row, id=row.name) for row in ROWS if row.runs >= 100])
-def test_claims_hold_in_short(row):
+def test_error_rates_of_claims_hold_in_a_few_runs(row):
     check(row, 4)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("row", [pytest.param(row, id=row.name) for row in ROWS])
-def test_claims_hold(row):
+def test_error_rates_of_claims_hold_in_all_runs(row):
     check(row, row.runs)
 
 
@@ -205,13 +205,13 @@ def sure_of(runs: int) -> dict[int, list[float]]:
 
 
 @pytest.mark.parametrize("runs", [pytest.param(6, id="short"), pytest.param(300, id="full", marks=pytest.mark.slow)])
-def test_sure_is_right_as_often_as_it_says(runs):
+def test_sure_is_calibrated(runs):
     for tenth, (count, said, right) in sure_of(runs).items():
         if tenth >= 5 and count >= 20:
             assert right / count == pytest.approx(said / count, abs=0.04 + three_errors(0.75, count))
 
 
-def test_unequal_bots_are_told_apart_once_there_are_deals_enough():
+def test_unequal_bots_are_separated_after_enough_deals():
     # Without this, never claiming anything would pass all of the above.
     board = leaderboard(run(Field(spaced(0.8, 6)), 1, players=3, deals=60))
     assert [number_of(one.line.bot) for one in board.standings] == [5, 4, 3, 2, 1, 0]
@@ -219,13 +219,13 @@ def test_unequal_bots_are_told_apart_once_there_are_deals_enough():
     assert all(one.sure is None or one.sure > 0.99 for one in board.standings)
 
 
-def test_as_many_true_claims_as_a_test_of_strengths_made():
+def test_about_as_many_true_claims_are_found_as_with_plackett_luce():
     """Six bots 0.3 apart, two at a table, 40 deals: Plackett-Luce with a sandwich over deals found 11.2."""
     count = counted(Row("", Field(spaced(0.3, 6)), 20, {"deals": 40}), 20)
     assert count.found / 20 > 10.5
 
 
-def test_trueskill_s_sigma_alone_would_promise_too_much():
+def test_intervals_from_trueskill_sigma_alone_would_be_too_narrow():
     """Why the intervals come from the deals: sigma takes the matches of a deal for independent."""
     inside = 0
     for seed in range(15):

@@ -54,11 +54,11 @@ FOUR = [
         (FOUR, 100, [0, 0, 1, 0]),
     ],
 )
-def test_alpha_rank_is_openspiel_s(payoffs, alpha, known):
+def test_alpha_rank_equals_openspiel(payoffs, alpha, known):
     assert alpha_rank(payoffs, alpha) == pytest.approx(known, rel=1e-6, abs=1e-12)
 
 
-def test_a_lead_of_any_size_and_a_bot_alone_are_no_trouble():
+def test_alpha_rank_handles_large_alpha_and_a_single_bot():
     assert alpha_rank([[0.5]]) == [1.0]
     assert alpha_rank([[0.5, 1.0], [0.0, 0.5]], alpha=1e6) == pytest.approx([1, 0])
 
@@ -84,11 +84,11 @@ def places(votes):
         ([(vote, 1) for vote in ("cedfab", "cebdfa", "fcedab")], "cedfab"),
     ],
 )  # fmt: skip
-def test_schulze_is_openspiel_s(votes, known):
+def test_schulze_equals_openspiel(votes, known):
     assert "".join(places(votes)) == known
 
 
-def test_where_the_votes_do_not_decide_places_are_shared():
+def test_undecided_votes_give_shared_places():
     assert schulze([]) == []
     assert schulze([{"a": 1, "b": 2, "c": 3}, {"a": 2, "b": 1, "c": 3}]) == [(1, "a"), (1, "b"), (3, "c")]
     circle = [{"a": 1, "b": 2, "c": 3}, {"b": 1, "c": 2, "a": 3}, {"c": 1, "a": 2, "b": 3}]
@@ -99,7 +99,7 @@ def test_where_the_votes_do_not_decide_places_are_shared():
     assert found == [(1, "a"), (1, "d"), (1, "e"), (2, "c"), (5, "b")]
 
 
-def test_a_board_s_alpha_rank_needs_everybody_to_have_met_everybody():
+def test_the_alpha_rank_of_a_leaderboard_needs_every_pair_of_bots_to_have_met():
     met = [record("ab", (1, 0)), record("bc", (1, 0), index=1, seed=2)]
     assert leaderboard(rate_records(met)["sim"]).alpha_rank() is None
     circle = leaderboard(rate_records([*met, record("ca", (1, 0), index=2, seed=3)])["sim"]).alpha_rank()

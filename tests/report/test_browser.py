@@ -155,7 +155,7 @@ def test_every_step_is_drawn_for_every_seat(chromium, page, records, game):
         assert drawn > len(records[match].actions)
 
 
-def test_a_seat_does_not_see_what_others_hold_and_the_referee_does(chromium, page):
+def test_a_seat_sees_only_its_own_hidden_cards_and_the_referee_sees_all(chromium, page):
     chromium.open(page)
     chromium.replay(offered(chromium, "x-pasch")[0])
     backs = "return viewer.querySelectorAll('svg.board .back').length"
@@ -171,7 +171,7 @@ def test_a_seat_does_not_see_what_others_hold_and_the_referee_does(chromium, pag
     assert len(chromium.js(private)) == 1 + 3
 
 
-def test_play_goes_on_by_itself_and_pauses(chromium, page):
+def test_the_play_button_starts_and_pauses_the_replay(chromium, page):
     chromium.open(page)
     chromium.js("const pace = viewer.querySelector('[data-part=speed]'); pace.value = '200'")
     chromium.js("viewer.querySelector('[data-part=play]').click()")
@@ -180,7 +180,7 @@ def test_play_goes_on_by_itself_and_pauses(chromium, page):
     assert chromium.texts("[data-part=play]") == ["▶ play"]
 
 
-def test_a_step_has_a_link_of_its_own(chromium, page):
+def test_every_step_of_a_replay_has_its_own_link(chromium, page):
     chromium.open(page)
     match = offered(chromium)[-1]
     chromium.js("location.hash = new URLSearchParams({ match: arguments[0], step: 5 })", match)
@@ -206,7 +206,7 @@ def test_the_page_fits_a_phone(chromium, page, dark):
     )
 
 
-def test_a_game_without_a_drawing_is_played_as_text(chromium, tmp_path):
+def test_a_replay_of_a_game_without_a_drawing_is_shown_as_text(chromium, tmp_path):
     game = Nim.configure()
     entrant = REGISTRY.entrants(["random"])[0]
     played = play_match(MatchSpec("nim-1", 0, "nim", "nim", {}, 3, ("random", HOSTILE)), game, [entrant] * 2)
@@ -218,14 +218,14 @@ def test_a_game_without_a_drawing_is_played_as_text(chromium, tmp_path):
     assert len(chromium.texts(".final li")) == 2
 
 
-def test_a_match_that_cannot_be_shown_says_why(chromium, tmp_path):
+def test_the_viewer_says_why_a_match_cannot_be_shown(chromium, tmp_path):
     page = write_report(recorded(tmp_path / "run", [record("ab", (1, 2))]), {}, tmp_path / "page.html")
     chromium.driver.get(page.as_uri())
     assert chromium.texts("[data-part=trouble]")[0].endswith("is not installed here.")
     assert chromium.texts("[data-part=next]") == []
 
 
-def test_the_site_leads_from_the_index_to_runs_and_bots(chromium, tmp_path):
+def test_the_index_of_the_site_links_to_runs_and_bots(chromium, tmp_path):
     site = tmp_path / "site"
     publish([recorded(tmp_path / "run", [record((HOSTILE, LONG), (1, 2))])], load(), site)
     chromium.open(site / "index.html", width=390)

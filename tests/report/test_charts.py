@@ -36,7 +36,7 @@ def ordinary():
     return drawn([timed(one, index) for index, one in enumerate(played)])
 
 
-def test_a_book_has_all_charts(ordinary):
+def test_a_game_has_all_charts(ordinary):
     assert [chart.name for chart in ordinary] == [f"sim-{kind}" for kind in KINDS]
 
 
@@ -50,7 +50,7 @@ def test_every_chart_has_a_title_a_description_and_its_numbers(ordinary):
         assert all(len(row) == len(chart.headers) for row in chart.rows)
 
 
-def test_charts_follow_light_and_dark_and_bring_no_pictures_along(ordinary):
+def test_charts_use_the_page_colours_and_embed_no_images(ordinary):
     for chart in ordinary:
         assert "var(--ink)" in chart.svg
         assert INK not in chart.svg
@@ -74,7 +74,7 @@ def test_the_same_records_give_the_same_charts():
     assert once() == once()
 
 
-def test_nasty_names_are_text():
+def test_hostile_names_are_escaped_in_charts():
     records = [
         record(NASTY[turn:] + NASTY[:turn], range(len(NASTY)), index=turn, seed=turn, time=(0.1,) * 6, slowest=(1,) * 6)
         for turn in range(6)
@@ -95,11 +95,11 @@ def test_nasty_names_are_text():
     ],
     ids=["one bot", "one tie", "a bot against itself", "odd figures"],
 )
-def test_little_is_drawn_too(records):
+def test_charts_are_drawn_from_very_few_records(records):
     assert drawn(records)[0].name == "sim-ratings"
 
 
-def test_a_large_field_is_cut_and_says_so():
+def test_a_chart_of_many_bots_draws_only_the_best_and_says_so():
     field = [f"bot{number}" for number in range(45)]
     made = drawn(record(field[k : k + 6], range(6), index=k, seed=k) for k in range(40))
     pairs = next(chart for chart in made if chart.name == "sim-pairs")

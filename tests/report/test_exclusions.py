@@ -26,7 +26,7 @@ def rows(path):
     return json.loads(path.read_text())["sim"]
 
 
-def test_a_bot_that_is_left_out_is_in_no_table_and_on_no_page(tmp_path):
+def test_an_excluded_bot_is_in_no_table_and_on_no_page(tmp_path):
     site = tmp_path / "site"
     run = run_of(tmp_path / "run")
     publish([run], Registry(), site)
@@ -44,7 +44,7 @@ def test_a_bot_that_is_left_out_is_in_no_table_and_on_no_page(tmp_path):
     assert "cheater" not in json.dumps(json.loads((site / "site.json").read_text())["bots"])
 
 
-def test_the_pages_say_who_is_left_out(tmp_path):
+def test_the_pages_name_the_excluded_bots(tmp_path):
     site = tmp_path / "site"
     publish([run_of(tmp_path / "run")], Registry(), site, ["cheater"])
     assert "All matches of cheater are left out: 3 of 6." in says((site / "runs/run/index.html").read_text())
@@ -52,7 +52,7 @@ def test_the_pages_say_who_is_left_out(tmp_path):
     assert "All matches of cheater are left out." in (site / "feed.xml").read_text()
 
 
-def test_charts_and_lists_of_matches_leave_it_out_too(tmp_path):
+def test_an_excluded_bot_is_not_in_charts_or_lists_of_matches(tmp_path):
     page = write_report(run_of(tmp_path / "run"), {}, tmp_path / "page.html", without=["cheater"]).read_text()
     before, rest = page.split("<h2>How to reproduce this run</h2>")
     assert re.findall("cheater", before) == ["cheater"]  # the sentence that says so
@@ -62,7 +62,7 @@ def test_charts_and_lists_of_matches_leave_it_out_too(tmp_path):
     assert "3 matches · 2 bots" in says(page)
 
 
-def test_what_a_format_says_of_the_whole_run_is_not_shown(tmp_path):
+def test_the_results_of_the_format_are_not_shown_when_bots_are_excluded(tmp_path):
     bots = ["--bot", "outlaw", "--bot", "diehard", "--bot", "random", "--bot", "skittish", "--players", "2"]
     play(tmp_path / "results" / "s", "--game", "el-paso", *bots, "--deals", 1, "--format", "swiss:rounds=2")
     arena("publish", "s", "--to", "site")
@@ -76,7 +76,7 @@ def test_what_a_format_says_of_the_whole_run_is_not_shown(tmp_path):
     assert 'data-bot="random"' not in page and 'data-bot="outlaw"' in page
 
 
-def test_the_tables_are_those_of_arena_leaderboard(tmp_path):
+def test_published_tables_equal_arena_leaderboard_with_the_same_exclusions(tmp_path):
     bots = ["--bot", "outlaw", "--bot", "diehard", "--bot", "random", "--players", "2"]
     play(tmp_path / "results" / "run", "--game", "el-paso", *bots, "--deals", 3)
     arena("publish", "run", "--to", "site", "--without", "random")
@@ -84,7 +84,7 @@ def test_the_tables_are_those_of_arena_leaderboard(tmp_path):
     assert json.loads((tmp_path / "site/runs/run/leaderboard.json").read_text()) == told
 
 
-def test_of_several_runs_each_is_without_those_who_were_in_it(tmp_path):
+def test_only_runs_in_which_an_excluded_bot_played_mention_it(tmp_path):
     site = tmp_path / "site"
     other = recorded(tmp_path / "other", [record("ab", (1, 2))])
     publish([run_of(tmp_path / "run"), other], Registry(), site, ["cheater"])
@@ -101,14 +101,14 @@ def test_an_unknown_bot_is_refused(tmp_path, command):
     assert not (tmp_path / "site").exists()
 
 
-def test_a_match_that_is_left_out_cannot_be_asked_for(tmp_path):
+def test_a_replay_of_an_excluded_match_is_refused(tmp_path):
     run = run_of(tmp_path / "results" / "run")
     wanted = next(one.id for one in run.records() if "cheater" in one.seats)
     said = arena("report", "run", "--without", "cheater", "--match", wanted, code=2).stderr
     assert f"{wanted} is a match of a bot that is left out" in said
 
 
-def test_published_again_with_all_bots_it_is_whole_again(tmp_path):
+def test_publishing_again_without_exclusions_restores_all_bots(tmp_path):
     site, run = tmp_path / "site", run_of(tmp_path / "run")
     publish([run], Registry(), site, ["cheater"])
     publish([run], Registry(), site)

@@ -15,7 +15,7 @@ def reasons(facts):
     return [(pick.match, pick.reason) for pick in facts.picks.chosen()]
 
 
-def test_the_books_are_those_of_the_leaderboard():
+def test_the_ratings_of_the_report_equal_those_of_the_leaderboard():
     records = list(tournament(World((0.0, 1.0, 2.0), 3), 5, Random(1)))
     facts = gather(in_schedule_order(reversed(records)))
     assert facts.rated()["sim"].lines == rate_records(records)["sim"].lines
@@ -54,7 +54,7 @@ def test_one_match_of_each_kind_of_fault_is_chosen():
     assert facts.failed == facts.matches == 5
 
 
-def test_ever_new_faults_do_not_fill_the_memory():
+def test_the_number_of_fault_groups_kept_in_memory_is_limited():
     facts = gather(
         record("ab", (1, 2), index=index, faults=(Fault(0, "crash", 0, f"exit code {index}"),)) for index in range(200)
     )
@@ -63,14 +63,14 @@ def test_ever_new_faults_do_not_fill_the_memory():
     assert facts.faults.total == 200
 
 
-def test_form_is_the_latest_places():
+def test_the_form_of_a_bot_is_its_latest_places():
     facts = gather(record("ab", (index, 50), index=index) for index in range(100))
     assert list(facts.form["sim", "a"])[-1] == (1, 2)
     assert list(facts.form["sim", "b"])[-1] == (2, 2)
     assert len(facts.form["sim", "a"]) == FORM
 
 
-def test_time_is_counted_by_decision():
+def test_typical_time_is_measured_per_decision():
     facts = gather([record("ab", (1, 2), time=(0.4, 0.0), slowest=(0.3, 0.0), decisions=(4, 0))])
     pace = facts.pace["sim", "a"]
     assert pace.typical.quantiles((0.5,)) == [100_000]

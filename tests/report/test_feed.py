@@ -76,7 +76,7 @@ def entries(feed):
     return {text(entry, "title"): entry for entry in feed.findall(f"{ATOM}entry")}
 
 
-def test_a_feed_tells_the_newest_runs_and_who_won(tmp_path):
+def test_the_feed_lists_the_newest_runs_with_their_results(tmp_path):
     place = tmp_path / "site"
     publish([run_of(tmp_path / "monday")], Registry(), place)
     publish([run_of(tmp_path / "tuesday", "2026-01-02T10:00:00+00:00", "2026-01-02T11:00:00+00:00")], Registry(), place)
@@ -91,7 +91,7 @@ def test_a_feed_tells_the_newest_runs_and_who_won(tmp_path):
     assert monday.find(f"{ATOM}category").get("term") == "sim"
 
 
-def test_links_are_absolute_where_the_site_is_known_and_that_is_kept(tmp_path):
+def test_feed_links_are_absolute_once_the_url_is_given_and_the_url_is_kept(tmp_path):
     run_of(tmp_path / "results" / "monday")
     arena("publish", "monday", "--to", "site", "--url", "https://example.org/arena")
     wanted = ["https://example.org/arena/index.html", "https://example.org/arena/feed.xml"]
@@ -104,13 +104,13 @@ def test_links_are_absolute_where_the_site_is_known_and_that_is_kept(tmp_path):
 
 
 @pytest.mark.parametrize("url", ["example.org", "ftp://example.org", "https://", "https://a b", "https://x/?y"])
-def test_what_is_no_address_is_refused(tmp_path, url):
+def test_an_invalid_site_url_is_refused(tmp_path, url):
     run_of(tmp_path / "results" / "monday")
     assert "is not the address of a site" in arena("publish", "monday", "--to", "site", "--url", url, code=2).stderr
     assert not (tmp_path / "site").exists()
 
 
-def test_ids_stay_and_the_time_moves_only_when_something_changes(tmp_path, monkeypatch):
+def test_feed_ids_never_change_and_updated_times_change_only_with_the_content(tmp_path, monkeypatch):
     place = tmp_path / "site"
     times = iter(f"2026-03-0{day}T10:00:00+00:00" for day in range(1, 9))
     monkeypatch.setattr(site, "now", lambda: next(times))
@@ -132,7 +132,7 @@ def test_ids_stay_and_the_time_moves_only_when_something_changes(tmp_path, monke
     assert published("c") == (*first[:2], "2026-03-03T10:00:00Z", "monday")
 
 
-def test_the_first_time_that_a_finished_run_is_published_makes_the_same_site_anywhere(tmp_path):
+def test_publishing_a_finished_run_into_two_new_folders_gives_identical_sites(tmp_path):
     run = run_of(tmp_path / "monday")
     publish([run], Registry(), tmp_path / "one")
     publish([run], Registry(), tmp_path / "two")
@@ -162,13 +162,13 @@ def test_a_site_of_many_runs_has_a_short_feed(tmp_path):
     assert links == [f"runs/run-{n}/index.html" for n in range(59, 59 - MAX_FEED_ENTRIES, -1)]
 
 
-def test_an_empty_run_is_told_as_such(tmp_path):
+def test_the_feed_entry_of_an_empty_run_says_that_no_match_was_played(tmp_path):
     publish([recorded(tmp_path / "run", [])], Registry(), tmp_path / "site")
     [entry] = check(parsed(tmp_path / "site/feed.xml")).findall(f"{ATOM}entry")
     assert text(entry, "content") == "No match has been played yet."
 
 
-def test_browsers_find_the_feed_and_bots_have_links_to_their_badges(tmp_path):
+def test_the_index_links_to_the_feed_and_bot_pages_link_to_their_badges(tmp_path):
     publish([run_of(tmp_path / "run")], Registry(), tmp_path / "site")
     [link] = Reader((tmp_path / "site/index.html").read_text()).all("link")
     assert (link["rel"], link["type"], link["href"]) == ("alternate", "application/atom+xml", "feed.xml")
@@ -176,7 +176,7 @@ def test_browsers_find_the_feed_and_bots_have_links_to_their_badges(tmp_path):
     assert {"../badges/a.json", "../badges/a--sim.json"} <= links
 
 
-def test_a_badge_has_the_schema_of_an_endpoint(tmp_path):
+def test_a_badge_follows_the_endpoint_schema(tmp_path):
     place = tmp_path / "site"
     publish([run_of(tmp_path / "run", deals=30)], Registry(), place)
     assert json.loads((place / "badges/a--sim.json").read_text()) == {
@@ -190,7 +190,7 @@ def test_a_badge_has_the_schema_of_an_endpoint(tmp_path):
     ]  # fmt: skip
 
 
-def test_a_badge_says_how_sure_its_place_is(tmp_path):
+def test_a_badge_shows_the_range_of_an_uncertain_place(tmp_path):
     tied = [record("ab", (1, 2)), record("ba", (1, 2), index=1, seed=1)]
     publish([recorded(tmp_path / "run", tied)], Registry(), tmp_path / "site")
     badge = json.loads((tmp_path / "site/badges/a.json").read_text())

@@ -50,26 +50,26 @@ def says(page):
     return " ".join("".join(Reader(page).words).split())
 
 
-def test_an_empty_run_says_so(tmp_path):
+def test_the_report_of_an_empty_run_says_that_no_match_was_played(tmp_path):
     page = page_of(tmp_path, [])
     assert "No match has been played yet" in says(page)
     assert "No bot failed." in says(page)
     assert "<table class=" not in page
 
 
-def test_one_match_says_so(tmp_path):
+def test_the_report_of_a_single_match_says_that_the_result_is_luck(tmp_path):
     said = says(page_of(tmp_path, [record("ab", (3, 5))]))
     assert "One match has been played: that is luck" in said
     assert "1 match · 2 bots" in said
 
 
-def test_one_bot_says_so(tmp_path):
+def test_the_report_of_a_single_bot_says_that_there_is_no_comparison(tmp_path):
     assert "One bot has played: there is nobody to compare it with." in says(
         page_of(tmp_path, [record("a", (3,)), record("a", (5,), index=1)])
     )
 
 
-def test_only_faults_says_so_and_folds_the_tracebacks_away(tmp_path):
+def test_a_report_with_faults_in_every_match_says_so_and_collapses_tracebacks(tmp_path):
     trace = f"Traceback:\n  {HOSTILE}"
     faults = [record("ab", (3, 5), index=n, faults=(Fault(1, "exception", 4, trace),)) for n in range(3)]
     page = page_of(tmp_path, faults)
@@ -79,15 +79,15 @@ def test_only_faults_says_so_and_folds_the_tracebacks_away(tmp_path):
     assert re.search(r"<details><summary>What it said first</summary><pre>Traceback:\n  &lt;script&gt;", page)
 
 
-def test_the_limits_of_the_run_are_told(tmp_path):
+def test_the_report_shows_the_limits_of_the_run(tmp_path):
     assert "<dt>move time</dt><dd>2.5</dd>" in page_of(tmp_path, [])
 
 
-def test_an_unfinished_run_says_so(tmp_path):
+def test_the_report_of_an_unfinished_run_says_so(tmp_path):
     assert "The run is not finished" in says(page_of(tmp_path, [record("ab", (1, 2))], finished=""))
 
 
-def test_hostile_names_are_names(tmp_path):
+def test_hostile_names_are_escaped_in_the_report(tmp_path):
     records = [record(NASTY[turn:] + NASTY[:turn], range(6), index=turn, seed=turn) for turn in range(6)]
     page = page_of(tmp_path, records)
     read = Reader(page)
@@ -101,7 +101,7 @@ def test_hostile_names_are_names(tmp_path):
     assert "\u202e" not in page
 
 
-def test_only_our_own_script_may_run_and_nothing_is_loaded(tmp_path):
+def test_the_report_allows_only_its_own_script_and_loads_nothing(tmp_path):
     page = page_of(tmp_path, [record("ab", (1, 2))])
     policy = next(meta["content"] for meta in Reader(page).all("meta") if meta.get("http-equiv"))
     script = re.search(r"<script>(.*)</script>", page, re.DOTALL)[1]
@@ -115,7 +115,7 @@ def test_only_our_own_script_may_run_and_nothing_is_loaded(tmp_path):
     }
 
 
-def test_the_page_tells_how_to_play_the_run_again(tmp_path):
+def test_the_report_shows_how_to_reproduce_the_run(tmp_path):
     run = play(tmp_path / "results" / "short", "--game", "el-paso", "--deals", 2, "--seed", 12)
     page = write_report(run, {}, tmp_path / "page.html").read_text(encoding="utf-8")
     assert "<dt>seed</dt><dd>12</dd>" in page
@@ -124,7 +124,7 @@ def test_the_page_tells_how_to_play_the_run_again(tmp_path):
     assert f"<dt>python</dt><dd>{run.info.machine['python']}</dd>" in page
 
 
-def test_the_command_writes_into_the_run_folder_and_takes_matches_by_name(tmp_path):
+def test_arena_report_writes_into_the_run_folder_and_accepts_match_ids(tmp_path):
     run = play(tmp_path / "results" / "short", "--game", "el-paso", "--deals", 1)
     records = list(run.records())
     wanted = records[-1].id
@@ -134,13 +134,13 @@ def test_the_command_writes_into_the_run_folder_and_takes_matches_by_name(tmp_pa
     assert [option["value"] for option in read.all("option") if "-" in option.get("value", "")] == [wanted]
 
 
-def test_a_match_that_is_not_there_is_refused(tmp_path):
+def test_a_report_with_an_unknown_match_is_refused(tmp_path):
     play(tmp_path / "results" / "short", "--game", "el-paso", "--deals", 1)
     assert "Unknown match of short 'nope'" in arena("report", "short", "--match", "nope", code=2).stderr
 
 
 @pytest.mark.parametrize(("library", "users"), [("matplotlib", ("charts",)), ("jinja2", ("parts",))])
-def test_a_missing_library_is_named_with_what_to_install(tmp_path, monkeypatch, library, users):
+def test_a_missing_library_is_reported_with_the_install_command(tmp_path, monkeypatch, library, users):
     recorded(tmp_path / "results" / "run", [])
     for name in ("page", *users):
         monkeypatch.delitem(sys.modules, f"harness.report.{name}", raising=False)
@@ -150,13 +150,13 @@ def test_a_missing_library_is_named_with_what_to_install(tmp_path, monkeypatch, 
     assert "pip install 'arena-harness[report]'" in said
 
 
-def test_a_page_that_cannot_be_written_says_where(tmp_path):
+def test_a_report_that_cannot_be_written_gives_an_error_with_its_path(tmp_path):
     recorded(tmp_path / "results" / "run", [])
     assert "Cannot write to nowhere/page.html" in arena("report", "run", "--to", "nowhere/page.html", code=2).stderr
 
 
 @pytest.mark.slow
-def test_a_hundred_thousand_matches_make_a_small_page_in_half_a_minute(tmp_path):
+def test_the_report_of_100000_matches_is_small_and_takes_less_than_30_seconds(tmp_path):
     """Played matches repeated under new ids: rating, charts and replays have the work of a run of that length."""
     short = play(tmp_path / "results" / "short", "--deals", 10)
     played = list(short.records())

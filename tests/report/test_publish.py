@@ -46,7 +46,7 @@ def test_publishing_again_adds_a_run_and_keeps_the_old_ones(tmp_path):
     }
 
 
-def test_the_same_run_is_brought_up_to_date_and_another_of_its_name_is_kept_apart(tmp_path):
+def test_the_same_run_is_updated_and_another_run_with_its_name_gets_its_own_folder(tmp_path):
     site = tmp_path / "site"
     run = recorded(tmp_path / "one" / "run", matches(("ab", (1, 2))))
     publish([run, run], Registry(), site)
@@ -73,7 +73,7 @@ def test_every_link_leads_to_a_file_of_the_site(tmp_path):
             assert target.is_relative_to(site)
 
 
-def test_hostile_names_do_no_harm(tmp_path):
+def test_hostile_names_are_escaped_in_pages_and_file_names(tmp_path):
     site = tmp_path / "site"
     records = [record(NASTY[turn:] + NASTY[:turn], range(6), index=turn, seed=turn) for turn in range(6)]
     publish([recorded(tmp_path / "run", records)], Registry(), site)
@@ -86,7 +86,7 @@ def test_hostile_names_do_no_harm(tmp_path):
     assert told["bot"] == NASTY[0]
 
 
-def test_data_lies_beside_the_pages(tmp_path):
+def test_tables_are_published_as_json_and_csv_too(tmp_path):
     site = tmp_path / "site"
     publish([recorded(tmp_path / "run", matches(("ab", (1, 2)), ("ba", (1, 2))))], Registry(), site)
     for kind in ("leaderboard", "pairs", "seats"):
@@ -95,19 +95,19 @@ def test_data_lies_beside_the_pages(tmp_path):
             assert len(list(csv.DictReader(file))) == len(rows) == 2
 
 
-def test_form_is_the_places_of_the_latest_matches(tmp_path):
+def test_the_published_form_of_a_bot_lists_its_latest_places(tmp_path):
     site = tmp_path / "site"
     publish([recorded(tmp_path / "run", matches(("ab", (1, 2)), ("ab", (3, 2)), ("ab", (3, 2))))], Registry(), site)
     assert json.loads((site / "bots/a.json").read_text())["games"][0]["form"] == [[2, 2], [1, 2], [1, 2]]
 
 
-def test_an_empty_run_makes_a_site_that_says_so(tmp_path):
+def test_the_site_of_an_empty_run_says_that_no_match_was_played(tmp_path):
     site = tmp_path / "site"
     publish([recorded(tmp_path / "run", [])], Registry(), site)
     assert "No match has been played yet" in (site / "index.html").read_text()
 
 
-def test_a_site_of_somebody_else_is_left_alone(tmp_path):
+def test_a_site_that_arena_did_not_make_is_not_overwritten(tmp_path):
     recorded(tmp_path / "results" / "run", [])
     (tmp_path / "site").mkdir()
     (tmp_path / "site" / "index.html").write_text("mine")
@@ -115,7 +115,7 @@ def test_a_site_of_somebody_else_is_left_alone(tmp_path):
     assert (tmp_path / "site" / "index.html").read_text() == "mine"
 
 
-def test_damaged_data_of_an_old_run_is_named(tmp_path):
+def test_a_damaged_data_file_of_a_published_run_is_named_in_the_error(tmp_path):
     recorded(tmp_path / "results" / "run", [])
     arena("publish", "run", "--to", "site")
     (tmp_path / "site/runs/run/data.json").write_text("{}")
@@ -124,6 +124,6 @@ def test_damaged_data_of_an_old_run_is_named(tmp_path):
 
 
 @pytest.mark.parametrize("args", [("publish", "run"), ("publish", "--to", "site"), ("publish", "nope", "--to", "site")])
-def test_what_is_missing_is_said(tmp_path, args):
+def test_publish_fails_if_the_run_or_the_target_folder_is_missing(tmp_path, args):
     recorded(tmp_path / "results" / "run", [])
     arena(*args, code=2)

@@ -73,7 +73,7 @@ def scenes_in(page):
     return {name.decode() for name, data in SCENE.findall(page.read_bytes()) if data}
 
 
-def test_nothing_that_is_written_for_others_has_the_seed_before_the_run_is_finished(played, tmp_path):
+def test_no_published_file_contains_the_seed_before_the_run_is_finished(played, tmp_path):
     run, records = played
     site, page, registry = tmp_path / "site", tmp_path / "page.html", load()
     games = {"el-paso": registry.game("el-paso").configure(run.info.plan.games[0].settings)}
@@ -93,7 +93,7 @@ def test_nothing_that_is_written_for_others_has_the_seed_before_the_run_is_finis
     assert [path.name for path in (site / "runs").iterdir()] == ["night"]
 
 
-def test_a_match_whose_deal_is_still_being_played_cannot_be_seen(played, tmp_path):
+def test_a_match_has_no_replay_while_its_deal_is_still_being_played(played, tmp_path):
     run, records = played
     registry, page = load(), tmp_path / "page.html"
     games = {"el-paso": registry.game("el-paso").configure(run.info.plan.games[0].settings)}
@@ -125,7 +125,7 @@ def test_a_deal_that_other_tables_share_is_open_until_all_have_played_it(tmp_pat
     assert still_open(finished(run, records), formats, records) == set()
 
 
-def test_what_a_bot_said_that_failed_waits_for_the_deal_to_be_over(tmp_path):
+def test_the_error_text_of_a_bot_is_withheld_until_its_deal_is_over(tmp_path):
     fault = Fault(1, "exception", 4, "KeyError: the ace in my hand")
     half = recorded(tmp_path / "half", [record("ab", (1, 2), faults=(fault,))], finished="")
     page = write_report(half, {}, tmp_path / "page.html").read_text()
@@ -136,7 +136,7 @@ def test_what_a_bot_said_that_failed_waits_for_the_deal_to_be_over(tmp_path):
 
 
 @pytest.mark.parametrize("how", [("swiss:rounds=2",), ("knockout",), ("ladder", "--until-separated", "0.9")])
-def test_formats_that_follow_results_know_what_is_open(tmp_path, how):
+def test_open_deals_are_withheld_in_formats_whose_schedule_depends_on_results(tmp_path, how):
     bots = ["--bot", "outlaw", "--bot", "diehard", "--bot", "random", "--bot", "skittish", "--players", "2"]
     run = play(tmp_path / "results" / "s", "--game", "el-paso", *bots, "--deals", 1, "--format", *how)
     records = sorted(run.records(), key=lambda one: one.index)
@@ -159,25 +159,25 @@ def test_formats_that_follow_results_know_what_is_open(tmp_path, how):
         ("arena tournament event.toml", "arena tournament event.toml"),
     ],
 )
-def test_a_command_is_told_without_its_seed(command, shown):
+def test_the_seed_is_removed_from_a_shown_command(command, shown):
     assert without_seed(command) == shown
 
 
-def test_the_command_of_a_finished_run_is_told_as_it_was(tmp_path):
+def test_the_command_of_a_finished_run_is_shown_with_its_seed(tmp_path):
     run = recorded(tmp_path / "run", [])
     run.info = replace(run.info, command="arena tournament --seed 7")
     assert shown_command(run.info) == "arena tournament --seed 7"
     assert shown_command(replace(run.info, finished="")) == "arena tournament --seed withheld"
 
 
-def test_a_warning_does_not_tell_the_seed_either(tmp_path):
+def test_the_seed_is_removed_from_warnings_too(tmp_path):
     run = recorded(tmp_path / "run", [record("ab", (1, 2))], finished="")
     run.warnings.append("The seed 123456 is so short that a bot can find it out by trying.")
     page = write_report(run, {}, tmp_path / "page.html").read_text()
     assert "The seed withheld is so short" in page and "123456" not in page
 
 
-def test_run_json_and_the_organisers_own_commands_are_as_they_were(played, tmp_path):
+def test_run_json_keeps_the_seed_and_arena_replay_still_works_in_an_unfinished_run(played, tmp_path):
     run, records = played
     reopened(run, records[:-1])
     assert json.loads((run.folder / "run.json").read_text())["plan"]["seed"] == SEED

@@ -20,7 +20,7 @@ def cut(run: Path, records: int) -> None:
     (run / "run.json").write_text(json.dumps(info | {"finished": "", "records": "", "notes": ""}))
 
 
-def test_a_deal_that_another_candidate_is_still_to_play_is_shown_by_nobody():
+def test_a_deal_that_another_candidate_has_yet_to_play_is_shown_in_no_replay():
     gauntlet = ["--format", "gauntlet", "--candidate", "outlaw", "--candidate", "diehard", "--deals", 2]
     arena("tournament", *FIELD, *gauntlet, "--seed", 918273645546, "--name", "g")
     arena("tournament", *FIELD, "--deals", 1, "--seed", 918273645547, "--name", "a")
@@ -32,7 +32,7 @@ def test_a_deal_that_another_candidate_is_still_to_play_is_shown_by_nobody():
     assert all("Its deal is still being played" in scene.partition("</script>")[0] for scene in scenes)
 
 
-def test_a_run_that_was_extended_stays_in_its_folder_of_the_site():
+def test_an_extended_run_keeps_its_folder_on_the_site():
     arena("tournament", *FIELD, "--deals", 1, "--seed", 918273645547, "--name", "a")
     arena("publish", "a", "--to", "site")
     arena("tournament", "--resume", "a", "--deals", 2, "--workers", 0, "-q")
@@ -41,7 +41,7 @@ def test_a_run_that_was_extended_stays_in_its_folder_of_the_site():
     assert [path.name for path in Path("site/runs").iterdir()] == ["a"]
 
 
-def test_a_run_that_went_on_with_other_bots_is_told_where_runs_are_read_together():
+def test_a_run_resumed_with_changed_bots_is_reported_when_runs_are_combined():
     Path("bot.py").write_text(
         "from harness import Bot\n\nclass First(Bot):\n    games = ('el-paso',)\n\n"
         "    def choose(self, view, actions):\n        return actions[0]\n"

@@ -11,7 +11,7 @@ from harness.report.facts import MOST_POINTS, MOST_STEPS, Curve, Histogram
 from tests.ratings.simulate import World, record, tournament
 
 
-def test_a_curve_keeps_evenly_spaced_points_and_ends_where_the_book_ends():
+def test_a_curve_keeps_evenly_spaced_points_and_ends_at_the_final_ratings():
     ratings, curve = Ratings(), Curve()
     for one in tournament(World((0.0, 1.0, 2.0), 3), 333, Random(1)):
         ratings.add(one)
@@ -38,7 +38,7 @@ def test_few_values_have_exact_quantiles():
     assert spread.quantiles((0.01, 0.5, 0.8, 0.95)) == [-3, 5, 8, 100]
 
 
-def test_many_values_are_put_together_without_moving_the_quantiles_much():
+def test_a_histogram_of_many_values_has_approximate_quantiles():
     rng, spread = Random(2), Histogram()
     values = [int(rng.gauss(0, 20_000)) for _ in range(20_000)]
     for value in values:

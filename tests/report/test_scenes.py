@@ -35,7 +35,7 @@ def grown(frames):
 
 
 @pytest.mark.parametrize("game", variants(), ids=label)
-def test_every_frame_is_what_the_seats_saw(game):
+def test_every_frame_of_a_scene_equals_the_views_of_the_seats(game):
     record = played(game)
     data = json.loads(json.dumps(scene_data(game, record)))
     replay = Replay(game, record)
@@ -55,7 +55,7 @@ def test_every_frame_is_what_the_seats_saw(game):
     assert tuple(data["end"]["scores"]) == record.scores == replay.state.scores()
 
 
-def test_secrets_are_marked_for_the_seats_that_may_know_them():
+def test_private_events_are_marked_with_the_seats_that_may_see_them():
     game = REGISTRY.game("x-pasch").configure()
     first = scene_data(game, played(game))["steps"][0]["events"]
     told = {json.dumps(to) for to, _ in first}
@@ -82,7 +82,7 @@ def test_a_packed_scene_unpacks_to_its_data():
     assert scene.trouble == ""
 
 
-def test_a_match_that_cannot_be_replayed_says_why():
+def test_the_scene_of_a_match_that_cannot_be_replayed_contains_the_reason():
     game = REGISTRY.game("el-paso").configure()
     record = played(game)
     old = msgspec.structs.replace(record, rules="0")
@@ -93,7 +93,7 @@ def test_a_match_that_cannot_be_replayed_says_why():
     assert unknown.packed == aged.packed == ""
 
 
-def test_chosen_matches_share_the_room_and_those_asked_for_come_on_top(monkeypatch):
+def test_requested_matches_are_included_even_when_the_size_limit_is_reached(monkeypatch):
     game = REGISTRY.game("el-paso").configure()
     record = played(game)
     size = len(scenes({"el-paso": game}, [(record, "close")])[0].packed)

@@ -30,13 +30,13 @@ def matches(run, deals):
     return deals * sum(comb(len(game.entrants), game.players) * game.players for game in run.info.plan.games)
 
 
-def test_the_leaderboards_are_made_from_the_records(run):
+def test_the_published_leaderboards_match_the_records(run):
     for name, made in leaderboard_files(boards_of(run)).items():
         assert (FOLDER / name).read_bytes() == made
     assert run.warnings == []
 
 
-def test_the_records_are_complete_and_hold_by_the_rules(run):
+def test_the_published_records_are_complete_and_follow_the_rules(run):
     found = check_run(run, load())
     assert found.problems == []
     assert found.missing == []
@@ -44,7 +44,7 @@ def test_the_records_are_complete_and_hold_by_the_rules(run):
     assert "arena tournament --seed 2026" in run.info.command
 
 
-def test_every_step_of_the_ladder_is_told_apart(run):
+def test_random_simple_and_strong_bots_are_separated(run):
     tables = json.loads((FOLDER / "leaderboard.json").read_text(encoding="utf-8"))
     for game in ("el-paso", "gnadenlos", "x-pasch"):
         rows = tables[game]
@@ -55,7 +55,7 @@ def test_every_step_of_the_ladder_is_told_apart(run):
         assert all(row["sure"] > 0.99 for row in steps)
 
 
-def test_the_bots_still_play_like_this(run, tmp_path):
+def test_the_bots_still_play_the_first_published_deals_identically(run, tmp_path):
     """The first deals again, with the bots as they are now."""
     arena("tournament", "--seed", 2026, "--deals", 2, "--name", "again", "--results", tmp_path)
     old = {record.id: record.without_timing() for record in RunFolder.open(FOLDER).records()}

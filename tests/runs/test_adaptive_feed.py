@@ -99,7 +99,7 @@ def serial(tmp_path_factory) -> Callable[[str], dict[str, Any]]:
 
 @EVERY
 @pytest.mark.parametrize("order", ORDERS)
-def test_records_are_those_of_the_serial_run_in_whatever_order_matches_end(tmp_path, serial, form, order):
+def test_records_equal_those_of_a_serial_run_for_any_order_of_results(tmp_path, serial, form, order):
     run, setup = new_run(tmp_path, asked(form))
     assert play(run, setup, AnyOrder(setup, order))
     assert plain(run) == serial(form)
@@ -108,7 +108,7 @@ def test_records_are_those_of_the_serial_run_in_whatever_order_matches_end(tmp_p
 
 @EVERY
 @pytest.mark.parametrize("order", ORDERS)
-def test_a_run_that_is_stopped_again_and_again_ends_with_the_same_records(tmp_path, serial, form, order):
+def test_a_run_stopped_many_times_ends_with_the_same_records(tmp_path, serial, form, order):
     run, setup = new_run(tmp_path, asked(form))
     stops = 0
     while not play(run, setup, AnyOrder(setup, order, most=7)):
@@ -120,14 +120,14 @@ def test_a_run_that_is_stopped_again_and_again_ends_with_the_same_records(tmp_pa
     assert stops == (len(serial(form)) - 1) // 7
 
 
-def test_an_executor_that_was_stopped_before_it_began_plays_nothing(tmp_path):
+def test_an_executor_stopped_before_its_start_plays_nothing(tmp_path):
     run, setup = new_run(tmp_path, asked("swiss"))
     assert not play(run, setup, AnyOrder(setup, "last first", most=0))
     assert not play(run, setup, SerialExecutor(setup.roster, should_stop=lambda: True))
     assert plain(run) == {}
 
 
-def test_a_match_that_cannot_be_played_holds_up_its_own_game_alone(tmp_path, serial):
+def test_an_unplayable_match_blocks_only_its_own_game(tmp_path, serial):
     run, setup = new_run(tmp_path, asked("swiss"))
     lost = next(name for name in serial("swiss") if name.startswith("el-paso-1."))
     assert not play(run, setup, AnyOrder(setup, "by lot", lost=[lost]))
@@ -139,7 +139,7 @@ def test_a_match_that_cannot_be_played_holds_up_its_own_game_alone(tmp_path, ser
     assert plain(run) == whole
 
 
-def test_records_that_results_do_not_lead_to_are_refused(tmp_path):
+def test_records_that_do_not_follow_from_earlier_results_are_refused(tmp_path):
     def lines(request: RunRequest, name: str) -> list[bytes]:
         run, setup = new_run(tmp_path / name, request)
         assert play(run, setup, SerialExecutor(setup.roster))
@@ -158,7 +158,7 @@ def test_records_that_results_do_not_lead_to_are_refused(tmp_path):
             play(RunFolder.open(run.folder), setup, SerialExecutor(setup.roster))
 
 
-def test_a_slow_game_holds_up_no_other(tmp_path):
+def test_a_slow_game_does_not_block_another_game(tmp_path):
     """Three of four workers wait in one game until the last round of the other has been played."""
     go, patience = str(tmp_path / "go"), PATIENCE
 

@@ -59,7 +59,7 @@ def test_a_bot_has_options_a_team_and_an_author():
     )
 
 
-def test_paths_count_from_the_folder_of_the_file():
+def test_paths_are_relative_to_the_folder_of_the_file():
     for file in ("far/bot.js", "far/start", "far/weights.json", "far/nl", "far/own/deep.py", "far/outlaw/x.py"):
         Path(file).parent.mkdir(parents=True, exist_ok=True)
         Path(file).touch()
@@ -147,14 +147,14 @@ file = "weights.json"
         ("candidates = 'a'", "line 1, column 1: candidates is a list of names, not 'a'."),
     ],
 )
-def test_a_mistake_is_told_with_its_line(text, said):
+def test_a_mistake_is_reported_with_its_line(text, said):
     with pytest.raises(UsageError) as told:
         event(text)
     assert str(told.value).startswith(f"event.toml, {said}"), told.value
     assert str(told.value).count(", line ") == 1
 
 
-def test_what_cannot_be_read_is_told():
+def test_unreadable_files_are_reported():
     with pytest.raises(UsageError, match=r"There is no file away\.toml"):
         RunRequest.from_file("away.toml")
     with pytest.raises(UsageError, match="There is no file outlaw") as told:
@@ -168,7 +168,7 @@ def test_what_cannot_be_read_is_told():
     assert event("\ufeffdeals = 3").deals == 3
 
 
-def test_what_is_given_beside_the_file_is_not_blamed_on_it():
+def test_an_error_in_an_override_is_not_reported_with_a_line_of_the_file():
     Path("event.toml").write_text("seed = 1\nship = true\ncluster = 'local:2'\n")
     with pytest.raises(UsageError, match=r"^On a cluster"):
         RunRequest.from_file("event.toml", workers=0)
@@ -217,7 +217,7 @@ def plain(request: RunRequest) -> RunRequest:
 
 
 @given(REQUESTS, st.sampled_from(["saved.toml", "deep/saved.toml"]))
-def test_what_is_saved_asks_for_the_same(fields, path):
+def test_a_saved_request_is_read_back_unchanged(fields, path):
     request = RunRequest(**fields)
     Path("deep").mkdir(exist_ok=True)
     request.save(path, force=True)
@@ -226,7 +226,7 @@ def test_what_is_saved_asks_for_the_same(fields, path):
     assert event_text(read, Path(path)) == Path(path).read_text(encoding="utf-8")
 
 
-def test_what_is_saved_is_what_differs_in_an_order_to_be_read():
+def test_a_saved_file_has_only_non_default_keys_in_a_readable_order():
     request = RunRequest(
         strict=True, bots=["outlaw", "v2=a.py"], seed=3, games=["el-paso"], options={"edition": "nl", "a b": 1}
     )
@@ -244,7 +244,7 @@ def test_what_is_saved_is_what_differs_in_an_order_to_be_read():
     assert tomllib.loads(Path("event.toml").read_text()) == {}
 
 
-def test_a_class_cannot_be_saved():
+def test_a_request_with_a_class_cannot_be_saved():
     def first(view, actions):
         return actions[0]
 
@@ -254,20 +254,20 @@ def test_a_class_cannot_be_saved():
     assert not Path("event.toml").exists()
 
 
-def test_lists_that_name_each_other_end():
+def test_list_files_that_include_each_other_are_refused():
     Path("far").mkdir()
     Path("far/a.txt").write_text("@a.txt\n")
     with pytest.raises(UsageError, match=r"line 1, column 9: far/a\.txt: lists name each other without end"):
         event("bots = ['@a.txt']", "far/event.toml")
 
 
-def test_teams_are_texts():
+def test_invalid_team_names_are_refused():
     for bad in (3, "a" * 101, "a\nb", "<b>"):
         with pytest.raises(UsageError, match="team or author"):
             BotEntry("outlaw", bad)
 
 
-def test_the_environment_says_what_nobody_says(monkeypatch):
+def test_environment_variables_set_the_defaults_of_results_and_workers(monkeypatch):
     monkeypatch.delenv("ARENA_RESULTS", raising=False)
     assert RunRequest().results == "results"
     monkeypatch.setenv("ARENA_RESULTS", "mine")

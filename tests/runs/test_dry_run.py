@@ -19,14 +19,14 @@ def test_a_round_robin_of_three_is_counted() -> None:
     ]
 
 
-def test_who_never_met_is_counted_as_never() -> None:
+def test_bots_that_never_meet_are_counted_as_zero_meetings() -> None:
     (found,) = setup.report(scheduled(plan(6, 3, "gauntlet", candidates=("bot00", "bot01"))))
     assert found.bots[0].least == 0
     assert found.bots[0].most == found.bots[1].most == 9
     assert found.bots[2].least == 6
 
 
-def test_a_report_looks_at_a_part_of_a_long_run() -> None:
+def test_the_report_of_a_long_run_measures_only_its_first_matches() -> None:
     (found,) = setup.report(scheduled(plan(6, 4, deals=10**9)), most=600)
     assert found.matches == 600
     assert {bot.matches for bot in found.bots} == {400}
@@ -43,12 +43,12 @@ def test_the_table_has_a_line_for_each_bot_and_a_column_for_each_seat() -> None:
     )
 
 
-def test_adaptive_formats_are_rehearsed() -> None:
+def test_adaptive_formats_are_simulated() -> None:
     (found,) = setup.report(scheduled(plan(8, 4, "swiss", deals=2, rounds=3)))
     assert found.matches == 48
     assert all(len(set(bot.seats)) == 1 for bot in found.bots)
 
 
-def test_no_matches_have_no_balance() -> None:
+def test_a_schedule_without_matches_gives_an_empty_report() -> None:
     assert setup.measure([]) == []
     assert setup.text([]) == ""

@@ -71,7 +71,7 @@ def read_lines(run, monkeypatch):
     return count
 
 
-def test_what_was_read_once_is_not_read_again_and_gives_the_same_to_the_byte(run, monkeypatch):
+def test_cached_records_are_not_read_again_and_give_identical_tables(run, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(cache, "MIN_CACHED_BYTES", 10**12)
         without = tables(run)
@@ -82,7 +82,7 @@ def test_what_was_read_once_is_not_read_again_and_gives_the_same_to_the_byte(run
     assert tables(run) == without
 
 
-def test_a_run_that_goes_on_is_read_from_where_it_was(run, monkeypatch):
+def test_a_growing_run_is_read_from_the_cached_position(run, monkeypatch):
     whole = (run.folder / GAMES).read_bytes()
     lines = whole.splitlines(keepends=True)
     expected = tables(run)
@@ -95,7 +95,7 @@ def test_a_run_that_goes_on_is_read_from_where_it_was(run, monkeypatch):
     assert tables(run) == expected
 
 
-def test_what_the_pages_show_goes_on_from_where_it_was_too(run):
+def test_report_facts_continue_from_the_cached_position(run):
     path, records = run.folder / GAMES, list(run.records())
     for at, record in enumerate(records):
         kind = ("exception", "disqualified", "timeout")[at % 3]
@@ -118,7 +118,7 @@ def test_what_the_pages_show_goes_on_from_where_it_was_too(run):
 
 
 @pytest.mark.parametrize("taken", [slice(0, 1), slice(7, 9), slice(0, 0)])
-def test_the_order_of_the_file_and_gaps_in_it_take_no_memory(run, monkeypatch, taken):
+def test_shuffled_records_and_gaps_are_read_in_order_with_bounded_memory(run, monkeypatch, taken):
     path = run.folder / GAMES
     lines = path.read_bytes().splitlines(keepends=True)
     del lines[taken]
@@ -135,7 +135,7 @@ def test_the_order_of_the_file_and_gaps_in_it_take_no_memory(run, monkeypatch, t
             list(ordered_results(run))
 
 
-def test_every_byte_that_is_changed_is_found_although_the_run_is_remembered(run):
+def test_every_changed_byte_is_found_in_a_cached_run(run):
     write_leaderboard(run)
     registry, rng, path = load(), random.Random(3), run.folder / GAMES
     fine = check_run(run, registry, 10)
@@ -156,7 +156,7 @@ def test_every_byte_that_is_changed_is_found_although_the_run_is_remembered(run)
         assert check_run(run, registry, 10).problems
 
 
-def test_a_remembered_check_plays_its_sample_again_and_looks_at_what_is_not_remembered(run, monkeypatch):
+def test_a_cached_check_replays_its_sample_and_checks_what_is_not_cached(run, monkeypatch):
     registry = load()
     write_leaderboard(run)
 
@@ -180,7 +180,7 @@ def test_a_remembered_check_plays_its_sample_again_and_looks_at_what_is_not_reme
 
 
 @pytest.mark.parametrize("name", ["ratings", "facts", "verified"])
-def test_a_memory_that_is_torn_changed_or_anothers_is_as_if_it_were_not_there(run, name):
+def test_a_damaged_or_foreign_cache_entry_is_ignored(run, name):
     registry = load()
 
     def read():
@@ -207,13 +207,13 @@ def test_a_memory_that_is_torn_changed_or_anothers_is_as_if_it_were_not_there(ru
     assert read() == expected
 
 
-def test_other_code_remembers_nothing(run, monkeypatch):
+def test_the_cache_is_not_used_by_different_code(run, monkeypatch):
     tables(run)
     monkeypatch.setattr(cache, "_code_digest", lambda about=b"": b"other code" + about)
     assert read_lines(run, monkeypatch) == RECORDS
 
 
-def test_what_lies_in_the_folder_of_a_run_is_no_memory(run, tmp_path, monkeypatch):
+def test_cache_files_in_a_run_folder_are_ignored(run, tmp_path, monkeypatch):
     """Who sends a run sends records, and not what they come to."""
     expected = tables(run)
     [memory] = memories()
@@ -224,7 +224,7 @@ def test_what_lies_in_the_folder_of_a_run_is_no_memory(run, tmp_path, monkeypatc
     assert tables(run) == expected
 
 
-def test_nothing_is_remembered_where_nothing_can_be_written(run, tmp_path, monkeypatch):
+def test_tables_are_correct_without_a_writable_cache_folder(run, tmp_path, monkeypatch):
     expected = tables(run)
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
@@ -260,7 +260,7 @@ boards_of(RunFolder.open(Path(sys.argv[1])))
 """
 
 
-def test_a_process_that_is_killed_while_it_remembers_leaves_nothing_that_counts(run, monkeypatch):
+def test_a_process_killed_while_writing_the_cache_leaves_no_valid_entry(run, monkeypatch):
     done = subprocess.run([sys.executable, "-c", KILLED, str(run.folder)], env=dict(os.environ))
     assert done.returncode == -9
     assert [path.suffix for path in memories()] == [".part"]
@@ -268,7 +268,7 @@ def test_a_process_that_is_killed_while_it_remembers_leaves_nothing_that_counts(
     assert read_lines(run, monkeypatch) == 0
 
 
-def test_old_memories_go(run, monkeypatch):
+def test_old_cache_entries_are_deleted(run, monkeypatch):
     tables(run)
     [memory] = memories()
     for number in range(5):
@@ -280,7 +280,7 @@ def test_old_memories_go(run, monkeypatch):
     assert [path.name for path in memories()] == sorted(["old3", "old4", memory.name])
 
 
-def test_states_of_unknown_classes_are_not_packed_and_not_made():
+def test_states_of_unknown_classes_are_neither_packed_nor_unpacked():
     assert pack_state({0, 8}, {}) == pack_state({8, 0}, {})  # tables of eight: these lie in the order they came
     state = {(1, 2): [2**70, -(2**63), None, 1.5]}
     assert unpack_state(pack_state(state, {}), {}) == state
@@ -290,7 +290,7 @@ def test_states_of_unknown_classes_are_not_packed_and_not_made():
         unpack_state(msgspec.msgpack.encode(["o", "Popen", "ls"]), {})
 
 
-def test_a_command_is_measured_in_a_process_of_its_own(run, tmp_path):
+def test_a_command_is_measured_in_a_separate_process(run, tmp_path):
     took = run_command(run.folder, RUN_COMMANDS["leaderboard"], tmp_path)
     assert took.seconds > 0.05
     assert 10 < took.megabytes < 1000
@@ -300,7 +300,7 @@ def test_a_command_is_measured_in_a_process_of_its_own(run, tmp_path):
 
 
 @pytest.mark.parametrize("number", [4_000, pytest.param(80_000, marks=pytest.mark.slow)])
-def test_memory_does_not_grow_with_the_records_nor_time_faster_than_they(tmp_path, monkeypatch, number):
+def test_memory_is_bounded_and_time_at_most_linear_in_the_number_of_records(tmp_path, monkeypatch, number):
     """The short form of `arena bench --records 1000000`."""
     monkeypatch.setattr(cache, "MIN_CACHED_BYTES", 10**12)
     few, many = (_readings(tmp_path / str(each), each) for each in (number // 8, number))

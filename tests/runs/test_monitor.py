@@ -18,7 +18,7 @@ def match(index, round_=1, faults=()):
     return replace(record("ab", (2, 1), index=index, time=(0.1, 0.1), faults=faults), round=round_)
 
 
-def test_a_monitor_answers_from_the_records_it_was_given():
+def test_a_monitor_computes_progress_from_its_records():
     monitor = RunMonitor(WORKLOAD, 0.0)
     for index in range(10):
         monitor.add_record(match(index), 0.0)

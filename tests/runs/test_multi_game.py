@@ -101,7 +101,7 @@ def play(scheduler: Scheduler, pick: Pick, most: int = 10**9) -> tuple[list[Matc
 
 @ADAPTIVE
 @pytest.mark.parametrize("order", ORDERS)
-def test_in_whatever_order_results_come_the_same_matches_are_played(form: str, order: str) -> None:
+def test_the_same_matches_are_played_for_any_order_of_results(form: str, order: str) -> None:
     expected, outcomes = step_by_step(of(form))
     scheduler = of(form).scheduler()
     given, _ = play(scheduler, ORDERS[order]())
@@ -111,7 +111,7 @@ def test_in_whatever_order_results_come_the_same_matches_are_played(form: str, o
 
 
 @ADAPTIVE
-def test_one_match_at_a_time_is_the_order_of_the_schedule(form: str) -> None:
+def test_playing_one_batch_at_a_time_follows_the_schedule_order(form: str) -> None:
     scheduler, given = of(form).scheduler(), list[MatchSpec]()
     while more := scheduler.next_matches():
         given += more
@@ -122,7 +122,7 @@ def test_one_match_at_a_time_is_the_order_of_the_schedule(form: str) -> None:
 
 @pytest.mark.parametrize("form", [form for form in ASKED if form not in ("ladder until", "hill")])
 @pytest.mark.parametrize("slow", ["one", "two", "three"])
-def test_a_game_without_results_holds_up_no_other(form: str, slow: str) -> None:
+def test_a_game_without_results_does_not_block_another_game(form: str, slow: str) -> None:
     scheduler, schedule = of(form).scheduler(), of(form)
     given: list[MatchSpec] = []
     while more := scheduler.next_matches():
@@ -137,7 +137,7 @@ def test_a_game_without_results_holds_up_no_other(form: str, slow: str) -> None:
 
 
 @pytest.mark.parametrize("form", ["ladder until", "hill"])
-def test_where_results_say_how_much_is_played_the_others_are_a_list_ahead_at_most(form: str) -> None:
+def test_if_results_decide_the_length_other_games_are_at_most_one_batch_ahead(form: str) -> None:
     scheduler, lists = of(form).scheduler(), {"one": 0, "two": 0, "three": 0}
     while more := scheduler.next_matches():
         lists[more[0].game] += 1
@@ -150,7 +150,7 @@ def test_where_results_say_how_much_is_played_the_others_are_a_list_ahead_at_mos
 @pytest.mark.parametrize("form", ["swiss", "knockout", "ladder"])
 @settings(deadline=None, max_examples=25)
 @given(bots=st.integers(2, 13), seats=st.integers(2, 5), deals=st.integers(1, 400), most=st.integers(0, 99))
-def test_sizes_are_those_of_the_lists_that_are_asked_for(
+def test_sizes_equal_the_lengths_of_the_scheduled_lists(
     form: str, bots: int, seats: int, deals: int, most: int
 ) -> None:
     bots, deals = max(bots, seats), deals if form != "ladder" else min(deals, 7)
@@ -162,7 +162,7 @@ def test_sizes_are_those_of_the_lists_that_are_asked_for(
     assert list(sizes) == lists
 
 
-def test_the_pieces_of_a_round_do_not_wait_for_each_other_but_do_not_run_away() -> None:
+def test_batches_of_a_round_overlap_up_to_a_limit() -> None:
     schedule = Schedule(of_games((game(8, 4),), 10**9, 1, "swiss"), FORMATS)
     scheduler, given = schedule.scheduler(), list[MatchSpec]()
     while more := scheduler.next_matches():
@@ -176,7 +176,7 @@ def test_the_pieces_of_a_round_do_not_wait_for_each_other_but_do_not_run_away() 
     assert scheduler.next_matches()
 
 
-def test_a_comparison_plays_what_its_first_results_call_for_while_the_rest_of_them_is_out() -> None:
+def test_a_comparison_schedules_more_matches_before_the_whole_batch_is_finished() -> None:
     scheduler = Schedule(of_games((game(2, 2),), 400, 1, "compare", candidates=names(2)), FORMATS).scheduler()
     first = scheduler.next_matches()
     assert scheduler.next_matches() == []
@@ -190,7 +190,7 @@ def test_a_comparison_plays_what_its_first_results_call_for_while_the_rest_of_th
 @ADAPTIVE
 @settings(deadline=None, max_examples=8)
 @given(cut=st.integers(0, 10**6), seed=st.integers(0, 2**32))
-def test_records_of_a_run_that_was_cut_off_lead_to_all_that_was_out(form: str, cut: int, seed: int) -> None:
+def test_records_of_an_interrupted_run_lead_to_all_its_pending_matches(form: str, cut: int, seed: int) -> None:
     schedule, rng = of(form), Random(seed)
     total = len(step_by_step(schedule)[0])
     given, out = play(schedule.scheduler(), _by_lot(rng), cut % total)
@@ -219,7 +219,7 @@ class Stages(OpenRound):
 
 
 @pytest.mark.parametrize("order", ORDERS)
-def test_an_open_round_takes_results_in_the_order_of_the_schedule(order: str) -> None:
+def test_an_open_round_receives_results_in_schedule_order(order: str) -> None:
     def rounds(_game: GamePlan, _plan: Plan, _luck: Chance) -> Any:
         stages = Stages(9)
         assert (yield stages) == ()
@@ -233,7 +233,7 @@ def test_an_open_round_takes_results_in_the_order_of_the_schedule(order: str) ->
     assert scheduler.outcome()["game"].standing == tuple(ids)
 
 
-def test_a_format_that_breaks_its_word_is_named() -> None:
+def test_a_format_that_violates_its_contract_is_named() -> None:
     def asks(*lists: Any, sizes: Any = lambda _game, _plan: None) -> None:
         def rounds(_game: GamePlan, _plan: Plan, _luck: Chance) -> Any:
             for asked in lists:

@@ -28,7 +28,7 @@ class WiderOptions(RunOptions, frozen=True, kw_only=True):
     max_draws: Annotated[int, Meta(ge=1, le=9), "Draws before a deal ends."] = 3
 
 
-def test_one_more_field_is_an_option_a_key_and_a_check(tmp_path, monkeypatch):
+def test_a_new_field_becomes_an_option_a_config_key_and_a_check(tmp_path, monkeypatch):
     @click.command()
     @request_options(of=WiderOptions)
     def command(**_asked):
@@ -66,13 +66,13 @@ def test_every_field_is_an_option_unless_a_command_leaves_it_out(command, omitte
     assert fields - {each.name for each in command.params} == {*PYTHON_ONLY, *omitted}
 
 
-def test_every_field_is_documented_or_for_python_alone():
+def test_every_field_is_documented_or_only_for_python():
     options = run_options(harness.RunRequest)
     assert {name for name, option in options.items() if not option.help} == set(PYTHON_ONLY)
     assert {option.key for option in options.values()} >= {"move-time", "keep-processes", "games"}
 
 
-def test_a_new_league_leaves_out_what_its_file_cannot_say():
+def test_a_new_league_omits_options_that_its_file_does_not_support():
     assert set(NOT_ASKED) == {*NOT_FOR_LEAGUES, "strict"}
 
 
@@ -82,7 +82,7 @@ def test_a_run_has_all_limits_of_a_request():
     assert request.limits == BotLimits(2, memory=100, isolate="on", ponder=True)
 
 
-def test_limits_are_written_as_run_json_has_always_had_them():
+def test_the_json_of_limits_keeps_its_layout():
     assert msgspec.json.encode(BotLimits()) == (
         b'{"move_time":10.0,"game_time":0.0,"clock":"fair","memory":4096,"threads":1,"isolate":"auto",'
         b'"keep_processes":false,"ponder":false,"max_faults":0}'

@@ -45,7 +45,7 @@ def test_the_same_plan_and_results_give_the_same_rounds(form: str) -> None:
 
 
 @EVERY
-def test_ids_are_unique_indices_count_and_sets_are_rotations_of_one_deal(form: str) -> None:
+def test_ids_are_unique_indices_are_consecutive_and_sets_are_rotations_of_one_deal(form: str) -> None:
     specs = [spec for part in play(of(form), even(7, 0.3))[0] for spec in part]
     assert [spec.index for spec in specs] == list(range(len(specs)))
     assert len({spec.id for spec in specs}) == len(specs)
@@ -60,7 +60,7 @@ def test_ids_are_unique_indices_count_and_sets_are_rotations_of_one_deal(form: s
 
 
 @EVERY
-def test_count_is_right_or_a_bound(form: str) -> None:
+def test_count_is_exact_or_an_upper_bound(form: str) -> None:
     played = sum(map(len, play(of(form), even(7, 0.3))[0]))
     counted = scheduled(of(form)).count()
     assert counted is not None
@@ -68,7 +68,7 @@ def test_count_is_right_or_a_bound(form: str) -> None:
 
 
 @EVERY
-def test_time_actions_and_endings_change_nothing(form: str) -> None:
+def test_times_actions_and_endings_do_not_affect_the_schedule(form: str) -> None:
     def slow(record: GameRecord) -> GameRecord:
         return replace(record, time=(9.0,) * 3, slowest=(5.0,) * 3, actions=(1, 2), decisions=(7,) * 3, ending="other")
 
@@ -76,14 +76,14 @@ def test_time_actions_and_endings_change_nothing(form: str) -> None:
 
 
 @ADAPTIVE
-def test_results_do_change_the_rounds(form: str) -> None:
+def test_results_change_the_rounds_of_adaptive_formats(form: str) -> None:
     assert play(of(form), even(7, 2.0))[0] != play(of(form), even(7, -2.0))[0]
 
 
 @ADAPTIVE
 @settings(deadline=None, max_examples=10)
 @given(cut=st.integers(0, 10**6))
-def test_a_run_cut_anywhere_is_led_back_by_its_records(form: str, cut: int) -> None:
+def test_a_run_interrupted_anywhere_continues_with_the_same_schedule(form: str, cut: int) -> None:
     asked, luck = of(form), Chance(1)
     whole = [spec for part in play(asked, even(7, 0.3))[0] for spec in part]
     kept = {spec.id: simulated_record(spec, even(7, 0.3), luck) for spec in whole[: cut % len(whole)]}
@@ -101,7 +101,7 @@ def test_a_run_cut_anywhere_is_led_back_by_its_records(form: str, cut: int) -> N
 
 
 @ADAPTIVE
-def test_outcomes_are_found_again_in_the_records(form: str) -> None:
+def test_outcomes_can_be_recomputed_from_the_records(form: str) -> None:
     rounds, ended = play(of(form), even(7, 0.3))
     records = [simulated_record(spec, even(7, 0.3), Chance(1)) for part in rounds for spec in part]
     assert scheduled(of(form)).outcomes(reversed(records)) == ended
@@ -112,7 +112,7 @@ def test_outcomes_are_found_again_in_the_records(form: str) -> None:
 @pytest.mark.parametrize("form", ["swiss", "knockout", "gauntlet"])
 @settings(deadline=None, max_examples=10)
 @given(cut=st.integers(0, 10**6), seed=st.integers(0, 2**48))
-def test_results_so_far_are_those_of_a_run_cut_there_whatever_is_missing(form: str, cut: int, seed: int) -> None:
+def test_partial_outcomes_do_not_depend_on_matches_finished_early(form: str, cut: int, seed: int) -> None:
     asked = of(form)
     records = [simulated_record(spec, {}, Chance(1)) for part in play(asked)[0] for spec in part]
     kept = records[: cut % len(records)]
@@ -125,7 +125,7 @@ def test_results_so_far_are_those_of_a_run_cut_there_whatever_is_missing(form: s
     assert later.standing == outcome.standing
 
 
-def test_a_broken_tracker_is_its_author_s_mistake() -> None:
+def test_a_broken_tracker_raises_a_plugin_error() -> None:
     class Broken:
         def add(self, record: GameRecord) -> None:
             raise KeyError("oops")
@@ -140,12 +140,12 @@ def test_a_broken_tracker_is_its_author_s_mistake() -> None:
         schedule.outcomes(records)
 
 
-def test_a_table_whose_lines_do_not_fit_its_headers_is_refused() -> None:
+def test_a_table_with_too_few_values_in_a_line_is_refused() -> None:
     with pytest.raises(ValueError, match="a line of 1 values under 2 headers"):
         Table("hill", ("bot", "held"), [("a",)])
 
 
-def test_a_format_may_make_matches_but_only_of_its_bots() -> None:
+def test_a_format_may_schedule_only_entered_bots() -> None:
     def rounds(game: GamePlan, plan: Plan, luck: Chance) -> Any:
         yield [MatchSpec.single("game-1", game.name, {}, 1, ("bot00", "stranger", "bot01"))]
 
@@ -154,12 +154,12 @@ def test_a_format_may_make_matches_but_only_of_its_bots() -> None:
         next(Schedule(plan(3, 3, "own"), {"own": form}).follow(lambda _specs: None))
 
 
-def test_a_format_without_a_standing_of_its_own_has_an_empty_outcome() -> None:
+def test_a_format_without_a_separate_standing_has_an_empty_outcome() -> None:
     assert scheduled(of("round-robin")).outcomes([]) == {"game": Outcome()}
 
 
 @EVERY
-def test_two_games_go_on_side_by_side_until_each_has_ended(form: str) -> None:
+def test_two_games_are_scheduled_side_by_side_until_each_ends(form: str) -> None:
     two = of_games((game(9, 3, "long"), game(4, 2, "short")), 2, 1, form, **SETTINGS[form])
     rounds, outcomes = play(two, even(9, 0.3))
     assert {spec.game for part in rounds[:2] for spec in part} == {"long", "short"}
@@ -173,14 +173,14 @@ def test_two_games_go_on_side_by_side_until_each_has_ended(form: str) -> None:
 
 
 @pytest.mark.parametrize("form", ["round-robin", "gauntlet"])
-def test_flat_and_round_by_round_are_the_same_schedule(form: str) -> None:
+def test_the_flat_schedule_equals_the_schedule_by_rounds(form: str) -> None:
     two = of_games((game(9, 3, "one"), game(4, 2, "two")), 3, 1, form, **SETTINGS[form])
     assert not scheduled(two).adaptive
     assert list(scheduled(two).matches()) == [spec for part in play(two)[0] for spec in part]
 
 
 @ADAPTIVE
-def test_an_adaptive_format_has_no_schedule_in_advance_but_can_be_rehearsed(form: str) -> None:
+def test_an_adaptive_format_has_no_fixed_schedule_but_can_be_simulated(form: str) -> None:
     assert scheduled(of(form)).adaptive
     with pytest.raises(UsageError, match="depends on the results"):
         scheduled(of(form)).matches()
@@ -188,7 +188,7 @@ def test_an_adaptive_format_has_no_schedule_in_advance_but_can_be_rehearsed(form
     assert rehearsed == [spec for part in play(of(form), even(7, 0.3))[0] for spec in part]
 
 
-def test_records_of_other_matches_or_in_another_order_are_not_taken() -> None:
+def test_records_of_other_matches_or_in_another_order_are_refused() -> None:
     spoils: list[Callable[[list[GameRecord]], list[GameRecord]]] = [
         lambda records: records[::-1],
         lambda records: records[:-1],
@@ -204,17 +204,17 @@ def test_records_of_other_matches_or_in_another_order_are_not_taken() -> None:
 
 
 @EVERY
-def test_a_plan_survives_its_file(form: str) -> None:
+def test_a_plan_is_read_back_from_json_unchanged(form: str) -> None:
     assert msgspec.json.decode(msgspec.json.encode(of(form)), type=Plan) == of(form)
 
 
-def test_a_plan_written_before_there_were_formats_is_a_round_robin() -> None:
+def test_a_plan_without_a_format_is_a_round_robin() -> None:
     old = {"games": [], "deals": 3, "seed": 1}
     assert msgspec.json.decode(json.dumps(old), type=Plan) == Plan((), 3, 1, "round-robin")
 
 
 @EVERY
-def test_a_billion_deals_are_counted_and_begun_at_once(form: str) -> None:
+def test_a_billion_deals_are_counted_and_started_immediately(form: str) -> None:
     asked = replace(of(form), deals=10**9)
     counted = scheduled(asked).count()
     assert counted is not None
@@ -228,7 +228,7 @@ def refused(**changes: Any) -> str:
     return str(caught.value)
 
 
-def test_bad_plans_are_refused_in_a_sentence() -> None:
+def test_invalid_plans_are_refused_with_one_sentence() -> None:
     assert refused(deals=0) == "There must be at least one deal, not 0."
     assert refused(deals=-3) == "There must be at least one deal, not -3."
     assert refused(games=()) == "There is no game to play."
@@ -262,7 +262,7 @@ def test_settings_of_another_format_are_refused() -> None:
     assert refused(format="knockout", settings={"tables": 3}) == "Unknown option of knockout 'tables'. There are none."
 
 
-def test_an_unknown_format_is_told_the_nearest() -> None:
+def test_an_unknown_format_is_refused_with_the_nearest_name() -> None:
     with pytest.raises(UnknownName, match="Did you mean 'swiss'"):
         scheduled(plan(4, 2, "swis"))
 

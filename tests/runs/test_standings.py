@@ -32,7 +32,7 @@ GAME = GamePlan("sim", "1", {}, 2, ("bot0", "bot1", "bot2"))
         ("compare", "anytime"),
     ],
 )
-def test_a_plan_says_what_results_decide(name, design):
+def test_the_plan_of_each_format_has_its_design(name, design):
     assert FORMATS[name].design == design
     if name in ("round-robin", "swiss", "knockout", "ladder"):
         plan = Schedule(Plan((GAME,), 2, 1, name), FORMATS).plan
@@ -48,7 +48,7 @@ def board(plan, **more):
     return found
 
 
-def test_claims_are_made_as_the_plan_allows():
+def test_claims_depend_on_the_design_of_the_plan():
     plans = (Plan((GAME,), 20, 1, name) for name in ("round-robin", "swiss", "ladder"))
     fixed, seated, anytime = (board(Schedule(plan, FORMATS).plan) for plan in plans)
     assert ("bot2", "bot0") in fixed.significant_pairs & seated.significant_pairs
@@ -73,7 +73,7 @@ class Believer:
         return {("bot2", "bot0")} & self.seen
 
 
-def test_tests_that_hold_at_any_time_see_all_matches_or_none(monkeypatch):
+def test_anytime_tests_are_used_only_with_all_matches_of_a_run(monkeypatch):
     monkeypatch.setattr("harness.runs.standings._anytime", lambda _plan: {"sim": Believer()})
     plan = Plan((GAME,), 20, 1, "ladder", design="anytime")
     assert board(plan).significant_pairs == {("bot2", "bot0")}

@@ -37,7 +37,7 @@ def plain(run):
     return {record.id: record.without_timing() for record in run.records()}
 
 
-def test_records_come_back_as_they_were_written(run):
+def test_records_are_read_as_they_were_written(run):
     seen = []
     assert play(run, setup(), on_record=seen.append)
     assert list(run.records()) == seen
@@ -57,7 +57,7 @@ def test_a_torn_last_line_is_dropped_with_a_warning_and_played_again(run):
 
 
 @pytest.mark.parametrize("kept", [0, 1, 5])
-def test_resume_plays_exactly_what_is_missing(run, kept):
+def test_resume_plays_exactly_the_missing_matches(run, kept):
     play(run, setup())
     whole = plain(run)
     path = run.folder / GAMES
@@ -72,14 +72,14 @@ def test_resume_plays_exactly_what_is_missing(run, kept):
     assert len(played) == len(whole)  # the ones found are reported too
 
 
-def test_stopping_early_keeps_what_was_played(run):
+def test_stopping_early_keeps_the_played_matches(run):
     count = iter(range(100))
     assert not play(run, setup(), stop=lambda: next(count) >= 2)
     assert len(list(run.records())) == 2
     assert not RunFolder.open(run.folder).info.finished
 
 
-def test_a_line_that_is_no_record_is_an_error_that_names_it(run):
+def test_a_line_that_is_not_a_record_is_reported_with_its_number(run):
     play(run, setup())
     path = run.folder / GAMES
     lines = path.read_bytes().splitlines(keepends=True)
@@ -89,7 +89,7 @@ def test_a_line_that_is_no_record_is_an_error_that_names_it(run):
         list(run.records())
 
 
-def test_a_record_that_does_not_belong_is_an_error(run):
+def test_a_record_of_another_run_is_refused(run):
     play(run, setup())
     record = next(run.records())
     with run.writing():
@@ -108,7 +108,7 @@ def test_a_run_whose_bots_or_rules_changed_is_refused(run):
         reopen(RunFolder.open(run.folder), load())
 
 
-def test_folders_that_are_no_runs_are_refused(run, tmp_path):
+def test_folders_that_are_not_run_folders_are_refused(run, tmp_path):
     with pytest.raises(StoreError, match="already holds a run"):
         RunFolder.create(run.folder, run.info)
     foreign = tmp_path / "results" / "foreign"
@@ -135,7 +135,7 @@ def test_a_folder_that_cannot_be_written_is_refused(run, tmp_path):
         RunFolder.create(blocked / "a", run.info)
 
 
-def test_the_leaderboard_is_derived_from_the_records_whatever_their_order(run):
+def test_the_leaderboard_does_not_depend_on_the_order_of_the_records(run):
     play(run, setup())
     write_leaderboard(run)
     files = [run.folder / f"leaderboard.{kind}" for kind in ("md", "json", "csv")]
@@ -146,7 +146,7 @@ def test_the_leaderboard_is_derived_from_the_records_whatever_their_order(run):
     assert [path.read_bytes() for path in files] == before
 
 
-def test_components_of_a_run_are_kept_with_it(tmp_path):
+def test_the_components_of_a_run_are_saved_with_it(tmp_path):
     from engines.el_paso.components import load as components
     from harness import read_data_file
 
@@ -163,7 +163,7 @@ def test_components_of_a_run_are_kept_with_it(tmp_path):
     assert game.figures.towns[0].name == "Bedford"
 
 
-def test_a_run_killed_before_it_was_there_is_begun_again(tmp_path):
+def test_a_run_killed_before_run_json_was_written_can_be_started_again(tmp_path):
     folder = tmp_path / "results" / "a"
     folder.mkdir(parents=True)
     (folder / "run.json.part").write_text("{")
@@ -177,7 +177,7 @@ def test_a_run_of_another_layout_is_refused(run, number):
         RunFolder.open(run.folder)
 
 
-def test_where_there_is_a_run_there_is_something_to_append_to(tmp_path, monkeypatch):
+def test_the_records_file_is_created_before_run_json(tmp_path, monkeypatch):
     """Whenever a run is killed at its start, it can be continued or begun again."""
     folder, info = tmp_path / "results" / "d", info_for(setup(), "", {})
 

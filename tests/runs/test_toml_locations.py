@@ -37,7 +37,7 @@ def paths(data, path=()):
         yield from paths(value, (*path, key))
 
 
-def test_every_key_and_item_has_its_place():
+def test_every_key_and_item_has_a_line_and_column():
     places = places_in(TEXT)
     assert set(places) == set(paths(tomllib.loads(TEXT)))
     assert places["games", 1] == Place(3, 3)
@@ -65,7 +65,7 @@ def test_every_key_and_item_has_its_place():
         "'''''a'''",
     ],
 )
-def test_what_follows_a_text_is_found_whatever_is_in_it(value):
+def test_keys_after_any_string_are_located(value):
     value = {'"""': '""""""', "'''": "''''''"}.get(value, value)
     text = f"a = {value}\nb = [{value}, 1, {{c = {value}}}]\nd = 3\n"
     places = places_in(text)
@@ -97,7 +97,7 @@ def written(value, gap):
 
 
 @given(st.dictionaries(KEYS, VALUES, max_size=4), st.sampled_from(["", " ", "\n", " # ], } = '\n"]))
-def test_keys_are_found_in_any_file(data, gap):
+def test_keys_are_located_in_any_file(data, gap):
     text = "".join(f"{quoted(key)} = {written(value, gap)} # {key.splitlines()[:1]}\n\n" for key, value in data.items())
     assert tomllib.loads(text) == data
     places = places_in(text)

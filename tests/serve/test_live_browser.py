@@ -79,7 +79,7 @@ def opened(chromium, address, width=1280):
     chromium.wait("return document.querySelector('#standings table') !== null")
 
 
-def test_a_run_is_followed_to_its_end_though_the_server_and_the_run_are_killed_on_the_way(chromium, tmp_path):
+def test_the_page_follows_a_run_to_its_end_although_server_and_run_are_killed_meanwhile(chromium, tmp_path):
     with DawdlingRun(tmp_path) as run:
         with Server("live", "--port", 0) as server:
             opened(chromium, server.address)
@@ -157,7 +157,7 @@ def odd(tmp_path_factory):
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-def test_odd_names_stay_names_and_nothing_is_wider_than_the_screen(chromium, odd, tmp_path, width):
+def test_hostile_and_long_names_are_shown_as_text_and_the_page_fits_the_screen(chromium, odd, tmp_path, width):
     growing = GrowingRun(odd.folder, tmp_path / "results" / "odd")
     growing.add(*range(len(growing) - 1))
     with Server("--port", 0) as server:

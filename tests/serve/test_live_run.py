@@ -41,7 +41,7 @@ def said_by_format(folder):
     return json.loads(results_of(run, formats_of(run, REGISTRY)).text("json"))
 
 
-def test_standings_are_those_of_the_leaderboard_at_any_moment(growing):
+def test_live_standings_always_equal_arena_leaderboard(growing):
     live = followed(growing.folder)
     assert look(live)["data"]["games"] == {}
     order = [*range(0, len(growing), 2), *range(1, len(growing), 2)]  # matches end in any order
@@ -51,7 +51,7 @@ def test_standings_are_those_of_the_leaderboard_at_any_moment(growing):
 
 
 @pytest.mark.parametrize("form", ["swiss:rounds=3", "knockout", "ladder:max-matches=40"])
-def test_what_the_format_says_is_followed_too(form, tmp_path):
+def test_the_results_of_the_format_are_updated_live_too(form, tmp_path):
     bots = [arg for name in "abcde" for arg in ("--bot", f"{name}=random")]
     made = play(tmp_path / "played", "--game", "el-paso", "--players", 2, "--deals", 2, "--format", form, *bots)
     growing = GrowingRun(made.folder, tmp_path / "live")
@@ -65,7 +65,7 @@ def test_what_the_format_says_is_followed_too(form, tmp_path):
         assert "What the" in told["standings"]["html"]
 
 
-def test_nothing_is_told_twice(growing):
+def test_the_same_update_is_not_sent_twice(growing):
     live = followed(growing.folder)
     growing.add(0, 1, 2)
     assert {"results", "standings", "progress"} <= set(look(live))
@@ -74,7 +74,7 @@ def test_nothing_is_told_twice(growing):
     assert {"results", "standings", "progress"} <= set(look(live))
 
 
-def test_progress_knows_how_many_there_will_be_and_when_it_is_over(growing):
+def test_progress_has_the_total_number_of_matches_and_the_state_of_the_run(growing):
     live = followed(growing.folder)
     growing.add(*range(10))
     told = look(live)["progress"]
@@ -89,7 +89,7 @@ def test_progress_knows_how_many_there_will_be_and_when_it_is_over(growing):
     assert (told["state"], told["left"]) == ("finished", "")
 
 
-def test_a_run_that_was_killed_is_not_being_played(growing):
+def test_a_killed_run_is_shown_as_stopped(growing):
     live = followed(growing.folder)
     lock = growing.folder / "lock"
     ended = subprocess.Popen([sys.executable, "-c", ""])
@@ -104,7 +104,7 @@ def test_a_run_that_was_killed_is_not_being_played(growing):
     assert look(live)["progress"]["state"] == "playing"  # for results come
 
 
-def test_time_left_comes_of_what_comes_while_it_watches(growing, monkeypatch):
+def test_time_left_is_estimated_from_matches_that_end_while_watching(growing, monkeypatch):
     clock = [100.0]
     monkeypatch.setattr(live_run, "monotonic", lambda: clock[0])
     (growing.folder / "lock").touch()
@@ -123,7 +123,7 @@ def test_time_left_comes_of_what_comes_while_it_watches(growing, monkeypatch):
     assert (told["progress"]["left"], told["progress"]["rate"]) == ("", "")  # nobody knows
 
 
-def test_a_torn_line_waits_and_one_that_was_dropped_is_forgotten(growing):
+def test_an_incomplete_record_counts_once_complete_and_a_removed_one_is_forgotten(growing):
     live = followed(growing.folder)
     growing.add(0)
     growing.write(growing.line(1)[:50])
@@ -139,7 +139,7 @@ def test_a_torn_line_waits_and_one_that_was_dropped_is_forgotten(growing):
     assert look(live) == {}
 
 
-def test_records_that_were_taken_away_are_forgotten(growing):
+def test_deleted_records_are_removed_from_the_live_standings(growing):
     live = followed(growing.folder)
     growing.add(*range(12))
     look(live)
@@ -160,7 +160,7 @@ def test_damaged_records_are_counted_and_left_out(growing):
     assert told["notes"] == ["3 damaged records are left out: 'arena verify' says which."]
 
 
-def test_a_long_file_is_read_in_pieces_and_told_once(growing, monkeypatch):
+def test_standings_of_a_long_file_are_sent_only_after_all_chunks_are_read(growing, monkeypatch):
     monkeypatch.setattr(live_run, "MAX_READ_BYTES", 20_000)
     growing.add(*range(len(growing)))
     live = followed(growing.folder)
@@ -174,7 +174,7 @@ def test_a_long_file_is_read_in_pieces_and_told_once(growing, monkeypatch):
     assert json.loads(news["data"])["games"] == tables(growing.folder)
 
 
-def test_run_json_may_be_written_anew(growing, monkeypatch):
+def test_a_rewritten_run_json_is_read_again(growing, monkeypatch):
     live = followed(growing.folder)
     growing.add(*range(20))
     look(live)
@@ -192,7 +192,7 @@ def test_run_json_may_be_written_anew(growing, monkeypatch):
     assert told["progress"]["matches"] == 20
 
 
-def test_of_an_unfinished_set_no_match_can_be_watched(growing):
+def test_no_match_of_an_unfinished_duplicate_set_can_be_watched(growing):
     live = followed(growing.folder)
     growing.add(0, 1)
     look(live)
@@ -210,7 +210,7 @@ def test_of_an_unfinished_set_no_match_can_be_watched(growing):
     assert [line["replay"] for line in look(live)["results"]["matches"]] == [False, True, True, True]
 
 
-def test_a_run_that_goes_away_says_so_and_names_no_folder(growing, tmp_path):
+def test_a_deleted_run_is_reported_without_the_path_of_its_folder(growing, tmp_path):
     live = followed(growing.folder)
     growing.add(0)
     look(live)
@@ -220,7 +220,7 @@ def test_a_run_that_goes_away_says_so_and_names_no_folder(growing, tmp_path):
     assert str(tmp_path) not in json.dumps(told)
 
 
-def test_a_league_is_its_newest_era(played, tmp_path):
+def test_the_live_page_of_a_league_shows_its_newest_era(played, tmp_path):
     league = tmp_path / "results" / "weekly"
     (league / "eras").mkdir(parents=True)
     (league / "arena.toml").write_text("")
@@ -244,7 +244,7 @@ def test_a_league_is_its_newest_era(played, tmp_path):
     assert list(places_in(tmp_path / "results")) == ["weekly"]
 
 
-def test_a_format_that_is_not_installed_leaves_the_standings(growing):
+def test_standings_are_shown_although_the_format_is_not_installed(growing):
     edit_info(growing.folder, lambda raw: raw | {"plan": raw["plan"] | {"format": "king-of-the-hill"}})
     growing.add(*range(6))
     told = look(followed(growing.folder))
@@ -254,7 +254,7 @@ def test_a_format_that_is_not_installed_leaves_the_standings(growing):
     assert "Unknown format 'king-of-the-hill'" in note
 
 
-def test_a_format_that_fails_leaves_the_standings(tmp_path):
+def test_standings_are_shown_although_the_format_fails(tmp_path):
     bots = [arg for name in "abcd" for arg in ("--bot", f"{name}=random")]
     made = play(tmp_path / "played", "--game", "el-paso", "--players", 2, "--deals", 1, "--format", "knockout", *bots)
     growing = GrowingRun(rename(made, {"a": "nobody entered me"}).folder, tmp_path / "live")
@@ -266,7 +266,7 @@ def test_a_format_that_fails_leaves_the_standings(tmp_path):
     assert "records of others than those who should play" in note
 
 
-def test_a_place_that_stays_empty_holds_nothing_up(growing, monkeypatch):
+def test_a_missing_match_does_not_delay_the_standings(growing, monkeypatch):
     monkeypatch.setattr(live_run, "MOST_WAITING", 12)
     monkeypatch.setattr(live_run, "LEFT_WAITING", 4)
     live = followed(growing.folder)
@@ -278,7 +278,7 @@ def test_a_place_that_stays_empty_holds_nothing_up(growing, monkeypatch):
     assert look(live)["progress"]["notes"] == ["1 damaged record is left out: 'arena verify' says which."]
 
 
-def test_a_match_that_comes_very_late_is_put_in_its_place_in_the_end(growing, monkeypatch):
+def test_a_very_late_match_is_rated_in_schedule_order_when_the_run_finishes(growing, monkeypatch):
     monkeypatch.setattr(live_run, "MOST_WAITING", 12)
     monkeypatch.setattr(live_run, "LEFT_WAITING", 4)
     live = followed(growing.folder)

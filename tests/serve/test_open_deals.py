@@ -26,7 +26,7 @@ def results(form, candidates=(), **settings):
     ("form", "candidates"), [("round-robin", ()), ("gauntlet", ("random", "outlaw")), ("swiss:rounds=2", ()),
                              ("knockout", ()), ("ladder:max-matches=60", ())],
 )  # fmt: skip
-def test_no_match_is_shown_while_its_deal_is_to_be_played_again(form, candidates):
+def test_a_match_is_withheld_while_its_deal_will_be_played_again(form, candidates):
     plan, played = results(form, candidates)
     deals = OpenDeals(plan)
     for number, record in enumerate(played):
@@ -38,7 +38,7 @@ def test_no_match_is_shown_while_its_deal_is_to_be_played_again(form, candidates
         ]
 
 
-def test_the_order_in_which_matches_end_does_not_matter():
+def test_open_deals_do_not_depend_on_the_order_in_which_matches_end():
     plan, played = results("gauntlet", ("random", "outlaw"))
     deals = OpenDeals(plan)
     for record in reversed(played):
@@ -48,7 +48,7 @@ def test_the_order_in_which_matches_end_does_not_matter():
         ))  # fmt: skip
 
 
-def test_of_other_formats_a_deal_is_over_when_a_later_one_has_begun_and_nothing_is_missing_before():
+def test_in_other_formats_a_deal_closes_when_a_later_one_starts_and_no_match_is_missing():
     plan, played = results("compare", ("random", "outlaw"), players=5)
     deals, played = OpenDeals(plan), played[:40]
     for number, record in enumerate(played):
@@ -62,7 +62,7 @@ def test_of_other_formats_a_deal_is_over_when_a_later_one_has_begun_and_nothing_
     assert fresh.is_open(ahead)
 
 
-def test_of_a_finished_run_nothing_is_secret():
+def test_a_finished_run_has_no_open_deals():
     plan, played = results("compare", ("random", "outlaw"), players=5)
     deals = OpenDeals(plan)
     deals.add(played[0])
@@ -71,7 +71,7 @@ def test_of_a_finished_run_nothing_is_secret():
     assert not deals.is_open(played[0])
 
 
-def test_in_a_league_every_match_has_a_deal_of_its_own():
+def test_every_match_of_a_league_has_its_own_deal():
     plan, played = results("round-robin")
     deals = OpenDeals(replace(plan, format="league"))
     deals.add(played[7])

@@ -15,7 +15,7 @@ def new(tail):
     return [line.data for line in tail.new_lines()]
 
 
-def test_only_what_has_come_since_is_read(tmp_path):
+def test_only_lines_added_since_the_last_read_are_returned(tmp_path):
     path = tmp_path / "games.jsonl"
     append(path, b"one\ntwo\n")
     tail = RecordTail(path)
@@ -27,7 +27,7 @@ def test_only_what_has_come_since_is_read(tmp_path):
     assert tail.line(2).data == b"two"
 
 
-def test_a_torn_line_waits_for_the_rest_of_it(tmp_path):
+def test_an_incomplete_line_is_returned_once_it_is_complete(tmp_path):
     path = tmp_path / "games.jsonl"
     append(path, b"one\ntw")
     tail = RecordTail(path)
@@ -38,7 +38,7 @@ def test_a_torn_line_waits_for_the_rest_of_it(tmp_path):
     assert new(tail) == [b"two"]
 
 
-def test_a_torn_line_that_is_cut_off_leaves_no_trace(tmp_path):
+def test_an_incomplete_line_that_is_removed_is_never_returned(tmp_path):
     path = tmp_path / "games.jsonl"
     append(path, b"one\ntw")
     tail = RecordTail(path)
@@ -50,7 +50,7 @@ def test_a_torn_line_that_is_cut_off_leaves_no_trace(tmp_path):
     assert new(tail) == [b"other"]
 
 
-def test_a_file_that_is_cut_short_or_exchanged_is_read_anew(tmp_path):
+def test_a_truncated_or_replaced_file_is_read_again_from_the_start(tmp_path):
     path = tmp_path / "games.jsonl"
     append(path, b"one\ntwo\n")
     tail = RecordTail(path)

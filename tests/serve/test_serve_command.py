@@ -14,7 +14,7 @@ from tests.support.cli import arena
 
 
 @pytest.mark.parametrize("library", ["starlette", "uvicorn", "jinja2"])
-def test_a_missing_library_is_named_with_what_to_install(played, monkeypatch, library):
+def test_a_missing_library_is_reported_with_the_install_command(played, monkeypatch, library):
     for name in ("serve.app", "serve.live_run", "serve.live_data", "report.parts"):
         monkeypatch.delitem(sys.modules, f"harness.{name}", raising=False)
     for name in [name for name in sys.modules if name.startswith(f"{library}.")]:
@@ -25,12 +25,12 @@ def test_a_missing_library_is_named_with_what_to_install(played, monkeypatch, li
     assert "pip install 'arena-harness[serve]'" in said
 
 
-def test_a_run_that_is_not_there_is_refused_before_anything_is_served(played):
+def test_a_missing_run_is_refused_before_the_server_starts(played):
     assert "There is no run 'nope'. Runs in" in arena("serve", "nope", "--results", played.folder.parent, code=2).stderr
     assert "Cannot read results: No such file or directory." in arena("serve", code=2).stderr
 
 
-def test_a_port_that_is_taken_is_told_with_what_to_do(played):
+def test_a_port_in_use_is_reported_with_what_to_do(played):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         said = arena("serve", played.folder, "--port", port, code=2).stderr
@@ -42,7 +42,7 @@ def test_a_port_that_is_taken_is_told_with_what_to_do(played):
     )
 
 
-def test_it_ends_cleanly_at_ctrl_c_also_while_somebody_listens(played, tmp_path):
+def test_ctrl_c_ends_the_server_cleanly_even_with_a_connected_client(played, tmp_path):
     GrowingRun(played.folder, tmp_path / "results" / "live").add(0, 1, 2)
     with Server("live", "--port", 0) as server:
         assert server.said == f"Serving live at http://127.0.0.1:{server.port} (Ctrl-C ends it)\n"

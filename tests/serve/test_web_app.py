@@ -36,7 +36,7 @@ def told(page, path):
     return page.first_events(path) if path.endswith("/events") else page.get(path).body
 
 
-def test_standings_progress_and_matches_can_be_had_as_data(page, growing):
+def test_standings_progress_and_matches_are_available_as_json(page, growing):
     progress, standings = page.get("/api/progress").data, page.get("/api/standings").data
     assert (progress["matches"], progress["total"]) == (40, len(growing))
     assert standings["matches"] == 40
@@ -51,7 +51,7 @@ def test_standings_progress_and_matches_can_be_had_as_data(page, growing):
         assert page.get(f"/api/matches?after={wrong}").status == 400
 
 
-def test_a_match_is_found_by_its_id_and_no_path_leads_anywhere(page):
+def test_a_match_is_found_by_its_id_and_unknown_ids_and_paths_return_404(page):
     first = page.get("/api/matches?limit=1").data["matches"][0]
     told = page.get(f"/api/match/{first['match']}").data
     assert told.items() >= first.items()
@@ -82,13 +82,13 @@ def test_no_seed_no_source_and_no_path_is_ever_sent(page, growing, played, tmp_p
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT", "BREW"])
-def test_it_can_only_be_read(page, method):
+def test_methods_other_than_get_and_head_are_refused(page, method):
     for path in (*ASKED, "/nowhere"):
         answer = page.get(path, method)
         assert (answer.status, answer.headers["allow"]) == (405, "GET, HEAD")
 
 
-def test_heads_come_without_bodies_and_end(page):
+def test_head_requests_succeed_and_end_on_every_path(page):
     for path in ASKED:
         assert page.get(path, "HEAD").status == 200
 
@@ -96,21 +96,21 @@ def test_heads_come_without_bodies_and_end(page):
 @pytest.mark.parametrize(
     "host", ["evil.example", "127.0.0.1.evil.example", "evil.example:8420", "", "[::2]", "localhost.x"]
 )
-def test_on_loopback_a_name_from_elsewhere_is_refused(page, host):
+def test_on_loopback_a_foreign_host_header_is_refused(page, host):
     assert page.get("/api/standings", host=host).status == 400
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.1:8420", "localhost:1", "LOCALHOST", "[::1]:8420"])
-def test_on_loopback_its_own_names_are_answered(page, host):
+def test_on_loopback_local_host_headers_are_accepted(page, host):
     assert page.get("/api/progress", host=host).status == 200
 
 
-def test_elsewhere_it_has_any_name(growing):
+def test_on_other_addresses_any_host_header_is_accepted(growing):
     with reading({"live": place_of(growing.folder)}, "live", host="0.0.0.0") as page:  # noqa: S104 - nobody listens
         assert page.get("/", host="scores.example").status == 200
 
 
-def test_browsers_are_told_to_run_nothing_but_our_own_files(page):
+def test_the_content_security_policy_allows_only_our_own_files(page):
     for path in (*ASKED, "/nowhere"):
         headers = (page.get(path, "HEAD") if path == "/events" else page.get(path)).headers
         policy = dict(part.strip().split(" ", 1) for part in headers["content-security-policy"].split(";"))
@@ -126,7 +126,7 @@ def test_browsers_are_told_to_run_nothing_but_our_own_files(page):
     assert "<style" not in body
 
 
-def test_names_are_never_markup(tmp_path):
+def test_bot_and_run_names_are_escaped_in_html(tmp_path):
     matches = [record(NASTY[:3], [3, 2, 1]), record(NASTY[3:], [3, 2, 1], index=1, seed=2)]
     run = recorded(tmp_path / HOSTILE.replace("/", "_"), matches)
     with reading({run.folder.name: place_of(run.folder)}, run.folder.name) as page:
@@ -138,7 +138,7 @@ def test_names_are_never_markup(tmp_path):
         assert "&lt;script&gt;alert(1)" in html
 
 
-def test_the_folder_of_results_is_a_list_of_runs(played, tmp_path):
+def test_a_results_folder_is_served_as_a_list_of_runs(played, tmp_path):
     results = tmp_path / "results"
     GrowingRun(played.folder, results / "monday").add(*range(5))
     odd = GrowingRun(played.folder, results / "a b&c%2F?#<i>")
@@ -158,7 +158,7 @@ def test_the_folder_of_results_is_a_list_of_runs(played, tmp_path):
             assert page.get(wrong).status == 404
 
 
-def test_of_many_runs_few_are_followed_at_once(played, tmp_path):
+def test_the_number_of_runs_followed_at_once_is_limited(played, tmp_path):
     names = [f"run{number}" for number in range(MAX_FOLLOWED + 3)]
     for name in names:
         GrowingRun(played.folder, tmp_path / name).add(0)
@@ -169,7 +169,7 @@ def test_of_many_runs_few_are_followed_at_once(played, tmp_path):
         assert page.get(f"/run/{names[0]}/api/progress").data["matches"] == 1  # and it comes back when it is asked for
 
 
-def test_what_nobody_thought_of_is_said_once_and_passes(page, caplog, monkeypatch):
+def test_an_unexpected_error_is_logged_once_and_the_server_recovers(page, caplog, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(LiveRun, "look", lambda _self: 1 / 0)
         patch.setattr(app, "POLL_INTERVAL_S", 0.001)
@@ -183,7 +183,7 @@ def test_what_nobody_thought_of_is_said_once_and_passes(page, caplog, monkeypatc
         page.get("/")
 
 
-def test_a_folder_that_is_gone_is_told_without_its_place(tmp_path):
+def test_a_missing_results_folder_is_reported_without_its_path(tmp_path):
     with reading(lambda: places_in(tmp_path / "gone")) as page:
         answer = page.get("/")
         assert (answer.status, answer.body) == (503, b"Cannot read gone: No such file or directory.\n")
@@ -193,7 +193,7 @@ def events(body):
     return re.findall(rb"id: (\S+)\nevent: (\w+)\ndata: \S", body)
 
 
-def test_news_have_numbers_and_whoever_comes_back_gets_what_it_has_missed(page, growing):
+def test_events_have_ids_and_a_reconnecting_client_gets_only_what_it_missed(page, growing):
     page.get("/api/standings")
     first = events(page.first_events("/events"))
     assert sorted(kind for _, kind in first) == [b"progress", b"results", b"standings"]
@@ -207,7 +207,7 @@ def test_news_have_numbers_and_whoever_comes_back_gets_what_it_has_missed(page, 
     assert sorted(kind for _, kind in other) == [b"progress", b"results", b"standings"]
 
 
-def test_a_slow_reader_gets_the_newest_and_nothing_is_kept_for_it():
+def test_a_slow_client_gets_only_the_newest_event_of_each_kind():
     async def story():
         told = Broadcaster()
         reader = told.stream()
@@ -228,7 +228,7 @@ def test_a_slow_reader_gets_the_newest_and_nothing_is_kept_for_it():
     asyncio.run(story())
 
 
-def test_a_silent_reader_is_told_that_we_are_still_here(monkeypatch):
+def test_an_idle_client_gets_heartbeats(monkeypatch):
     monkeypatch.setattr(app, "HEARTBEAT_S", 0.001)
 
     async def story():

@@ -48,7 +48,7 @@ def test_ep18_the_first_group_carries_one_the_second_two_and_so_on():
     assert state.town == 1
 
 
-def test_ep18_a_round_in_which_nobody_leaves_makes_no_group():
+def test_ep18_a_round_in_which_no_player_leaves_does_not_count_as_a_group():
     state = table()
     stock(state, bank=(1,) * 20)
     for _ in range(3):
@@ -165,7 +165,7 @@ def test_ep21_sold_tiles_go_back_into_the_bag_or_in_nl_to_the_box(edition, place
     assert sorted([*before[Site.HOTEL], 1, 2]) == list(after[Site.HOTEL])
 
 
-def test_ep22_leavers_wait_and_one_player_alone_may_go_on():
+def test_ep22_leavers_wait_and_a_single_player_may_continue():
     state = table(players=3)
     stock(state, bank=(1, 2, 3), hotel=(1, 2, 3), horses=(1, 2, 3))
     play_round(state)
@@ -188,7 +188,7 @@ def empty_the_town(state, seats):
     draw_all(state)
 
 
-def test_ep23_an_empty_town_sends_all_on_with_two_tiles_if_nobody_had_left():
+def test_ep23_all_leave_an_empty_town_with_two_tiles_if_no_player_left_before():
     state = table(players=3)
     state.tiles = [tiles(hotel=(1, 2, 3))] * 3
     empty_the_town(state, (0, 1, 2))
@@ -198,7 +198,7 @@ def test_ep23_an_empty_town_sends_all_on_with_two_tiles_if_nobody_had_left():
 
 
 @pytest.mark.parametrize(("edition", "limit"), [("de", 4), ("nl", 4), ("bg", 2)])
-def test_ep23_after_others_had_left_those_still_there_are_the_next_group(edition, limit):
+def test_ep23_players_still_in_an_empty_town_are_the_next_group(edition, limit):
     state = table(players=5, edition=edition)
     if state.phase == "answer":
         stay_all(state)
@@ -224,7 +224,7 @@ def test_ep23_the_refill_comes_before_the_empty_town_is_left():
     assert not any(state.stacks)
 
 
-def test_ep23_sheriffs_who_come_when_the_last_tile_lies_there_take_everything():
+def test_ep23_sheriffs_that_come_with_the_last_tile_in_town_take_everything():
     state = table(players=2, dice={(0, 1): RAID})
     stock(state, bank=(3,))
     play_round(state)
@@ -295,7 +295,7 @@ def test_ep27_after_the_last_town_tiles_are_sold_one_to_one_and_money_is_the_sco
     assert lookout == last % 2
 
 
-def test_ep28_another_hands_values_and_the_piles_order_stay_hidden():
+def test_ep28_the_values_of_other_hands_and_the_order_of_the_piles_are_hidden():
     state = table(players=3)
     view = state.view(0)
     assert view.hand == state.hands[0]
@@ -326,7 +326,7 @@ def test_ep28_a_card_drawn_from_a_turned_over_discard_is_known_until_it_is_playe
     assert state.view(0).hands[1][Site.HOTEL] == ()
 
 
-def test_ep28_a_hidden_card_played_uncovers_no_other():
+def test_ep28_playing_a_hidden_card_reveals_no_other_card():
     state = table(players=2)
     give_hand(state, 0, (Site.BANK, 1), (Site.BANK, 6), (Site.HOTEL, 2))
     state.shown[0] = ((0, 6), (), (), (), (0,), ())
@@ -349,7 +349,7 @@ def test_ep28_the_site_of_every_card_in_every_hand_is_public():
         state.apply(rng.choice(state.legal))
 
 
-def test_ep28_every_unknown_card_has_a_sane_spread_over_a_thousand_imaginings():
+def test_ep28_unknown_cards_are_spread_evenly_over_a_thousand_imagined_states():
     state = table(players=4, seed=5)
     view = state.view(0)
     rng = Random(0)

@@ -69,7 +69,7 @@ def test_ep5_each_player_takes_one_card_of_each_site_from_the_top_in_seat_order(
     assert [list(pile) for pile in state.piles] == [piles[site][4:] for site in SITES]
 
 
-def test_ep6_seat_0_is_the_first_lookout_and_nobody_owns_anything():
+def test_ep6_seat_0_is_the_first_lookout_and_no_player_owns_anything():
     state = table(players=4)
     assert (state.lookout, state.seat) == (0, 0)
     assert state.money == (0,) * 4
@@ -146,11 +146,11 @@ def test_ep9_answers_go_from_the_lookout_clockwise_in_public():
 
 
 @pytest.mark.parametrize(("edition", "phase"), [("de", "play"), ("nl", "answer"), ("bg", "answer")])
-def test_ep9_only_the_german_edition_asks_nobody_in_the_first_round(edition, phase):
+def test_ep9_only_the_german_edition_skips_the_question_in_the_first_round(edition, phase):
     assert table(edition=edition).phase == phase
 
 
-def test_ep9_everyone_may_leave_at_once_where_the_first_round_asks():
+def test_ep9_all_players_may_leave_in_the_first_round_if_the_edition_asks():
     state = table(edition="bg")
     do(state, "leave", "leave", "leave")
     assert state.town == 1
@@ -167,7 +167,7 @@ def test_ep10_leavers_go_before_any_card_is_laid():
     assert state.left == (0, 1, 0)
 
 
-def test_ep11_the_town_is_over_when_nobody_is_left():
+def test_ep11_the_town_is_over_when_no_player_is_left():
     log = []
     state = table(log=log)
     play_round(state)
@@ -298,7 +298,7 @@ def test_ep16_played_cards_are_discarded_highest_first_and_form_a_queue():
     assert state.hands[1][Site.BANK] == (8,)
 
 
-def test_ep17_players_draw_in_an_order_by_lot_that_is_public_before_the_first_pick():
+def test_ep17_players_draw_in_a_random_order_that_is_public_before_the_first_draw():
     state = table(players=4, order={(0, 1): (2, 0, 3, 1)})
     while state.phase == "play":
         state.apply(state.legal[0])
@@ -310,7 +310,7 @@ def test_ep17_players_draw_in_an_order_by_lot_that_is_public_before_the_first_pi
     assert drawn == [2, 0, 3, 1]
 
 
-def test_ep17_only_those_who_played_draw():
+def test_ep17_only_players_that_played_draw():
     state = table(players=3, order={(0, 2): (2, 1, 0)})
     play_round(state)
     do(state, "stay", "leave", "stay")
@@ -346,7 +346,7 @@ def test_ep17_the_refill_follows_a_sheriff_round_and_the_last_round_of_the_game(
     assert all(sum(map(len, hand)) == 6 for hand in state.hands)
 
 
-def test_ep17_drawing_order_does_not_depend_on_who_left():
+def test_ep17_the_drawing_order_does_not_depend_on_which_player_left():
     order = Chance(9).shuffled(range(4), "drawing order", 0, 2)
     for leaver in range(4):
         state = game().new(4, Chance(9))
@@ -361,5 +361,5 @@ def test_ep17_drawing_order_does_not_depend_on_who_left():
         assert [state.seat, *state.queue] == [seat for seat in order if seat != leaver]
 
 
-def test_ep13_harmless_dice_of_these_tests_are_harmless():
+def test_ep13_the_harmless_dice_of_these_tests_have_no_star():
     assert "star" not in HARMLESS

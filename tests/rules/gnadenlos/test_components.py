@@ -63,12 +63,12 @@ def written(value):
         ({"saloon": {}}, "do not fit"),
     ],
 )
-def test_figures_that_break_the_game_are_refused(blocks, trouble):
+def test_invalid_component_values_are_refused(blocks, trouble):
     with pytest.raises(BadComponents, match=re.escape(trouble)):
         load(changed(**blocks))
 
 
-def test_no_toml_is_refused():
+def test_a_file_that_is_not_toml_is_refused():
     with pytest.raises(BadComponents, match="not TOML"):
         load("road = ")
 
@@ -92,7 +92,7 @@ def test_another_components_file_can_be_played(tmp_path):
         assert state.ending
 
 
-def test_the_description_is_json_with_all_figures():
+def test_the_description_is_json_with_all_components():
     description = GAME.components()
     assert json.loads(json.dumps(description)) == description
     assert {"road", "zones", "events", "undertaker", "ious", "start", "payday", "adventurers"} <= set(description)

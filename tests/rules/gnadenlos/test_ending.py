@@ -56,7 +56,7 @@ def test_gn36_a_third_vulture_ends_the_game_after_the_ious_went_back():
     assert state.ending == "vultures"
 
 
-def test_gn36_a_second_vulture_does_not():
+def test_gn36_a_second_vulture_does_not_end_the_game():
     state = third_vulture(vultures=(2, 2, LOSE - 2, 2))
     assert (state.cause, state.number) == ("", 2)
 
@@ -82,20 +82,20 @@ def test_gn36_the_rest_of_the_turn_is_dropped():
     assert not told(state, "offers")
 
 
-def test_gn37_one_last_payday_whatever_the_market_holds():
+def test_gn37_there_is_one_last_payday_even_if_the_market_is_not_full():
     state = reached_goal([Iou(2, 1), Iou(3, 2)], 1, 2, 1)
     assert told(state, "payday") == [{"last": True}]
     assert state.gold == (8, 7, 6, 9)
     assert state.market == ()
 
 
-def test_gn37_only_one_even_if_the_market_stays_full():
+def test_gn37_there_is_only_one_last_payday_even_if_the_market_stays_full():
     state = reached_goal(full() + full(), 1)
     assert len(told(state, "payday")) == 1
     assert len(state.market) >= len(full())
 
 
-def test_gn37_with_an_empty_market_the_first_roll_ends_it():
+def test_gn37_the_first_roll_ends_the_last_payday_if_the_market_is_empty():
     state = reached_goal((), 4)
     assert told(state, "die") == [{"column": 4, "place": None, "iou": None}]
 
@@ -117,7 +117,7 @@ def test_gn33_gn37_the_goal_itself_can_be_lost_in_the_last_payday():
     assert (state.fame[0], state.vultures[0]) == (GOAL - BACK, 1)
 
 
-def test_gn37_whoever_loses_leaves_the_road():
+def test_gn37_a_player_that_loses_leaves_the_road():
     assert third_vulture().fame == (9, 8, 0, 7)
 
 
@@ -135,7 +135,7 @@ def test_gn38_after_a_third_vulture_the_others_may_buy_from_the_start_player_on(
     assert (state.phase, state.seat, state.legal) == ("over", -1, ())
 
 
-def test_gn38_after_the_goal_nobody_goes_farther_than_the_road():
+def test_gn38_no_player_can_buy_fame_beyond_the_goal():
     state = reached_goal(fame=(GOAL - 1, GOAL - 2, 9, 9))
     assert (state.seat, texts(state)) == (0, ["buy no fame"])
     buy(state, 0)
@@ -144,12 +144,12 @@ def test_gn38_after_the_goal_nobody_goes_farther_than_the_road():
     assert state.fame[:2] == (GOAL, GOAL)
 
 
-def test_gn38_after_the_undertaker_too():
+def test_gn38_players_may_buy_after_the_undertakers_last_step():
     state = at_event(NOON, ranked("high noon", 0, 1, 2), undertaker=LAST_STEP - 1, gold=(1, 1, 1), market=())
     assert (state.seat, state.queue, texts(state)) == (0, (1, 2), ["buy no fame", "buy 1 fame"])
 
 
-def test_gn38_whoever_lost_in_the_last_payday_buys_nothing():
+def test_gn38_a_player_that_lost_in_the_last_payday_buys_nothing():
     state = reached_goal([Iou(4, 1)], 1, gold=(9, 3, 9, 9), vultures=(0, LOSE - 1, 0, 0))
     assert (state.seat, *state.queue) == (0, 2, 3)
 

@@ -55,7 +55,7 @@ def test_gn10_two_owners_are_enough():
     assert (state.phase, state.event, state.seat, state.queue) == ("lay", RUSH, 0, (2,))
 
 
-def test_gn11_the_seventh_card_gives_way_to_the_first_of_a_new_pile():
+def test_gn11_the_seventh_card_is_replaced_by_the_first_card_of_a_new_pile():
     state = at_event(RUSH, ranked("cheating", 0, 1, 2), **last_of_pile(RUSH), luck=new_pile(CHEAT))
     assert state.event == CHEAT
     assert state.events_seen == (CHEAT,)
@@ -164,13 +164,13 @@ def test_gn16_gold_for_all_with_the_highest_and_all_with_the_second_highest_valu
     assert state.gold == (card.first, card.second, card.first, 0)
 
 
-def test_gn17_a_thief_alone_in_front_may_take_two_or_nothing():
+def test_gn17_a_single_thief_may_take_two_or_nothing():
     state = turned_up(NOON, ranked("high noon", 2, 0, 1), market=ious(1, 1, 2, 3, 4))
     assert (state.phase, state.seat, state.queue) == ("steal", 1, ())
     assert texts(state) == ["steal nothing", "steal 2 IOUs"]
 
 
-def test_gn17_several_in_front_may_take_one_each_or_nothing():
+def test_gn17_several_thieves_may_take_one_each_or_nothing():
     state = turned_up(NOON, ranked("high noon", 0, 0, 1), market=ious(1, 1, 2, 3, 4))
     assert (state.phase, state.seat, state.queue) == ("steal", 0, (1,))
     assert texts(state) == ["steal nothing", "steal 1 IOU"]
@@ -187,7 +187,7 @@ def test_gn17_a_thief_may_leave_the_market_alone():
     assert not told(state, "market closed up")
 
 
-def test_gn17_gn19_gn21_the_adventurers_go_whether_or_not_their_thief_steals():
+def test_gn17_gn19_gn21_adventurers_are_discarded_whether_or_not_the_thief_steals():
     laid = ranked("high noon", 2, 0, 1)
     for answer in (steal, leave_it):
         state = turned_up(NOON, laid, market=ious(1, 2, 3))
@@ -219,7 +219,7 @@ def test_gn17_each_answer_is_public_before_the_next_thief_is_asked():
     assert [event.to for event in told(state) if event.kind == "theft"] == [None, None]
 
 
-def test_gn17_who_steals_draws_at_once():
+def test_gn17_a_thief_that_steals_draws_at_once():
     state = turned_up(
         NOON, ranked("high noon", 0, 0, 1), market=ious(1, 1, 2, 3), hands=((), (), ()), luck={("theft", 2, 0): 1}
     )
@@ -247,7 +247,7 @@ def test_gn17_gn18_gaps_are_seen_and_filled_only_when_all_thieves_have_answered(
     assert state.theft is None
 
 
-def test_gn17_one_thief_leaves_it_and_the_other_steals():
+def test_gn17_one_thief_may_steal_and_the_other_decline():
     for answers, hands in (((leave_it, steal), ((), ious(1, 2), ())), ((steal, leave_it), (ious(1, 1), (), ()))):
         state = turned_up(
             NOON, ranked("high noon", 0, 0, 1), market=ious(1, 1, 2, 3), hands=((), (), ()),
@@ -260,7 +260,7 @@ def test_gn17_one_thief_leaves_it_and_the_other_steals():
 
 
 @pytest.mark.parametrize(("answer", "place"), [(leave_it, 5), (steal, 6)])
-def test_gn17_a_draw_keeps_its_name_whatever_another_thief_has_answered(answer, place):
+def test_gn17_the_draw_of_a_thief_has_the_same_luck_for_any_answer_of_another_thief(answer, place):
     luck = {("theft", 2, 0): 0, ("theft", 2, 1): 5}
     state = turned_up(NOON, ranked("high noon", 0, 0, 1), market=full(3), luck=luck)
     answer(state)
@@ -268,7 +268,7 @@ def test_gn17_a_draw_keeps_its_name_whatever_another_thief_has_answered(answer, 
     assert told(state, "stolen")[-1] == {"seat": 1, "place": place, "iou": [0, 0]}
 
 
-def test_gn17_alone_in_front_takes_two():
+def test_gn17_a_single_thief_takes_two():
     market = ious(1, 1, 2, 3, 4)
     state = carry_out(
         NOON, ranked("high noon", 2, 0, 1), market=market, hands=((), (), ()),
@@ -278,7 +278,7 @@ def test_gn17_alone_in_front_takes_two():
     assert [data["place"] for data in told(state, "stolen")] == [1, 2]
 
 
-def test_gn17_several_in_front_take_one_each_from_the_start_player_on():
+def test_gn17_several_thieves_take_one_each_from_the_start_player_on():
     state = carry_out(
         NOON, ranked("high noon", 0, 1, 0), market=ious(1, 1, 2, 3), hands=((), (), ()), start=2,
         luck={("theft", 2, 0): 0, ("theft", 2, 1): 0},
@@ -296,7 +296,7 @@ def test_gn17_two_shooters_with_one_iou_in_the_market_take_nothing():
     assert state.crews == ((), (), ())  # the event has been carried out: both winners and the loser are gone
 
 
-def test_gn17_nobody_takes_from_a_market_that_is_too_short_for_one():
+def test_gn17_a_single_thief_takes_nothing_from_a_market_that_is_too_short():
     state = turned_up(NOON, ranked("high noon", 0, 1, 2), market=ious(1, 3))
     assert (state.phase, state.theft, state.market) == ("fame", None, ious(1, 3))
     assert told(state, "market too short") == [{"wanted": 2, "size": 1}]
@@ -320,7 +320,7 @@ def test_gn17_a_market_of_just_enough_can_be_emptied():
     assert (state.market, told(state, "market closed up")) == ((), [{"moves": [], "size": 0}])
 
 
-def test_gn15_gn17_nobody_is_asked_when_all_are_equal():
+def test_gn15_gn17_no_player_is_asked_when_all_are_equal():
     state = turned_up(NOON, ranked("high noon", 1, 1, 1), market=ious(1, 3, 4, 4))
     assert (state.phase, state.theft, told(state, "theft")) == ("fame", None, [])
 
@@ -363,7 +363,7 @@ def test_gn20_cheats_move_by_the_figures_of_their_zones(zone):
     assert state.fame[3] == max(1, first.last - first.back)
 
 
-def test_gn20_nobody_moves_below_field_1():
+def test_gn20_no_hat_moves_below_field_1():
     state = carry_out(CHEAT, ranked("cheating", 0, 1, 2), fame=(1, 1, 1))
     assert state.fame == (1 + FIGURES.zones[0].forward, 1, 1)
 

@@ -40,7 +40,7 @@ def test_gn22_the_start_player_may_pay_up_to_5_gold_they_have(gold, most):
     assert state.fame[0] == 6 + most
 
 
-def test_gn22_no_more_than_the_fields_left():
+def test_gn22_the_start_player_cannot_pay_for_more_than_the_fields_left():
     state = at_fame(gold=(9, 9, 9, 9), fame=(GOAL - 2, 6, 6, 6))
     assert [action.gold for action in state.legal] == [0, 1, 2]
 
@@ -57,7 +57,7 @@ def test_gn23_a_start_player_with_three_adventurers_does_not_hire():
     assert (state.number, state.start) == (2, 1)
 
 
-def test_gn23_with_two_they_do_whatever_the_others_hold():
+def test_gn23_a_start_player_with_two_adventurers_hires():
     state = at_hiring(crews=((A, B), (A, B, C), (A, B, C), (A, B, C)))
     assert (state.phase, state.seat) == ("bid", 0)
 
@@ -78,7 +78,7 @@ def test_gn24_the_discard_is_shuffled_only_when_a_card_is_missing():
     assert told(state, "discard shuffled") == [{"size": 3}]
 
 
-def test_gn24_too_few_adventurers_some_take_their_bid_back():
+def test_gn24_with_too_few_adventurers_the_lowest_bidders_take_their_bid_back():
     state = offered(A, discard=(B,), market=ious(1, 0))
     assert state.offers == (A, B)
     for seat, value in enumerate((3, 1, 4, 2)):
@@ -127,7 +127,7 @@ def test_gn25_same_ious_are_one_choice_and_other_colours_another():
     assert texts(state) == ["pay red 2+2", "pay red 2, blue 2"]
 
 
-def test_gn26_each_sum_is_new():
+def test_gn26_each_bid_must_be_a_new_sum():
     state = offered(A, B, C, hands=(ious(0, 3), ious(1, 1, 2), ious(2, 3, 4), HANDS[3]))
     bid(state, *ious(0, 3))
     assert texts(state) == ["bid 1", "bid 2"]
@@ -144,7 +144,7 @@ def test_gn26_a_sum_of_0_is_a_bid():
     assert state.view(0).totals[0] == 0
 
 
-def test_gn27_who_cannot_form_a_new_sum_shows_all_ious_and_bids_nothing():
+def test_gn27_a_player_that_cannot_form_a_new_sum_shows_all_ious_and_bids_nothing():
     state = offered(
         A, B, C, hands=(ious(0, 4), ious(0, 4), ious(2, 4), HANDS[3]),
         known_hands=(ious(0, 4), (None,), ious(2, 4), HANDS[3]), unseen_ious=ious(0, 4), start=2,
@@ -171,7 +171,7 @@ def test_gn27_several_without_a_bid_rank_by_turn_order_below_every_bid_and_lay_n
     assert state.hands == ((), ious(1, 0), (), ())
 
 
-def test_gn27_nobody_can_bid_at_all():
+def test_gn27_players_hire_in_turn_order_if_no_player_can_bid():
     state = offered(A, B, C, hands=((), (), (), ()), start=1)
     assert (state.phase, state.seat, state.queue) == ("hire", 1, (2, 3))
     for card in (C, B, A):
@@ -216,7 +216,7 @@ def test_gn29_bids_go_to_the_market_highest_first_each_ascending_by_value_then_c
     assert [data["place"] for data in told(state, "to market")] == [1, 4, 6]
 
 
-def test_gn30_the_lowest_bidder_gets_nobody_and_takes_the_bid_back():
+def test_gn30_the_lowest_bidder_gets_no_adventurer_and_takes_the_bid_back():
     state = offered(A, B, C)
     for seat, value in enumerate((3, 1, 0, 2)):
         bid(state, *ious(seat, value))

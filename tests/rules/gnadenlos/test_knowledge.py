@@ -74,7 +74,7 @@ def test_gn41_adventurers_shown_and_taken_back_stay_known():
     assert state.unseen_adventurers == minus(GAME.adventurers, [best, other, worst])
 
 
-def test_gn41_adventurers_that_all_saw_someone_hire_stay_known():
+def test_gn41_adventurers_that_were_hired_in_public_stay_known():
     state = at_hiring(3, pile=(A, B), unseen_adventurers=(A, B), hands=tuple(ious(s, 0, 1, 2) for s in range(3)))
     for seat in range(3):
         bid(state, *ious(seat, seat))
@@ -107,7 +107,7 @@ def test_gn41_a_stolen_set_up_iou_is_known_to_the_thief_alone():
     check_imagined(state)
 
 
-def test_gn17_gn41_between_two_thieves_all_know_the_same_but_for_the_stolen_iou():
+def test_gn17_gn41_between_two_thieves_only_the_stolen_iou_is_not_public():
     state = turned_up(
         NOON, ranked("high noon", 0, 0, 1), **UNSEEN, luck={("theft", 2, 0): 2},
         hands=(ious(0, 3), ious(1, 4), ious(2, 4)),
@@ -131,7 +131,7 @@ def test_gn17_gn41_between_two_thieves_all_know_the_same_but_for_the_stolen_iou(
         assert (imagined.phase, len(imagined.market), imagined.crews) == ("fame", 3, ((), (), ()))
 
 
-def test_gn17_gn41_a_thief_who_leaves_it_has_learned_nothing():
+def test_gn17_gn41_a_thief_that_declines_learns_nothing():
     state = turned_up(NOON, ranked("high noon", 0, 0, 1), hands=(ious(0, 3), ious(1, 4), ious(2, 4)), **UNSEEN)
     before = [state.view(seat).secret_ious for seat in range(3)]
     leave_it(state)
@@ -178,7 +178,7 @@ def test_gn41_both_copies_shown_at_once_reveal_the_secret_one():
     assert Iou(1, 1) not in state.unseen_ious
 
 
-def test_gn41_ious_turned_up_on_payday_are_known_where_they_return():
+def test_gn41_ious_turned_up_on_payday_stay_known_in_the_hand_they_return_to():
     market = full(4, *SECRET)
     state = at_payday(
         market, 6, 1, hands=((),) * 4, known_market=(*market[:-4], *(None,) * 4), unseen_ious=tuple(sorted(SECRET)),
@@ -189,7 +189,7 @@ def test_gn41_ious_turned_up_on_payday_are_known_where_they_return():
     assert state.view(3).market.count(None) == 3
 
 
-def test_gn41_who_names_a_sum_can_pay_it_so_an_imagined_thief_can_too():
+def test_gn41_an_imagined_player_can_pay_the_sum_that_was_announced():
     state = theft(hands=((), ious(1, 4), ious(2, 4)))
     state.apply(GAME.table.buy[0])
     state.apply(GAME.table.bid[3])
@@ -200,7 +200,7 @@ def test_gn41_who_names_a_sum_can_pay_it_so_an_imagined_thief_can_too():
         assert len(imagined.legal) == 1
 
 
-def test_gn41_unknown_cards_are_imagined_everywhere_alike():
+def test_gn41_unknown_cards_are_imagined_evenly_over_all_places():
     state = theft()
     view = state.view(1)
     held, first = Counter(), Counter()

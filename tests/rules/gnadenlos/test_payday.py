@@ -40,12 +40,12 @@ def test_gn32_the_outermost_iou_of_the_column_is_turned_up_and_its_colour_pays()
     assert state.gold == (10, 7, 8, 6)
 
 
-def test_gn32_the_stolen_iou_is_paid_by_its_colour_not_by_who_bid_it():
+def test_gn32_a_stolen_iou_is_paid_by_its_colour_and_not_by_its_bidder():
     state = at_payday(market_with({23: Iou(4, 2)}), 6, 1, gold=(9, 9, 9, 9))
     assert state.gold[2] == 5
 
 
-def test_gn33_it_ends_when_the_column_rolled_is_empty():
+def test_gn33_payday_ends_when_the_rolled_column_is_empty():
     state = at_payday(full(), 3)
     assert [data["place"] for data in told(state, "die")] == [20, 14, 8, 2, None]
     assert len(state.market) == 5 * 4
@@ -53,7 +53,7 @@ def test_gn33_it_ends_when_the_column_rolled_is_empty():
 
 
 @pytest.mark.parametrize(("field", "after"), [(20, 20 - BACK), (3, max(1, 3 - BACK)), (1, 1)])
-def test_gn33_who_cannot_pay_keeps_the_gold_takes_a_vulture_and_moves_back(field, after):
+def test_gn33_a_player_that_cannot_pay_keeps_the_gold_takes_a_vulture_and_moves_back(field, after):
     state = at_payday(market_with({23: Iou(4, 2)}), 6, gold=(9, 9, 3, 9), fame=(9, 9, field, 9))
     assert state.gold == (9, 9, 3, 9)
     assert state.vultures == (0, 0, 1, 0)
@@ -61,7 +61,7 @@ def test_gn33_who_cannot_pay_keeps_the_gold_takes_a_vulture_and_moves_back(field
     assert len(told(state, "die")) == 1
 
 
-def test_gn33_who_has_just_enough_pays():
+def test_gn33_a_player_with_just_enough_gold_pays():
     state = at_payday(market_with({23: Iou(4, 2)}), 6, 1, gold=(9, 9, 4, 9))
     assert (state.gold[2], state.vultures[2]) == (0, 0)
 

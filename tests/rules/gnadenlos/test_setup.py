@@ -59,14 +59,14 @@ def test_gn4_seven_event_cards():
     assert rushes == {(3, 1), (5, 3), (7, 4)}
 
 
-def test_gn5_the_undertaker_has_seven_steps_and_nobody_has_a_vulture():
+def test_gn5_the_undertaker_has_seven_steps_and_no_player_has_a_vulture():
     state = fresh()
     assert FIGURES.undertaker.steps == 7
     assert state.undertaker == 0 or state.events_seen[-1].kind == "high noon"
     assert state.vultures == (0, 0, 0, 0)
 
 
-def test_gn6_two_adventurers_each_from_the_top_ten_gold_and_the_own_ious():
+def test_gn6_each_player_starts_with_two_adventurers_ten_gold_and_their_own_ious():
     order = list(reversed(GAME.adventurers))
     state = GAME.new(3, RiggedChance({("adventurers", 0): order}), [])
     assert [set(crew) for crew in state.crews] == [set(order[0:2]), set(order[2:4]), set(order[4:6])]
@@ -92,7 +92,7 @@ def test_gn8_events_are_shuffled_and_seat_0_starts():
     assert [event.to for event in told(state) if event.kind == "events"] == [()]
 
 
-def test_gn9_experienced_players_bid_for_pairs_and_everybody_pays():
+def test_gn9_experienced_players_bid_for_pairs_and_all_players_pay():
     order = list(GAME.adventurers)
     state = EXPERIENCED.new(3, RiggedChance({("adventurers", 0): order}), [])
     assert (state.number, state.phase, state.seat) == (0, "bid", 0)

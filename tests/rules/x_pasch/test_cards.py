@@ -17,7 +17,7 @@ def full_hand(game: XPasch) -> list[Company]:
     return prints(game)[: game.tables.hand_limit]
 
 
-def test_xp15_one_card_a_die_each_seen_before_the_next_decision() -> None:
+def test_xp15_each_die_draws_one_card_that_is_seen_before_the_next_decision() -> None:
     state = at_table(DULL)
     top = state.pile[:3]
     do(state, Draw)
@@ -64,7 +64,7 @@ def test_xp16_cards_printed_alike_are_swapped_by_one_action(game: XPasch) -> Non
     assert len(legal(state, Swap)) == game.tables.hand_limit - 1
 
 
-def test_xp16_a_smaller_hand_is_not_asked(game: XPasch) -> None:
+def test_xp16_a_player_without_a_full_hand_is_not_asked_to_swap(game: XPasch) -> None:
     state = at_table(DULL, hand=full_hand(game)[1:])
     do(state, Stop)
     assert state.seat == 1
@@ -104,7 +104,7 @@ def after_swaps(game: XPasch) -> XPaschState:
     return state
 
 
-def test_xp23_all_know_who_put_cards_under_the_pile_and_each_knows_its_own(game: XPasch) -> None:
+def test_xp23_all_know_which_seats_put_cards_under_the_pile_and_each_knows_its_own(game: XPasch) -> None:
     state = after_swaps(game)
     first, second = state.pile
     views = [state.view(seat) for seat in range(3)]
@@ -122,7 +122,7 @@ def test_xp23_the_knowledge_ends_when_the_card_is_drawn(game: XPasch) -> None:
     assert [view.swapped for view in views] == [(1, 1, 0)] * 3
 
 
-def test_xp23_what_a_seat_put_under_the_pile_stays_there_in_its_imagination(game: XPasch) -> None:
+def test_xp23_imagined_states_keep_the_cards_that_the_seat_put_under_the_pile(game: XPasch) -> None:
     state = after_swaps(game)
     imagined = [game.imagine(state.view(0), Random(seed)) for seed in range(30)]
     assert {world.pile[0] for world in imagined} == {state.pile[0]}
@@ -146,7 +146,7 @@ def test_xp23_the_table_money_dice_members_supplies_hand_sizes_and_pile_size_are
     assert views[0].pile == len(game.companies) - 4 * game.tables.hand_at_start
 
 
-def test_xp23_what_is_drawn_or_swapped_is_told_to_that_seat_only(game: XPasch) -> None:
+def test_xp23_only_that_seat_sees_which_card_was_drawn_or_swapped(game: XPasch) -> None:
     log: list[Event] = []
     state = at_table((3,), hand=full_hand(game)[1:], log=log)
     do(state, Draw)

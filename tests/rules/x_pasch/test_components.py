@@ -29,7 +29,7 @@ def test_xp1_every_card_of_the_file_is_a_company(game: XPasch) -> None:
     assert printed == Counter((c.number, c.pair, c.income, c.founding) for c in game.companies)
 
 
-def test_xp1_cards_printed_alike_are_one_card_in_the_hand_and_two_companies_on_the_table(game: XPasch) -> None:
+def test_xp1_identical_cards_are_one_card_in_hand_and_two_companies_on_the_table(game: XPasch) -> None:
     twin = next(c for c in game.companies if c.card != c.company)
     first = game.companies[twin.card]
     assert (first.number, first.pair, first.income, first.founding) == (
@@ -47,7 +47,7 @@ def test_xp1_cards_printed_alike_are_one_card_in_the_hand_and_two_companies_on_t
     assert state.hands[0] == (first.card,)
 
 
-def test_xp1_the_second_card_printed_alike_becomes_a_company_of_its_own(game: XPasch) -> None:
+def test_xp1_the_second_identical_card_becomes_a_separate_company(game: XPasch) -> None:
     twin = next(c for c in game.companies if c.card != c.company)
     first = game.companies[twin.card]
     dice = min(first.ways, key=len)
@@ -56,7 +56,7 @@ def test_xp1_the_second_card_printed_alike_becomes_a_company_of_its_own(game: XP
     assert state.table == (first.company, first.company + 1)
 
 
-def test_xp2_each_player_has_the_members_of_the_box_and_dice_are_told_apart_by_face_only(game: XPasch) -> None:
+def test_xp2_each_player_has_all_members_and_dice_differ_only_by_face(game: XPasch) -> None:
     state = game.new(6, Chance(1))
     assert state.supply == (game.figures.members.per_player,) * 6
     assert len(state.dice) == 3
@@ -76,14 +76,14 @@ def test_xp3_a_triple_is_three_equal_dice() -> None:
     assert [dice for dice in all_dice() if is_triple(dice)] == [(face,) * 3 for face in FACES]
 
 
-def test_xp22_the_target_is_an_option_and_otherwise_that_of_the_box(game: XPasch) -> None:
+def test_xp22_the_target_is_an_option_with_the_default_of_the_components_file(game: XPasch) -> None:
     assert game.tables.target == game.figures.game.target
     assert XPasch.configure({"target": 40}).tables.target == 40
     with pytest.raises(BadOption, match="target"):
         XPasch.configure({"target": 1001})
 
 
-def test_another_box_is_read_from_its_file(tmp_path: Path) -> None:
+def test_another_components_file_can_be_used(tmp_path: Path) -> None:
     other = tmp_path / "box.toml"
     other.write_text(BOX.replace("target = 120", "target = 90"), encoding="utf-8")
     game = XPasch.configure({"components": str(other)})
@@ -112,7 +112,7 @@ def test_another_box_is_read_from_its_file(tmp_path: Path) -> None:
         ("[members]", "[members", "not TOML"),
     ],
 )
-def test_a_box_that_breaks_the_game_is_refused_with_what_is_wrong(
+def test_an_invalid_components_file_is_refused_with_the_reason(
     tmp_path: Path, was: str, becomes: str, says: str
 ) -> None:
     assert was in BOX
@@ -131,6 +131,6 @@ def test_the_description_holds_every_figure(game: XPasch) -> None:
     assert [c["income"] for c in companies] == [c.income for c in game.companies]
 
 
-def test_actions_are_numbered_and_have_texts_of_their_own(game: XPasch) -> None:
+def test_actions_are_numbered_and_have_unique_texts(game: XPasch) -> None:
     assert [action.code for action in game.actions] == list(range(len(game.actions)))
     assert len({action.text for action in game.actions}) == len(game.actions)

@@ -234,7 +234,7 @@ def test_xp14_after_the_last_member_has_left_a_company_none_moves_back(game: XPa
     assert not legal(state, Move)
 
 
-def test_xp14_a_move_changes_who_collects(game: XPasch) -> None:
+def test_xp14_a_move_changes_which_player_collects(game: XPasch) -> None:
     high, low, _ = ranked(game)
     state = at_table(DULL, boards={high: (2, 1, 0), low: (1, 1, 0)})
     assert state.income == (high.income, 0, 0)

@@ -10,7 +10,7 @@ from harness import NOBODY, Event, ranks_of
 from tests.rules.x_pasch.scenario import DULL, at_table, company, do, pass_turns
 
 
-def test_xp20_those_who_have_not_had_their_turn_collect_once_more_and_may_pass_the_target(game: XPasch) -> None:
+def test_xp20_seats_after_the_one_that_reaches_the_target_collect_once_more(game: XPasch) -> None:
     eight, twelve, six = (company(game, number=n) for n in (8, 12, 6))
     target = game.tables.target
     log: list[Event] = []
@@ -27,7 +27,7 @@ def test_xp20_those_who_have_not_had_their_turn_collect_once_more_and_may_pass_t
     assert log[-1].kind == "end"
 
 
-def test_xp20_after_the_last_seat_nobody_collects_again(game: XPasch) -> None:
+def test_xp20_no_player_collects_again_after_the_last_seat(game: XPasch) -> None:
     eight, six = company(game, number=8), company(game, number=6)
     target = game.tables.target
     state = at_table(DULL, boards={eight: (0, 0, 1), six: (1, 0, 0)}, seat=1, euros=(50, 60, target - 1))
@@ -56,7 +56,7 @@ def test_xp21_after_100_full_rounds_the_game_is_stopped_and_scored_as_it_stands(
     assert game.imagine(state.view(0), Random(1)).ending == "truncated"
 
 
-def test_xp21_a_table_where_nobody_ever_acts_is_truncated() -> None:
+def test_xp21_a_game_in_which_no_player_acts_is_truncated() -> None:
     state = at_table(DULL, round=1)
     pass_turns(state, 3 * ROUNDS)
     assert (state.ending, state.round) == ("truncated", ROUNDS)

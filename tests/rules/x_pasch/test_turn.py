@@ -34,7 +34,7 @@ def test_xp5_a_plurality_pays_its_income_to_the_player_on_turn_only(game: XPasch
     assert state.euros == (5, 5 + eight.income, 5)
 
 
-def test_xp5_a_tie_for_most_pays_nobody(game: XPasch) -> None:
+def test_xp5_a_tie_for_most_members_pays_no_player(game: XPasch) -> None:
     eight = company(game, number=8)
     state = at_table(DULL, boards={eight: (1, 3, 3)}, euros=(5, 5, 5))
     do(state, Stop)
@@ -50,7 +50,7 @@ def test_xp5_income_is_the_sum_over_all_companies_led(game: XPasch) -> None:
     assert state.euros[1] == eight.income + twelve.income
 
 
-def test_xp5_a_company_with_nobody_on_it_pays_nobody(game: XPasch) -> None:
+def test_xp5_a_company_without_members_pays_no_player(game: XPasch) -> None:
     eight = company(game, number=8)
     state = at_table(DULL, boards={eight: (0, 0, 0)})
     assert state.view(1).leader(eight.company) == NOBODY
@@ -58,7 +58,7 @@ def test_xp5_a_company_with_nobody_on_it_pays_nobody(game: XPasch) -> None:
     assert state.euros == (0, 0, 0)
 
 
-def test_xp6_whoever_reaches_the_target_by_income_rolls_no_dice(game: XPasch) -> None:
+def test_xp6_a_player_that_reaches_the_target_by_income_rolls_no_dice(game: XPasch) -> None:
     eight = company(game, number=8)
     target = game.tables.target
     log: list[Event] = []
@@ -69,7 +69,7 @@ def test_xp6_whoever_reaches_the_target_by_income_rolls_no_dice(game: XPasch) ->
     assert "roll" not in {event.kind for event in log}
 
 
-def test_xp6_one_euro_short_of_the_target_the_game_goes_on(game: XPasch) -> None:
+def test_xp6_the_game_continues_one_euro_short_of_the_target(game: XPasch) -> None:
     eight = company(game, number=8)
     state = at_table(DULL, boards={eight: (0, 1, 0)}, euros=(0, game.tables.target - eight.income - 1, 0))
     do(state, Stop)
@@ -81,7 +81,7 @@ def test_xp7_three_dice_are_rolled_and_lie_in_order(game: XPasch) -> None:
     assert state.dice == (1, 3, 6)
 
 
-def test_xp7_nobody_has_a_second_chance_in_round_1(game: XPasch) -> None:
+def test_xp7_no_player_has_a_second_chance_in_round_1(game: XPasch) -> None:
     state = game.new(3, luck())
     assert (state.second_chance, state.phase) == (NOBODY, "dice")
 
@@ -97,7 +97,7 @@ def test_xp7_the_one_player_with_fewest_euros_may_roll_one_die_again() -> None:
     assert (state.seat, state.phase, state.dice) == (1, "dice", (2, 5, 6))
 
 
-def test_xp7_the_second_chance_may_be_left_and_is_offered_once_a_turn() -> None:
+def test_xp7_the_second_chance_may_be_declined_and_is_offered_once_a_turn() -> None:
     state = at_table(DULL, seat=2, euros=(1, 3, 7), chance=luck({(3, 0): (2, 2, 5)}))
     do(state, Stop)
     do(state, Keep)
@@ -106,7 +106,7 @@ def test_xp7_the_second_chance_may_be_left_and_is_offered_once_a_turn() -> None:
     assert (state.seat, state.phase) == (1, "dice")
 
 
-def test_xp7_two_with_fewest_have_no_second_chance() -> None:
+def test_xp7_two_players_tied_for_fewest_euros_have_no_second_chance() -> None:
     state = at_table(DULL, seat=2, euros=(3, 3, 7))
     do(state, Stop)
     assert (state.seat, state.second_chance, state.phase) == (0, NOBODY, "dice")
@@ -120,7 +120,7 @@ def test_xp7_the_second_chance_is_settled_before_seat_0_collects(game: XPasch) -
     assert (state.seat, state.phase) == (0, "reroll")
 
 
-def test_xp8_all_open_kinds_are_offered_together_with_stop(game: XPasch) -> None:
+def test_xp8_all_available_kinds_of_action_are_offered_together_with_stop(game: XPasch) -> None:
     low, high = sorted((company(game, number=4), company(game, number=12)), key=lambda c: c.income)
     one = company(game, number=1)
     state = at_table((1, 4, 4), boards={low: (1, 0, 0), high: (1, 0, 0)}, hand=[one])
@@ -128,7 +128,7 @@ def test_xp8_all_open_kinds_are_offered_together_with_stop(game: XPasch) -> None
     assert len(set(state.legal)) == len(state.legal)
 
 
-def test_xp8_after_placing_nothing_is_founded_after_moving_nothing_placed_after_drawing_nothing_moved(
+def test_xp8_founding_placing_moving_and_drawing_happen_in_this_order(
     game: XPasch,
 ) -> None:
     four, one = company(game, number=4), company(game, number=1)
@@ -174,7 +174,7 @@ def test_xp8_stopping_leaves_the_other_dice_unused() -> None:
     assert state.seat == 1
 
 
-def test_xp8_what_is_not_legal_is_refused_and_changes_nothing(game: XPasch) -> None:
+def test_xp8_an_illegal_action_is_refused_and_changes_nothing(game: XPasch) -> None:
     eight = company(game, number=8)
     state = at_table((1, 1, 1), boards={eight: (1, 0, 0)})
     before = state.view(0)

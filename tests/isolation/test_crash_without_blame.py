@@ -84,18 +84,18 @@ def burn(number, workers):
     return [fault for record in played for fault in record.faults if fault.seat == 1]
 
 
-def test_the_rival_of_one_that_burns_the_processor_is_not_late():
+def test_a_bot_that_burns_cpu_does_not_make_its_opponent_late():
     assert burn(2, workers=0) == []
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("workers", [0, 1])
-def test_the_rival_of_one_that_burns_the_processor_is_late_in_none_of_forty(workers):
+def test_a_bot_that_burns_cpu_does_not_make_its_opponent_late_in_40_matches(workers):
     assert burn(40, workers) == []
 
 
 @pytest.mark.parametrize("bot", ["reckoner", "family"])
-def test_a_bot_that_somebody_stops_for_longer_than_its_time_is_not_blamed(bot, monkeypatch):
+def test_a_bot_that_is_stopped_from_outside_beyond_its_time_is_not_blamed(bot, monkeypatch):
     roster, stopped = table(bot, "thinker"), []
 
     def stop_while_it_thinks(tree):
@@ -131,7 +131,7 @@ def _is_asking(worker):
 
 
 @pytest.mark.parametrize("patience", [0.3, KILL_AFTER_S + 2.0])
-def test_a_worker_that_somebody_stops_for_longer_than_the_time_of_a_move_has_no_late_bot(patience):
+def test_no_bot_is_late_if_its_worker_is_stopped_beyond_the_move_time(patience):
     """For a short while, so that it goes on and finds itself late; and for so long that the pool gives it up."""
 
     class Busy(harness.Bot):

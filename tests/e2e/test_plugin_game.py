@@ -25,13 +25,13 @@ def fresh(tmp_path_factory):
     return fresh
 
 
-def test_it_is_listed_with_its_options(fresh):
+def test_an_installed_game_is_listed_with_its_options(fresh):
     games = {game["name"]: game for game in json.loads(fresh.succeed("arena games --json"))}
     assert games["liars-dice"]["players"] == [2, 6]
     assert [option["name"] for option in games["liars-dice"]["options"]] == ["rounds"]
 
 
-def test_search_bots_beat_random_at_it(fresh):
+def test_search_bots_beat_random_at_an_installed_game(fresh):
     leaderboard = (fresh.folder / "results" / "run" / "leaderboard.md").read_text()
     lines = [line for line in leaderboard.splitlines() if line.startswith("|")]
     assert " random " in lines[-1]
@@ -39,7 +39,7 @@ def test_search_bots_beat_random_at_it(fresh):
     assert any("flat-mc" in line for line in lines)
 
 
-def test_leaderboard_and_report(fresh):
+def test_leaderboard_and_report_work_for_an_installed_game(fresh):
     assert "ismcts" in fresh.succeed("arena leaderboard run --table-format csv")
     fresh.succeed("pip install 'arena-harness[report]'")
     fresh.succeed("arena report run")
@@ -58,7 +58,7 @@ def test_a_match_can_be_replayed(fresh):
     assert any(line["type"] == "choice" for line in lines)
 
 
-def test_it_can_be_compared_benched_and_checked(fresh):
+def test_compare_bench_and_check_work_for_an_installed_game(fresh):
     assert "better than random" in fresh.succeed(
         "arena compare flat-mc:iterations=20 random --game liars-dice --seed 1"
     )
@@ -66,12 +66,12 @@ def test_it_can_be_compared_benched_and_checked(fresh):
     assert "fit to play" in fresh.succeed("arena check random --game liars-dice --matches 1")
 
 
-def test_a_person_can_play_it(fresh):
+def test_a_person_can_play_an_installed_game(fresh):
     said = fresh.succeed("yes '1!' | arena play liars-dice --bot random --option rounds=2 --seed 1 --name evening")
     assert "Under your cup" in said
     assert "all fit" in fresh.succeed("arena verify evening")
 
 
-def test_a_new_bot_for_it_is_fit(fresh):
+def test_a_new_bot_for_an_installed_game_passes_its_tests(fresh):
     fresh.succeed("arena new-bot fibber --game liars-dice")
     assert "1 passed" in fresh.succeed("python -m pytest -q", fresh.folder / "fibber")

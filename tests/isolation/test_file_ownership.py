@@ -52,7 +52,7 @@ def give(*places: Path) -> None:
         os.chown(place, STRANGER, STRANGER, follow_symlinks=False)
 
 
-def test_ones_own_is_loaded_here(mine):
+def test_a_file_of_the_user_is_trusted(mine):
     assert why(mine) == ""
     assert why("deep/down/../down/mine.py") == ""
     (mine.parent / "data").mkdir(mode=0o755)
@@ -61,7 +61,7 @@ def test_ones_own_is_loaded_here(mine):
     assert why(mine) == ""
 
 
-def test_what_everybody_may_write_to_is_not_ones_own(mine):
+def test_a_world_writable_file_or_folder_is_untrusted(mine):
     mine.chmod(0o666)
     assert why(mine) == "everybody may write to mine.py"
     mine.chmod(0o644)
@@ -73,7 +73,7 @@ def test_what_everybody_may_write_to_is_not_ones_own(mine):
     assert why(mine) == "everybody may put modules beside mine.py"
 
 
-def test_a_group_may_write_if_it_is_ones_own(mine, monkeypatch):
+def test_a_group_writable_file_is_trusted_only_if_the_user_is_alone_in_the_group(mine, monkeypatch):
     mine.chmod(0o664)
     monkeypatch.setattr(trust, "_is_alone_in", lambda _group: True)
     assert why(mine) == ""
@@ -84,7 +84,7 @@ def test_a_group_may_write_if_it_is_ones_own(mine, monkeypatch):
     assert "may write to the folder" in why(mine)
 
 
-def test_whose_group_it_is(monkeypatch):
+def test_a_private_group_is_recognized(monkeypatch):
     import grp
     import pwd
 
@@ -102,7 +102,7 @@ def test_whose_group_it_is(monkeypatch):
 
 
 @by_root
-def test_another_users_file_or_folder_anywhere_above_is_not_ones_own(mine):
+def test_a_file_below_another_users_folder_is_untrusted(mine):
     give(mine)
     assert why(mine) == f"mine.py belongs to user {STRANGER}"
     os.chown(mine, 0, 0)
@@ -114,7 +114,7 @@ def test_another_users_file_or_folder_anywhere_above_is_not_ones_own(mine):
 
 
 @by_root
-def test_a_link_that_another_user_can_turn_is_not_ones_own(mine, tmp_path):
+def test_a_link_of_another_user_is_untrusted(mine, tmp_path):
     link = tmp_path / "link.py"
     link.symlink_to(mine)
     assert why(link) == ""
@@ -131,7 +131,7 @@ def test_a_link_that_another_user_can_turn_is_not_ones_own(mine, tmp_path):
 
 
 @by_root
-def test_an_access_list_for_others_counts(mine, monkeypatch):
+def test_a_file_with_an_access_control_list_for_others_is_untrusted(mine, monkeypatch):
     mine.chmod(0o664)
     assert why(mine) == ""
     monkeypatch.setattr(trust.os, "listxattr", lambda _place: ["system.posix_acl_access"])
@@ -143,7 +143,7 @@ def test_an_access_list_for_others_counts(mine, monkeypatch):
     "name",
     ["theirs.py", "theirs.pyc", "theirs.so", "__pycache__/mine.cpython-311.pyc", "pack/__init__.py", "pack/a.py"],
 )
-def test_whatever_it_could_import_from_its_folder_must_be_ones_own(mine, name):
+def test_a_file_is_untrusted_if_another_user_owns_a_module_beside_it(mine, name):
     mine.write_text(MARKED + "    def start(self): __import__('the' + 'irs')\n")
     module = mine.parent / name
     module.parent.mkdir(exist_ok=True)
@@ -159,7 +159,7 @@ def test_whatever_it_could_import_from_its_folder_must_be_ones_own(mine, name):
 
 
 @by_root
-def test_a_module_that_comes_from_elsewhere_by_a_link_must_be_ones_own(mine, tmp_path):
+def test_a_file_is_untrusted_if_a_module_beside_it_links_to_an_untrusted_folder(mine, tmp_path):
     (tmp_path / "else").mkdir()
     (tmp_path / "else" / "helper.py").write_text("")
     (mine.parent / "helper.py").symlink_to(tmp_path / "else" / "helper.py")
@@ -171,7 +171,7 @@ def test_a_module_that_comes_from_elsewhere_by_a_link_must_be_ones_own(mine, tmp
 
 
 @by_root
-def test_a_strangers_data_is_not_loaded_here_either(mine):
+def test_a_bot_is_untrusted_if_another_user_owns_its_data(mine):
     mine.write_text(MARKED + "    files = ('weights.pickle',)\n")
     (mine.parent / "weights.pickle").write_text("")
     assert why(mine) == ""
@@ -179,7 +179,7 @@ def test_a_strangers_data_is_not_loaded_here_either(mine):
     assert why(mine) == f"weights.pickle belongs to user {STRANGER}"
 
 
-def test_there_is_an_end_to_looking(mine, monkeypatch):
+def test_a_file_beside_too_many_files_is_untrusted(mine, monkeypatch):
     monkeypatch.setattr(trust, "MAX_CHECKED_ENTRIES", 10)
     for number in range(9):
         (mine.parent / f"{number}.txt").write_text("")
@@ -190,7 +190,7 @@ def test_there_is_an_end_to_looking(mine, monkeypatch):
 
 
 @by_root
-def test_a_user_trusts_root_and_himself():
+def test_a_user_trusts_files_of_root_and_their_own():
     code = (
         "import grp, os, pwd, sys; sys.path.insert(0, sys.argv[1])\n"
         "from pathlib import Path; from trust import untrusted_reason, untrusted_folder_reason\n"

@@ -86,7 +86,7 @@ def seen(folder: Path) -> set[str]:
 
 
 @reads
-def test_run_json_does_not_let_a_program_out(begun):
+def test_run_json_cannot_turn_isolation_off(begun):
     said = " ".join(arena("tournament", "--resume", "a", "--workers", 0, "-q").stderr.split())
     assert seen(begun) == {"False"}
     assert "results/a/run.json says isolate=off, but its bots are isolated as with isolate=auto" in said
@@ -95,14 +95,14 @@ def test_run_json_does_not_let_a_program_out(begun):
 
 
 @reads
-def test_whoever_continues_it_may_say_so(begun):
+def test_the_user_can_turn_isolation_off_when_resuming(begun):
     said = arena("tournament", "--resume", "a", "--workers", 0, "--isolate=off").stderr
     assert seen(begun) == {"True"}
     assert "run.json says" not in said
 
 
 @reads
-def test_the_same_from_python(begun, capsys):
+def test_run_json_cannot_turn_isolation_off_in_python_either(begun, capsys):
     harness.tournament(resume="a", workers=0)
     assert seen(begun) == {"False"}
     assert "says isolate=off" in " ".join(capsys.readouterr().err.split())
@@ -115,7 +115,7 @@ def test_the_same_from_python(begun, capsys):
 
 
 @reads
-def test_a_comparison_is_continued_alike(capsys):
+def test_run_json_cannot_turn_isolation_off_for_a_comparison_either(capsys):
     command = f"cmd:{sys.executable} -S their/program.py"
     arena("compare", command, "random", "--game", "el-paso", "--most", 2, "--workers", 0, "--name", "c", "-q")
     for continued in (
@@ -130,7 +130,7 @@ def test_a_comparison_is_continued_alike(capsys):
     assert seen(folder) == {"True"}
 
 
-def test_to_confine_more_needs_no_force_and_to_confine_less_does():
+def test_resuming_with_stricter_isolation_is_allowed_and_with_weaker_is_refused():
     arena("tournament", "--game", "el-paso", "--bot", "skittish", "--bot", "random", "--deals", 1, "--workers", 0,
           "--name", "a", "-q")  # fmt: skip
     arena("tournament", "--resume", "a", "--workers", 0, "--isolate=on")
@@ -144,7 +144,7 @@ def test_to_confine_more_needs_no_force_and_to_confine_less_does():
 @pytest.mark.parametrize(
     "limits", [{"isolate": "none"}, {"isolate": 5}, {"memory": "much"}, {"clock": "sundial"}, {"move_time": -1}]
 )
-def test_limits_that_no_arena_has_written_are_refused(begun, limits):
+def test_invalid_limits_in_run_json_are_refused(begun, limits):
     edit_info(begun, lambda raw: {**raw, "limits": {**raw["limits"], **limits}})
     said = arena("tournament", "--resume", "a", "--workers", 0, code=2).stderr
     assert "results/a/run.json was not written by arena: " in said
@@ -152,7 +152,7 @@ def test_limits_that_no_arena_has_written_are_refused(begun, limits):
 
 
 @by_root
-def test_what_another_user_has_written_confines_everybody():
+def test_all_bots_are_isolated_if_run_json_belongs_to_another_user():
     arena("tournament", "--game", "el-paso", "--bot", "own/mine.py", "--bot", "random", "--deals", 1, "--workers", 0,
           "--name", "a", "-q")  # fmt: skip
     folder = half("a")
@@ -192,7 +192,7 @@ def test_a_path_in_run_json_is_not_read(begun):
 
 
 @pytest.mark.parametrize("force", [(), ("--force",)])
-def test_a_run_whose_plan_names_a_bot_that_it_does_not_enter_is_refused_in_a_sentence(begun, force):
+def test_a_run_whose_plan_names_an_unknown_bot_is_refused_with_a_one_line_message(begun, force):
     path = begun / RUN
     path.write_text(
         path.read_text().replace('"random"', '"../../pwn"').replace('"spec":"../../pwn"', '"spec":"random"')
