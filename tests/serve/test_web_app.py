@@ -174,11 +174,11 @@ def test_an_unexpected_error_is_logged_once_and_the_server_recovers(page, caplog
         patch.setattr(LiveRun, "look", lambda _self: 1 / 0)
         patch.setattr(app, "POLL_INTERVAL_S", 0.001)
         assert page.get("/api/progress").status == 503
-        while len([record for record in caplog.records if "could not be looked at" in record.message]) < 1:
+        while len([record for record in caplog.records if "could not be read" in record.message]) < 1:
             page.get("/")
         for _ in range(20):
             page.get("/live.css")
-        assert len([record for record in caplog.records if "could not be looked at" in record.message]) == 1
+        assert len([record for record in caplog.records if "could not be read" in record.message]) == 1
     while page.get("/api/progress").status != 200:
         page.get("/")
 
