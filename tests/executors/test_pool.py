@@ -272,7 +272,7 @@ def test_a_system_without_fork_plays_in_one_process(monkeypatch):
     roster = Roster({}, {})
     assert base.default_workers() == 0
     assert isinstance(base.choose_executor(roster, limits, None), SerialExecutor)
-    with pytest.raises(UsageError, match="--workers 0"):
+    with pytest.raises(UsageError, match="Worker processes need"):
         base.choose_executor(roster, limits, 2)
     with pytest.raises(UsageError, match="sandboxed bots need"):
         base.choose_executor(roster, replace(limits, isolate="on"), 0)
