@@ -265,9 +265,7 @@ class Format:
 
 
 def _rounds(_game: GamePlan, _plan: Plan, _luck: Chance) -> Rounds:
-    raise UsageError(
-        "The journal of a league decides who meets whom: see arena league run, and arena league verify."
-    )
+    raise UsageError("The journal of a league decides who meets whom: see arena league run, and arena league verify.")
 
 
 class NoResult:

@@ -75,9 +75,9 @@ def test_every_result_is_stored_before_it_is_yielded(workers):
     kept, given = [], []
     executor = LocalPool(table(), NO_LIMITS, workers) if workers else SerialExecutor(table())
     with executor:
-        for record, line, notes in executor.run(jobs(80), kept.extend):
-            assert (line, notes) in kept
-            given.append(record)
+        for played in executor.run(jobs(80), kept.extend):
+            assert played in kept
+            given.append(played.record)
     assert len(kept) == len(given) == 80
     assert {record.id: record.without_timing() for record in given} == plain(SerialExecutor(table()).run(jobs(80)))
 

@@ -83,9 +83,7 @@ def measured(case: tuple[int, int, int, int], noise: str, runs: int) -> tuple[fl
 @pytest.mark.parametrize("noise", NOISES)
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.slow
-def test_equal_candidates_are_separated_in_at_most_5_of_100_runs(
-    case: tuple[int, int, int, int], noise: str
-) -> None:
+def test_equal_candidates_are_separated_in_at_most_5_of_100_runs(case: tuple[int, int, int, int], noise: str) -> None:
     wrong, held = measured(case, noise, 400)
     assert wrong <= 0.05 + 0.03  # and what luck may add to 5% of 400
     assert held >= 0.92

@@ -65,9 +65,7 @@ def test_larger_fields_have_no_repeats_at_all(bots: int, seats: int, rounds: int
 
 @settings(deadline=None, max_examples=40)
 @given(st.integers(2, 6), st.integers(0, 15), st.integers(1, 6), st.integers(1, 3), st.integers(0, 2**48))
-def test_byes_rotate_and_seats_are_even(
-    seats: int, more: int, rounds: int, deals: int, seed: int
-) -> None:
+def test_byes_rotate_and_seats_are_even(seats: int, more: int, rounds: int, deals: int, seed: int) -> None:
     bots = seats + more
     asked = plan(bots, seats, "swiss", deals=deals, seed=seed, rounds=rounds)
     played, outcomes = play(asked)
