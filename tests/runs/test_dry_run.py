@@ -1,4 +1,5 @@
 from harness.core.plan import GamePlan, Plan
+from harness.output.tables import grid_text
 from harness.runs import setup
 from harness.runs.setup import BotBalance, GameBalance
 from tests.formats.support import plan, scheduled
@@ -33,9 +34,9 @@ def test_the_report_of_a_long_run_measures_only_its_first_matches() -> None:
 
 
 def test_the_table_has_a_line_for_each_bot_and_a_column_for_each_seat() -> None:
-    text = setup.text(setup.report(scheduled(Plan((GamePlan("game", "1", {}, 2, ("a", "b")),), 5, 1))))
-    assert text == (
-        "game: 10 matches of 2 bots\n\n"
+    (table,) = setup.balance_tables(setup.report(scheduled(Plan((GamePlan("game", "1", {}, 2, ("a", "b")),), 5, 1))))
+    assert table.title == "game: 10 matches of 2 bots"
+    assert grid_text(table) == (
         "bot      matches    seat 0    seat 1    met least    met most\n"
         "-----  ---------  --------  --------  -----------  ----------\n"
         "a             10         5         5           10          10\n"
@@ -51,4 +52,4 @@ def test_adaptive_formats_are_simulated() -> None:
 
 def test_a_schedule_without_matches_gives_an_empty_report() -> None:
     assert setup.measure([]) == []
-    assert setup.text([]) == ""
+    assert list(setup.balance_tables([])) == []
