@@ -148,7 +148,7 @@ def _text(run: RunFolder, asked: dict[str, Any]) -> str:
 def _boards(run: RunFolder, chosen: Callable[[GameRecord], bool], asked: dict[str, Any]) -> list[Leaderboard]:
     from harness.output.progress import Progress
     from harness.plugins.features import LUCK_ADJUSTED_LEADERBOARDS, load_object
-    from harness.ratings.trueskill import by_game, by_option, by_players
+    from harness.ratings.counts import by_game, by_option, by_players
     from harness.runs.standings import boards_of
 
     by = {"game": by_game, "players": by_players, "option": by_option}[asked["by"]]

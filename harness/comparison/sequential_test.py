@@ -29,7 +29,7 @@ from harness.ratings.anytime import (
     log_threshold,
     one_sided_log_threshold,
 )
-from harness.ratings.evidence import LEVEL
+from harness.ratings.statistics import LEVEL
 
 Answer = Literal["better", "worse", "equal", "unknown"]
 

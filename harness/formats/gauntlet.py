@@ -16,7 +16,7 @@ from harness.core.rng import Chance
 from harness.core.table import Column, Table, columns
 from harness.formats.common import GrowingTables, grown
 from harness.formats.round_robin import TABLES, check_bots, tables_by_deal, tables_per_deal
-from harness.ratings.evidence import LEVEL, Interval, holm, student_cdf, student_quantile
+from harness.ratings.statistics import LEVEL, Interval, holm, student_cdf, student_quantile
 
 # Differences between candidates, deal by deal: they had the same seats at the same tables with the same deals.
 #

@@ -16,7 +16,7 @@ from harness.formats.common import longer_ladder
 from harness.formats.gauntlet import sides
 from harness.formats.round_robin import MAX_TABLES_ASKED
 from harness.ratings.anytime import AnytimeClaims, Claim, JointPosterior, RandomRoundClaims
-from harness.ratings.evidence import LEVEL
+from harness.ratings.statistics import LEVEL
 
 # The table of a ladder: for each bot, the bots it is separated from and those still open.
 

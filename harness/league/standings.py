@@ -26,7 +26,7 @@ from harness.match.ask import ask_again
 from harness.output.columns import Fields, percent
 from harness.output.tables import file_name, text_of
 from harness.plugins.registry import Registry
-from harness.ratings.evidence import Interval
+from harness.ratings.statistics import Interval
 from harness.runs.cache import replay_into
 from harness.runs.reader import ordered_results
 from harness.runs.setup import configure_run, limits_of_run

@@ -15,7 +15,7 @@ from harness.core.records import GameRecord, shares_ahead
 from harness.core.rng import Chance, Part
 from harness.core.value_function import ValueFunction, Valuer
 from harness.match.replay import Replay
-from harness.ratings.evidence import pair_outcomes
+from harness.ratings.counts import pair_outcomes
 from harness.ratings.leaderboard import Leaderboard
 
 # The control variate: what each seat got from the luck of a match.
@@ -383,8 +383,8 @@ def sample_size_factor(plain: Leaderboard, adjusted: Leaderboard) -> float | Non
     widths = [
         (before.ahead.reach, after.ahead.reach)
         for before, after in zip(
-            sorted(plain.standings, key=lambda one: one.line.bot),
-            sorted(adjusted.standings, key=lambda one: one.line.bot),
+            sorted(plain.standings, key=lambda one: one.bot),
+            sorted(adjusted.standings, key=lambda one: one.bot),
             strict=True,
         )
         if before.ahead and after.ahead and isfinite(before.ahead.reach) and after.ahead.reach

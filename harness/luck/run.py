@@ -32,7 +32,7 @@ from harness.luck.adjustment import ExpectedShares, RecordedChance, adjust_resul
 from harness.plugins.entrants import Entrant
 from harness.plugins.registry import Registry
 from harness.ratings.leaderboard import Leaderboard
-from harness.ratings.trueskill import by_game
+from harness.ratings.counts import by_game
 from harness.runs.setup import configure_run
 from harness.runs.standings import boards_of
 from harness.runs.store import RunFolder

@@ -10,7 +10,7 @@ from harness.core.errors import UnknownName
 from harness.core.table import Column, Kind
 from harness.output.tables import NOTHING
 from harness.plugins.entrants import BotInfo
-from harness.ratings.evidence import LEVEL, Interval
+from harness.ratings.statistics import LEVEL, Interval
 from harness.ratings.leaderboard import Standing
 
 # Times and rates.
@@ -191,8 +191,8 @@ COLUMNS = (
         name="bot",
         kind="text",
         meaning="its name, with its options",
-        text=lambda s: s.line.bot,
-        fields=lambda s: {"bot": s.line.bot},
+        text=lambda s: s.bot,
+        fields=lambda s: {"bot": s.bot},
     ),
     LeaderboardColumn(
         name="ahead",
@@ -207,22 +207,22 @@ COLUMNS = (
         name="rating",
         meaning="mu - 3 sigma: TrueSkill's cautious figure, as in other leagues; it decides between bots that are "
         "level",
-        text=lambda s: f"{s.line.rating:.2f}",
-        fields=lambda s: {"rating": round(s.line.rating, 3)},
+        text=lambda s: f"{s.totals.rating:.2f}",
+        fields=lambda s: {"rating": round(s.totals.rating, 3)},
         legend="rating: TrueSkill.",
     ),
     LeaderboardColumn(
         name="matches",
         meaning="how many it played",
-        text=lambda s: str(s.line.matches),
-        fields=lambda s: {"matches": s.line.matches},
+        text=lambda s: str(s.totals.matches),
+        fields=lambda s: {"matches": s.totals.matches},
     ),
     LeaderboardColumn(
         name="faults",
         meaning="matches in which it failed; those that it lost without playing, being disqualified, are not among "
         "them",
-        text=lambda s: str(s.line.faults),
-        fields=lambda s: {"faults": s.line.faults},
+        text=lambda s: str(s.totals.faults),
+        fields=lambda s: {"faults": s.totals.faults},
         alarm=True,
     ),
     LeaderboardColumn(
@@ -236,15 +236,15 @@ COLUMNS = (
     LeaderboardColumn(
         name="wins",
         meaning="the share of its matches it won; a win shared by two counts one half",
-        text=lambda s: f"{s.line.wins / s.line.matches:.1%}",
-        fields=lambda s: {"wins": round(s.line.wins / s.line.matches, 4)},
+        text=lambda s: f"{s.totals.wins / s.totals.matches:.1%}",
+        fields=lambda s: {"wins": round(s.totals.wins / s.totals.matches, 4)},
         optional=3,
     ),
     LeaderboardColumn(
         name="mean rank",
         meaning="its mean place at a table",
-        text=lambda s: f"{s.line.rank_sum / s.line.matches:.2f}",
-        fields=lambda s: {"mean rank": round(s.line.rank_sum / s.line.matches, 3)},
+        text=lambda s: f"{s.totals.rank_sum / s.totals.matches:.2f}",
+        fields=lambda s: {"mean rank": round(s.totals.rank_sum / s.totals.matches, 3)},
         optional=6,
     ),
     LeaderboardColumn(
@@ -266,8 +266,8 @@ COLUMNS = (
     LeaderboardColumn(
         name="mu ± sigma",
         meaning="TrueSkill's belief about the skill; sigma is no interval",
-        text=lambda s: f"{s.line.mu:.2f} ± {s.line.sigma:.2f}",
-        fields=lambda s: {"mu": round(s.line.mu, 3), "sigma": round(s.line.sigma, 3)},
+        text=lambda s: f"{s.totals.mu:.2f} ± {s.totals.sigma:.2f}",
+        fields=lambda s: {"mu": round(s.totals.mu, 3), "sigma": round(s.totals.sigma, 3)},
         sort_by="mu",
         optional=8,
     ),
@@ -290,8 +290,8 @@ def entrant_column(name: str, entrants: Sequence[BotInfo]) -> LeaderboardColumn:
         name=name,
         kind="text",
         meaning=f"the {name} of the bot, as it was entered",
-        text=lambda s: texts.get(s.line.bot) or NOTHING,
-        fields=lambda s: {name: texts.get(s.line.bot, "")},
+        text=lambda s: texts.get(s.bot) or NOTHING,
+        fields=lambda s: {name: texts.get(s.bot, "")},
         optional=9,
     )
 

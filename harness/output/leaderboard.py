@@ -27,7 +27,7 @@ from harness.output.columns import (
 )
 from harness.output.tables import short, text_of
 from harness.plugins.entrants import BotInfo
-from harness.ratings.evidence import LEVEL, Interval
+from harness.ratings.statistics import LEVEL, Interval
 from harness.ratings.leaderboard import Leaderboard
 from harness.ratings.overall import Overall, overall
 from harness.runs.standings import boards_of
@@ -51,7 +51,7 @@ SURPRISES_LEGEND = (
 
 def pairwise_table(board: Leaderboard) -> Table:
     """Return how often each bot finishes ahead of each other; a tie is one half. A large field shows surprises only."""
-    evidence = board.ratings.evidence
+    evidence = board.counts.pairs
     lines = [standing.line for standing in board.standings]
     rows: list[Fields] = []
     cells: list[list[object]] = []
@@ -92,22 +92,22 @@ def surprises(board: Leaderboard) -> list[Surprise]:
 
 
 def _surprises(board: Leaderboard) -> Iterator[Surprise]:
-    evidence = board.ratings.evidence
+    evidence = board.counts.pairs
     pairs = list(combinations(board.standings, 2))
     # Matches of one deal share their luck, and two bots meet once in each of its rotations: count deals, not matches.
-    seats = sum(one.line.matches for one in board.standings)
-    rotations = max(1, round(seats / max(1, board.ratings.matches)))
+    seats = sum(one.totals.matches for one in board.standings)
+    rotations = max(1, round(seats / max(1, board.counts.matches)))
     for one, other in pairs:
-        won, met = evidence.finished_ahead(one.line.number, other.line.number)
+        won, met = evidence.finished_ahead(one.totals.number, other.totals.number)
         if not met:
             continue
         ahead, expected = won / met, 1 / (1 + 10 ** ((other.strength - one.strength) / 400))
         exponent = max(1.0, met / rotations) * divergence(ahead, expected)
         luck = min(1.0, 2 * len(pairs) * exp(-exponent))
         if ahead >= expected:
-            yield Surprise(one.line.bot, other.line.bot, met, ahead, expected, exponent, luck)
+            yield Surprise(one.bot, other.bot, met, ahead, expected, exponent, luck)
         else:
-            yield Surprise(other.line.bot, one.line.bot, met, 1 - ahead, 1 - expected, exponent, luck)
+            yield Surprise(other.bot, one.bot, met, 1 - ahead, 1 - expected, exponent, luck)
 
 
 def divergence(seen: float, expected: float) -> float:
@@ -174,7 +174,7 @@ def seats_table(board: Leaderboard) -> Table:
     """Return the seat advantage of the game."""
     rows: list[Fields] = []
     cells = []
-    for (players, seat), sums in board.ratings.evidence.seat_sums().items():
+    for (players, seat), sums in board.counts.deals.seat_sums().items():
         matches, wins, score, ahead = sums.matches, sums.wins, sums.mean_score, sums.share_ahead
         rows.append(
             {
@@ -210,7 +210,7 @@ def summary(board: Leaderboard) -> list[str]:
     They claim no more than the table.
     """
     sentences = [_winner(board)] if len(board.standings) > 1 else []
-    failed = [(one.line.bot, one.line.faults, one.line.matches) for one in board.standings if one.line.faults]
+    failed = [(one.bot, one.totals.faults, one.totals.matches) for one in board.standings if one.totals.faults]
     return [*sentences, *faults_sentence(failed)]
 
 
@@ -241,8 +241,8 @@ def faults_sentence(failed: Sequence[tuple[str, int, int]]) -> list[str]:
 
 def _winner(board: Leaderboard) -> str:
     first, second = board.standings[:2]
-    rivals = [one.line.bot for one in board.standings[1:] if one.best == 1]
-    name = _short(first.line.bot)
+    rivals = [one.bot for one in board.standings[1:] if one.best == 1]
+    name = _short(first.bot)
     much = f"finishes ahead of {share(first.ahead)} of its opponents"
     if board.seated or board.anytime:  # bots meet unequally often, so the share is an estimate
         much = f"would finish ahead of {share(first.ahead)} of the field, corrected for whom it met"
@@ -250,15 +250,15 @@ def _winner(board: Leaderboard) -> str:
         none = "" if rivals else " No bot can be the best: each one finishes behind some other."
         return f"{name} comes first in this table: it {much}. But another bot is better where they met.{none}"
     if not rivals:
-        beaten = all((first.line.bot, one.line.bot) in board.significant_pairs for one in board.standings[1:])
+        beaten = all((first.bot, one.bot) in board.significant_pairs for one in board.standings[1:])
         certain = "is told apart from every other bot" if beaten else "is the only one that can be the best"
-        gap = _gap(first.ahead, second.ahead, second.line.bot)
+        gap = _gap(first.ahead, second.ahead, second.bot)
         return f"{name} won: it {much}{gap}, and it {certain}; {WRONG}."
     told = f"{name} came first, but {_listed(rivals)} may be as good or better. It {much}"
-    if second.line.bot in rivals:
-        told += f", {_short(second.line.bot)} of {share(second.ahead)}"
+    if second.bot in rivals:
+        told += f", {_short(second.bot)} of {share(second.ahead)}"
         if first.sure is not None:
-            told += f". That {name} is better than {_short(second.line.bot)} is {sureness(first.sure)} sure"
+            told += f". That {name} is better than {_short(second.bot)} is {sureness(first.sure)} sure"
     return f"{told}. {_more_deals(board)}".rstrip()
 
 
@@ -266,10 +266,10 @@ def _more_deals(board: Leaderboard) -> str:
     """Return advice on how many deals would separate the first two bots, if the results allow an estimate."""
     found = board.fit
     first, second = board.standings[:2]
-    met = board.ratings.evidence.have_met(first.line.number, second.line.number)
+    met = board.counts.pairs.have_met(first.totals.number, second.totals.number)
     if board.anytime or not met:
         return ""  # more deals of this run would not settle it
-    seen = found.difference(first.line.number, second.line.number) if found else None
+    seen = found.difference(first.totals.number, second.totals.number) if found else None
     pairs = len(board.standings) * (len(board.standings) - 1) / 2
     if board.seated or seen is None or not seen.error or seen.value < seen.error:
         return "More deals will tell."

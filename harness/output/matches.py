@@ -13,10 +13,10 @@ from harness.match.faults import cause_of
 from harness.output.columns import Fields, ScoreText
 from harness.output.leaderboard import leaderboard_table, pairwise_table
 from harness.output.tables import grid_text, screen_width
-from harness.ratings.leaderboard import Leaderboard, RatingSet
-from harness.ratings.trueskill import by_game, by_option, by_players
+from harness.ratings.leaderboard import Leaderboard, CountsByGame
+from harness.ratings.counts import by_game, by_option, by_players
 from harness.runs.queries import FoundMatches, MatchLine
-from harness.runs.standings import rating_set_of
+from harness.runs.standings import counts_of
 
 # A list of matches: seats, scores and what happened.
 
@@ -117,7 +117,7 @@ def bot_summary(records: Iterable[GameRecord], bot: str, plan: Plan | None = Non
     Records must come in schedule order.
     """
     rating_sets = {
-        name: rating_set_of(plan, by, whole=False) if plan else RatingSet(by)
+        name: counts_of(plan, by, whole=False) if plan else CountsByGame(by)
         for name, by in (("games", by_game), ("players", by_players), ("options", by_option))
     }
     seats: dict[tuple[str, int, int], list[float]] = {}
@@ -133,7 +133,7 @@ def bot_summary(records: Iterable[GameRecord], bot: str, plan: Plan | None = Non
                 sums[2] += record.scores[seat]
                 faults += _faults(record, seat)
     boards = {by: rating_set.boards() for by, rating_set in rating_sets.items()}
-    known = {name for board in boards["games"] for name in board.ratings.lines}
+    known = {name for board in boards["games"] for name in board.counts.totals}
     if bot not in known:
         raise UnknownName("bot of these records", bot, known)
     return {
@@ -142,7 +142,7 @@ def bot_summary(records: Iterable[GameRecord], bot: str, plan: Plan | None = Non
         "opponents": {
             board.title: [row for row in pairwise_table(board).rows if row["bot"] == bot]
             for board in boards["games"]
-            if bot in board.ratings.lines
+            if bot in board.counts.totals
         },
         "seats": [
             {

@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 from harness.core.plan import GamePlan, Plan
 from harness.core.records import GameRecord
-from harness.ratings.evidence import LEVEL, pair_outcomes
+from harness.ratings.counts import pair_outcomes
+from harness.ratings.statistics import LEVEL
 
 # Betting martingales: is a mean above m? A test that may be read after every observation.
 #

@@ -1,64 +1,70 @@
-"""The leaderboard of a game, and the ratings of a run by game."""
+"""The leaderboard of a game: places, skills with intervals, and significant differences."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
-from math import inf, log
+from dataclasses import dataclass, field
+from itertools import combinations
+from math import inf
 
-from harness.core.plan import RunningClaims
+from harness.core.plan import Design, ResultTracker, RunningClaims
 from harness.core.records import GameRecord, in_schedule_order
-from harness.ratings.beat_rate import (
-    BeatRateFit,
-    Difference,
-    beat_rates,
-    compact_letters,
-    fit_beat_rates,
-    head_to_head,
+from harness.ratings.counts import BotTotals, DealCounts, GameCounts, by_game
+from harness.ratings.skill import SIGMA, SkillFit, fitted_prior_sd, skills_with_errors
+from harness.ratings.statistics import (
+    LEVEL,
+    Interval,
+    Pair,
+    PooledVariance,
+    holm,
+    mean_interval,
     place_ranges,
-    prob_better,
-    significant_pairs,
+    sign_flip_p_value,
 )
-from harness.ratings.evidence import LEVEL, Evidence, Interval, OpenDeal, SeatSums, Stages, WideStage
-from harness.ratings.plackett_luce import AlphaShare, alpha_rank, fit
-from harness.ratings.trueskill import BotRating, Ratings, by_game
 
-# The leaderboard of a game: for each bot its place, its intervals, and the significant differences.
-
-
-ELO = 400 / log(10)
-"""Elo points per unit of log-odds."""
-SEATED_BY_RESULTS = (
-    "Results decided who met whom, so the format's own result is what counts: a bot that met few others, or only far "
-    "stronger ones, has a place here that says little."
-)
 MAX_NAMED_BOTS = 4
 """Bots of a group that a note names."""
+FIRST_END_SHARE = 0.8
+"""Share of the error of all claims that is spent when a run ends for the first time; extensions share the rest."""
 
 Claims = Collection[tuple[str, str]]
 """Pairs of bots, the better one first."""
+
+
+def claim_level(end: int) -> float:
+    """Return the confidence level of the claims when a run ends for the first, second, ... time.
+
+    A run may be extended because nothing was significant yet, so each end is a further chance of a false claim. The
+    shares of the error add up to one: 0.8, 0.1, 0.033, 0.017, ...
+    """
+    return 1 - (1 - LEVEL) * (FIRST_END_SHARE if end == 1 else (1 - FIRST_END_SHARE) / (end * (end - 1)))
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
     """One line of a leaderboard."""
 
-    line: BotRating
+    totals: BotTotals
     place: int
     """1, 2, 3, ... in the order of the table."""
     best: int
     """The best and the worst place that is not ruled out by a significant difference."""
     worst: int
-    groups: tuple[str, ...]
-    """Letters of a compact letter display: two bots that share one do not differ significantly."""
-    sure: float | None
-    """The probability that it is better than the next bot of the table; None if unknown."""
+    skill: Interval
+    """TrueSkill's mu, fitted to all matches."""
+    sigma: float | None
+    """Standard error of the skill, relative to the mean of the field; None if it is not known."""
     score: Interval | None
-    ahead: Interval | None
-    """Its beat rate, by which the table is sorted."""
-    strength: float
-    """Plackett-Luce, in Elo points around the field's average."""
-    strength_place: int
+
+    @property
+    def bot(self) -> str:
+        """The name of the bot."""
+        return self.totals.bot
+
+    @property
+    def failed_always(self) -> bool:
+        """Whether the bot failed in every match, or lost it without playing."""
+        return self.totals.faults + self.totals.disqualified >= self.totals.matches
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,153 +72,172 @@ class Leaderboard:
     """The bots of one game, best first, with all claims about them."""
 
     title: str
-    ratings: Ratings = field(compare=False)
+    counts: GameCounts = field(compare=False)
     standings: list[Standing]
     notes: list[str]
     """Remarks for the reader, in sentences."""
-    significant_pairs: frozenset[tuple[str, str]] = frozenset()
+    significant_pairs: frozenset[tuple[str, str]]
     """All pairs (better, worse) with a significant difference."""
-    anytime: bool = False
-    """Whether results decided which bots played next or when to stop: then there are no intervals, because optional
-    stopping biases them, and claims come from tests by betting."""
-    fit: BeatRateFit | None = field(default=None, compare=False, repr=False)
-    """The fit that the claims were made from."""
-    seated: bool = False
-    """Whether results decided which bots met: then claims are about common tables only."""
+    fit: SkillFit = field(compare=False, repr=False)
+    design: Design = "fixed"
+    """What results decided: with "seated" the table is in the order of the format's own result, and claims are about
+    common tables only; with "anytime" there are no intervals, because optional stopping biases them."""
+    finished: bool = True
+    """Whether all matches were played; otherwise nothing is claimed."""
+    by_format: bool = False
+    """Whether the order is that of the format's own result, not of skill."""
 
-    def alpha_rank(self) -> list[AlphaShare] | None:
-        """Return the bots by alpha-rank, for fields in which every bot loses to another; None unless all pairs met."""
-        evidence, lines = self.ratings.evidence, [one.line for one in self.standings]
-        payoffs = []
-        for line in lines:
-            met = [evidence.finished_ahead(line.number, other.number) for other in lines]
-            if any(not often and other is not line for (_, often), other in zip(met, lines, strict=True)):
-                return None
-            payoffs.append([ahead / often if often else 0.5 for ahead, often in met])
-        shares = alpha_rank(payoffs) if lines else []
-        found = [AlphaShare(line.bot, share) for line, share in zip(lines, shares, strict=True)]
-        return sorted(found, key=lambda one: -round(one.share, 9))
-
-
-def leaderboards(
-    rated: Mapping[str, Ratings], anytime: Mapping[str, Claims] | None = None, *, seated: bool = False
-) -> list[Leaderboard]:
-    """Return a leaderboard for each of these ratings.
-
-    `anytime` has the claims by title, if results decided when to stop or which pairs to play; `seated`: they decided
-    which bots met in a run of fixed length. `runs.standings.boards_of` finds out for a run.
-    """
-    return [
-        leaderboard(ratings, title, None if anytime is None else anytime.get(title, ()), seated=seated)
-        for title, ratings in rated.items()
-    ]
-
-
-def in_order(ratings: Ratings) -> list[BotRating]:
-    """Return the lines in the order of the table, without claims: by beat rate, then rating, then name."""
-    return _sorted(ratings, beat_rates(ratings.evidence, len(ratings.lines)))
+    @property
+    def has_ranges(self) -> bool:
+        """Whether any place is ruled out for any bot."""
+        return bool(self.significant_pairs)
 
 
 def leaderboard(
-    ratings: Ratings, title: str = "", anytime: Claims | None = None, *, seated: bool = False
+    counts: GameCounts,
+    title: str = "",
+    *,
+    design: Design = "fixed",
+    anytime: Claims = (),
+    order: Sequence[str] = (),
+    end: int = 1,
+    level: float | None = None,
 ) -> Leaderboard:
-    """Return the leaderboard for these ratings; `anytime` and `seated` as in `leaderboards`."""
-    evidence, bots = ratings.evidence, len(ratings.lines)
-    found = fit_beat_rates(evidence, bots, seated)
-    lines = _sorted(ratings, found.values)
-    names = {line.number: line.bot for line in lines}
-    if anytime is None:
-        better = significant_pairs(head_to_head(evidence) if seated else _differences(evidence, found))
-    else:
-        better = {(ratings.lines[one].number, ratings.lines[other].number) for one, other in anytime}
-    table = [line.number for line in lines]
-    letters, reach = compact_letters(table, better), place_ranges(bots, better)
-    strengths = fit(evidence.stages, bots)
-    by_strength = sorted(table, key=lambda number: -strengths[number])
-    sure = prob_better(found)
+    """Return the leaderboard for these counts.
+
+    `anytime` has the claims of a run with that design, `order` the bots in the order of the format's own result, if it
+    has one. `end` says how often the run has ended; 0: it has not, so nothing is claimed. `runs.standings.boards_of`
+    finds all that out for a run.
+    """
+    bots = len(counts.totals)
+    prior_sd = fitted_prior_sd(counts.pairs, bots) if design == "seated" else SIGMA
+    fit = skills_with_errors(counts.pairs, counts.deals, bots, prior_sd)
+    totals = in_order(counts, fit.mu)
+    if order:
+        place = {name: at for at, name in enumerate(order)}
+        totals.sort(key=lambda one: place.get(one.bot, len(place)))
+    better: set[Pair] = set()
+    if design == "anytime":
+        better = {(counts.totals[one].number, counts.totals[other].number) for one, other in anytime}
+    elif end:
+        tests = _head_to_head(counts.deals) if design == "seated" else _differences(counts, fit)
+        claimed = holm([p_value for _, p_value in tests], claim_level(end) if level is None else level)
+        better = {pair for (pair, _), claim in zip(tests, claimed, strict=True) if claim}
+    reach, scores = place_ranges(bots, better), _mean_scores(counts)
     standings = []
-    for place, line in enumerate(lines):
-        number = line.number
-        best, worst = reach[number]
-        below = table[place + 1] if place + 1 < bots else None
-        met = below is not None and anytime is None and evidence.have_met(number, below)
-        seen = found.difference(number, below) if below is not None and met else None
-        ahead, score = found.interval(number), found.scores[number]
+    for place_, one in enumerate(totals, 1):
+        number = one.number
+        skill, score = fit.interval(number), scores[number]
+        if design == "anytime":
+            skill, score = _without_interval(skill), score and _without_interval(score)
         standings.append(
-            Standing(
-                line,
-                place=place + 1,
-                best=best,
-                worst=worst,
-                groups=letters[number],
-                sure=sure(seen) if seen else None,
-                score=score if anytime is None else _without_interval(score),
-                ahead=ahead if anytime is None else _without_interval(ahead),
-                strength=ELO * strengths[number],
-                strength_place=by_strength.index(number) + 1,
-            )
+            Standing(one, place_, *reach[number], skill=_rounded(skill), sigma=fit.sigma[number] or None, score=score)
         )
+    names = {one.number: one.bot for one in totals}
     return Leaderboard(
         title,
-        ratings,
+        counts,
         standings,
-        [
-            *([SEATED_BY_RESULTS] if seated and lines else []),
-            *_notes(lines, found, by_strength, evidence.deal_count(), anytime is not None),
-        ],
+        _notes(standings, fit),
         frozenset((names[one], names[other]) for one, other in better),
-        anytime is not None,
-        found,
-        seated,
+        fit,
+        design,
+        bool(end),
+        bool(order),
     )
 
 
-def _differences(evidence: Evidence, found: BeatRateFit) -> dict[tuple[int, int], Difference]:
-    """Return the differences of all pairs that have met. Others are not claimed, so they are not tested either."""
-    met = {(min(pair), max(pair)) for pair in evidence.meetings}
-    return {pair: seen for pair in sorted(met) if (seen := found.difference(*pair))}
-
-
-def _sorted(ratings: Ratings, values: Sequence[float]) -> list[BotRating]:
+def in_order(counts: GameCounts, mu: Sequence[float]) -> list[BotTotals]:
+    """Return the totals in order of skill."""
     # Rounded, so that rounding errors do not decide between bots with equal results.
-    return sorted(ratings.lines.values(), key=lambda line: (-round(values[line.number], 9), -line.rating, line.bot))
+    return sorted(counts.totals.values(), key=lambda one: (-round(mu[one.number], 6), -(one.beats or 0.0), one.bot))
 
 
-def _without_interval(interval: Interval | None) -> Interval | None:
-    return None if interval is None else Interval(interval.value, -inf, inf)
+def _rounded(interval: Interval) -> Interval:
+    return Interval(*[round(value, 6) for value in interval])
 
 
-def _notes(
-    lines: Sequence[BotRating], found: BeatRateFit, by_strength: Sequence[int], deals: int, anytime: bool
-) -> list[str]:
+def _without_interval(interval: Interval) -> Interval:
+    return Interval(interval.value, -inf, inf)
+
+
+def _differences(counts: GameCounts, fit: SkillFit) -> list[tuple[Pair, float]]:
+    """Return each pair that met, the better bot first, with the p-value of their difference.
+
+    Pairs that never met are not claimed, so they are not tested either: that would make the thresholds stricter.
+    """
+    found = []
+    for pair in sorted({(one, other) for _, one, other, *_ in counts.pairs}):
+        seen = fit.difference(*pair)
+        if seen is not None:
+            found.append((pair if seen.value > 0 else pair[::-1], seen.p_value))
+    return found
+
+
+def _head_to_head(deals: DealCounts) -> list[tuple[Pair, float]]:
+    """Return each pair that met, the better bot first, with the p-value of their results against each other.
+
+    If results decide which bots meet, this is what can be tested: a table is a fair test of the bots that sit there,
+    however it was seated; indirect comparisons are not.
+    """
+    wins: dict[Pair, list[int]] = {}
+    for stratum in deals.strata():
+        if len(stratum.tables) == 1:
+            for outcome, count in stratum.results():
+                for at, pair in enumerate(combinations(stratum.bots, 2)):
+                    wins.setdefault(pair, []).extend([int(outcome[2 * at] - outcome[2 * at + 1])] * count)
+    return [(pair if sum(more) > 0 else pair[::-1], sign_flip_p_value(more)) for pair, more in sorted(wins.items())]
+
+
+def _mean_scores(counts: GameCounts) -> list[Interval | None]:
+    """Return the mean score of each bot with its interval over deals, by number."""
+    bots = len(counts.totals)
+    sums, matches, deals = [0.0] * bots, [0] * bots, [0] * bots
+    strata = list(counts.deals.strata())
+    for stratum in strata:
+        for place, bot in enumerate(stratum.bots):
+            sums[bot] += stratum.score_sums[place]
+            deals[bot] += stratum.deals
+        for table, count in stratum.tables:
+            for bot in table:
+                matches[bot] += count * stratum.deals
+    means = [total / count if count else 0.0 for total, count in zip(sums, matches, strict=True)]
+    pooled = [PooledVariance() for _ in means]
+    for stratum in strata:
+        n = stratum.deals
+        played = dict.fromkeys(stratum.bots, 0)
+        for table, count in stratum.tables:
+            for bot in table:
+                played[bot] += count
+        for place, bot in enumerate(stratum.bots):
+            total = stratum.score_sums[place]
+            if n > 1:
+                squares = max(0.0, stratum.score_squares[place] - total**2 / n)
+                pooled[bot].add(squares * n / (n - 1), n - 1)
+            elif deals[bot] > 1:  # the only deal of its kind is compared with the mean of all
+                free = 1 - 1 / deals[bot]
+                pooled[bot].add((total - played[bot] * means[bot]) ** 2 / free, 1, free)
+    return [
+        mean_interval(value, spread.variance / count**2, spread.freedom) if count else None
+        for value, spread, count in zip(means, pooled, matches, strict=True)
+    ]
+
+
+def _notes(standings: Sequence[Standing], fit: SkillFit) -> list[str]:
     notes = []
-    if deals == 1 and len(lines) > 1:
-        notes.append("All matches are of one deal: nothing can be said about other deals. Play more (--deals).")
-    if anytime and lines:
-        notes.append(
-            "Results decided who played next or when to stop, so the figures lean a little and have no intervals: "
-            "the places that are not ruled out come from tests that allow for that."
-        )
     parts: dict[int, list[str]] = {}
-    for line in lines:
-        parts.setdefault(found.part[line.number], []).append(line.bot)
+    for one in standings:
+        parts.setdefault(fit.part[one.totals.number], []).append(one.bot)
     if len(parts) > 1:
         groups = "; ".join(_named(part) for part in parts.values())
         notes.append(
-            f"Not everybody can be compared: these groups never met, not even through others: {groups}. "
-            "The order between them means nothing."
-        )
-    if len(lines) > 1 and by_strength[0] != lines[0].number:
-        first = next(line for line in lines if line.number == by_strength[0])
-        notes.append(
-            f"Warning: {lines[0].bot} finishes ahead most, but the Plackett-Luce fit, another way to read the same "
-            f"matches, puts {first.bot} first."
+            f"These groups of bots never met, not even through others: {groups}. The order between them means nothing."
         )
     notes += [
-        f"{line.bot} was disqualified and lost {line.disqualified:,} of its {line.matches:,} matches without playing: "
-        "they count, in last place, but not as faults."
-        for line in lines
-        if line.disqualified
+        f"{one.bot} was disqualified and lost {one.totals.disqualified:,} of its {one.totals.matches:,} matches "
+        "without playing. They count as last places, but not as faults."
+        for one in standings
+        if one.totals.disqualified
     ]
     return notes
 
@@ -222,80 +247,80 @@ def _named(part: Sequence[str]) -> str:
     return ", ".join(part) if more <= 0 else f"{', '.join(part[:MAX_NAMED_BOTS])} and {more} more"
 
 
-# The ratings of a run by game, or by another key, and their leaderboards.
+# The counts of a run by game, or by another key, and their leaderboards.
 
 
-CACHED_FIELDS: Mapping[type, Sequence[str]] = {
-    Ratings: ("lines", "evidence", "matches", "pairs", "ties"),
-    BotRating: tuple(each.name for each in fields(BotRating)),
-    Evidence: Evidence.__slots__,
-    OpenDeal: OpenDeal.__slots__,
-    SeatSums: SeatSums.__slots__,
-    Stages: Stages.__slots__,
-    WideStage: WideStage._fields,
-}
-"""The classes that ratings consist of, and the fields of each that a cache must store."""
-
-
-class RatingSet:
-    """Ratings for each game, or for each value of the key `by`. Add matches as they end, or all at once."""
+class CountsByGame:
+    """Counts for each game, or for each value of the key `by`. Add matches as they end, or all at once."""
 
     def __init__(
         self,
         by: Callable[[GameRecord], str] = by_game,
         *,
-        seated: bool = False,
+        design: Design = "fixed",
         anytime: Mapping[str, RunningClaims] | None = None,
+        trackers: Mapping[str, ResultTracker] | None = None,
     ) -> None:
-        """`seated`: results decide which bots meet; `anytime`: the tests by game, if results also decide when to stop.
+        """`anytime` has the tests by game, if results also decide when to stop; `trackers` the results of the format.
 
-        `runs.standings.rating_set_of` makes one for a run.
+        `runs.standings.counts_of` makes one for a run.
         """
-        self._by, self._seated, self._anytime = by, seated, anytime
-        self._ratings: dict[str, Ratings] = {}
+        self._by, self._design = by, design
+        self._anytime, self._trackers = anytime or {}, trackers or {}
+        self._counts: dict[str, GameCounts] = {}
 
     def add(self, record: GameRecord, shares: Sequence[float] | None = None) -> None:
-        """Add a match; `shares` as in `Ratings.add`."""
+        """Add a match; `shares` as in `GameCounts.add`."""
         name = self._by(record)
-        ratings = self._ratings.get(name)
-        if ratings is None:
-            ratings = self._ratings[name] = Ratings()
-        ratings.add(record, shares)
-        if self._anytime and name in self._anytime:
-            self._anytime[name].add(record)
+        counts = self._counts.get(name)
+        if counts is None:
+            counts = self._counts[name] = GameCounts()
+        counts.add(record, shares)
+        for followers in (self._anytime, self._trackers):
+            if name in followers:
+                followers[name].add(record)
 
     @property
     def cacheable(self) -> bool:
-        """Whether `state` is complete, so that it can be cached: running tests are not part of it."""
-        return not self._anytime
+        """Whether `state` is complete, so that it can be cached: tests and trackers are not part of it."""
+        return not self._anytime and not self._trackers
 
-    def state(self) -> dict[str, Ratings]:
+    def state(self) -> dict[str, GameCounts]:
         """Return what was added so far; objects of the classes in `CACHED_FIELDS`."""
-        return self._ratings
+        return self._counts
 
-    def restore(self, state: dict[str, Ratings]) -> None:
+    def restore(self, state: dict[str, GameCounts]) -> None:
         """Continue from what `state` returned."""
-        self._ratings = state
-        for ratings in state.values():
-            ratings.clear_table_cache()
+        self._counts = state
+        for counts in state.values():
+            counts.clear_table_cache()
 
-    def of(self, name: str) -> Ratings | None:
-        """Return the ratings of one game, if it was played."""
-        return self._ratings.get(name)
+    def of(self, name: str) -> GameCounts | None:
+        """Return the counts of one game, if it was played."""
+        return self._counts.get(name)
 
-    def rated(self) -> dict[str, Ratings]:
-        """Return the ratings, sorted by name."""
-        return dict(sorted(self._ratings.items()))
+    def counts(self) -> dict[str, GameCounts]:
+        """Return the counts, sorted by name."""
+        return dict(sorted(self._counts.items()))
 
-    def boards(self) -> list[Leaderboard]:
-        """Return their leaderboards."""
-        claims = None if self._anytime is None else {name: tests.claims(LEVEL) for name, tests in self._anytime.items()}
-        return leaderboards(self.rated(), claims, seated=self._seated)
+    def boards(self, end: int = 1) -> list[Leaderboard]:
+        """Return their leaderboards; `end` as in `leaderboard`."""
+        return [
+            leaderboard(
+                counts,
+                name,
+                design=self._design,
+                anytime=self._anytime[name].claims(LEVEL) if name in self._anytime else (),
+                order=self._trackers[name].outcome().standing if name in self._trackers else (),
+                end=end,
+            )
+            for name, counts in self.counts().items()
+        ]
 
 
-def rate_records(records: Iterable[GameRecord], by: Callable[[GameRecord], str] = by_game) -> dict[str, Ratings]:
-    """Return ratings for each game, or for each value of the key `by`."""
-    rating_set = RatingSet(by)
+def count_records(records: Iterable[GameRecord], by: Callable[[GameRecord], str] = by_game) -> dict[str, GameCounts]:
+    """Return the counts for each game, or for each value of the key `by`."""
+    found = CountsByGame(by)
     for record in in_schedule_order(records):
-        rating_set.add(record)
-    return rating_set.rated()
+        found.add(record)
+    return found.counts()

@@ -25,7 +25,7 @@ from harness.output.columns import percent
 from harness.output.leaderboard import pairwise_table, seats_table
 from harness.output.tables import cell_text, short
 from harness.ratings.leaderboard import Leaderboard, Standing
-from harness.ratings.trueskill import Ratings
+from harness.ratings.counts import GameCounts
 from harness.report.facts import Facts
 
 # SVG inside a page: its colours follow the light or dark theme of the page, and its text can be selected.
@@ -136,8 +136,8 @@ QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 def charts(board: Leaderboard, facts: Facts) -> Iterator[Chart]:
     """Yield the charts of a leaderboard for which there are enough matches."""
-    title, ratings, standings = board.title, board.ratings, board.standings[:MAX_CHART_BOTS]
-    bots = [standing.line.bot for standing in standings]
+    title, ratings, standings = board.title, board.counts, board.standings[:MAX_CHART_BOTS]
+    bots = [standing.bot for standing in standings]
     yield _ratings(title, standings)
     if ratings.matches > 1:
         yield _curves(title, ratings, facts, bots)
@@ -167,7 +167,7 @@ def _name_lines(axes: Axes, bots: Sequence[str]) -> None:
 def _ratings(title: str, standings: Sequence[Standing]) -> Chart:
     def paint(figure: Figure) -> None:
         skill, ahead = figure.subplots(1, 2, sharey=True)
-        _name_lines(skill, [standing.line.bot for standing in standings])
+        _name_lines(skill, [standing.bot for standing in standings])
         skill.set_title("mu ± 3 sigma")
         ahead.set_title("ahead, 95%")
         for place, standing in enumerate(standings):
@@ -186,7 +186,7 @@ def _ratings(title: str, standings: Sequence[Standing]) -> Chart:
         "Right: the share of the table that it finishes ahead of, with a 95% interval over deals; 50% is average."
     )
     rows = [
-        (s.line.bot, f"{s.line.rating:.2f}", f"{s.line.mu:.2f}", f"{s.line.sigma:.2f}", percent(s.ahead))
+        (s.bot, f"{s.totals.rating:.2f}", f"{s.totals.mu:.2f}", f"{s.totals.sigma:.2f}", percent(s.ahead))
         for s in standings
     ]
     name = f"{title}-ratings"

@@ -12,12 +12,12 @@ from typing import Any
 from harness.core.plan import Plan
 from harness.core.records import GameRecord
 from harness.match.faults import FaultExample, FaultGroup, FaultGroups
-from harness.ratings.leaderboard import RatingSet
-from harness.ratings.trueskill import Ratings
+from harness.ratings.leaderboard import CountsByGame
+from harness.ratings.counts import GameCounts
 from harness.report import without_bots
 from harness.runs.cache import StateClasses, replay_into
 from harness.runs.reader import ordered_results
-from harness.runs.standings import RatedRun, rating_set_of
+from harness.runs.standings import CountedRun, counts_of
 from harness.runs.store import RunFolder
 
 # Summaries of bounded size, for runs of any length: curves and histograms.
@@ -185,7 +185,7 @@ class Pace:
 class Facts:
     """Ratings, curves, times, faults and selected matches of a run."""
 
-    rating_set: RatingSet = field(default_factory=RatingSet)
+    rating_set: CountsByGame = field(default_factory=CountsByGame)
     curves: dict[str, Curve] = field(default_factory=dict)
     scores: dict[OfBot, Histogram] = field(default_factory=dict)
     pace: dict[OfBot, Pace] = field(default_factory=dict)
@@ -264,7 +264,7 @@ def gather(records: Iterable[GameRecord], plan: Plan | None = None) -> Facts:
 
     Memory does not grow with the number of records.
     """
-    facts = Facts(rating_set_of(plan) if plan else RatingSet())
+    facts = Facts(counts_of(plan) if plan else CountsByGame())
     for record in records:
         facts.add(record)
     return facts
@@ -283,15 +283,15 @@ def facts_of(run: RunFolder, without: Sequence[str] = ()) -> Facts:
     """Return the facts of a run, `without` the matches of these bots."""
     if without:
         return _some_facts(run, without)
-    facts = Facts(rating_set_of(run.info.plan))
+    facts = Facts(counts_of(run.info.plan))
     if not facts.rating_set.cacheable:  # running tests cannot be restored from a cache
         return gather(ordered_results(run), run.info.plan)
-    replay_into(run, RatedRun(facts.rating_set, rate=False), GatheredRun(facts))
+    replay_into(run, CountedRun(facts.rating_set, rate=False), GatheredRun(facts))
     return facts
 
 
 def _some_facts(run: RunFolder, without: Sequence[str]) -> Facts:
-    facts, chosen = Facts(rating_set_of(run.info.plan, whole=False)), without_bots(without)
+    facts, chosen = Facts(counts_of(run.info.plan, whole=False)), without_bots(without)
     for record in ordered_results(run):
         if chosen(record):
             facts.add(record)

@@ -346,7 +346,7 @@ def _add(parts: PageParts, to: Path) -> None:
     folder = to / RUNS / about.folder
     about = msgspec.structs.replace(about, updated=_updated(about, folder / DATA))
     folder.mkdir(parents=True, exist_ok=True)
-    bots = sorted({bot for board in boards for bot in board.ratings.lines})
+    bots = sorted({bot for board in boards for bot in board.counts.totals})
     links = {bot: f"../../{BOTS}/{file_name(bot)}.html" for bot in bots}
     shown = watched(run, games, facts, (), formats=parts.formats)
     page = render(run, games, facts, boards, shown, "../../index.html", links, results, without, parts.formats)

@@ -18,7 +18,7 @@ from harness.runs.monitor import RunMonitor, Workload
 from harness.runs.reader import GAMES, RecordDigest, is_rated_by_deal
 from harness.runs.scheduler import ResumedScheduler, ScheduleDiff, StaticScheduler, play_matches
 from harness.runs.setup import RunSetup, now
-from harness.runs.standings import PlayedRatings
+from harness.runs.standings import PlayedCounts
 from harness.runs.store import LOGS, RunFolder
 
 # Reports one run to listeners.
@@ -143,7 +143,7 @@ class Tournament:
         """Why a bot is disqualified, by its name."""
         self.digest = RecordDigest()
         """Digest of all records."""
-        self.ratings: PlayedRatings | None = None
+        self.ratings: PlayedCounts | None = None
         """Of all records, unless some were there before: those of long runs are cached."""
 
     def play(self, executor: Executor) -> bool:
@@ -209,7 +209,7 @@ class Tournament:
             yield record
         self.monitor.start()
         if not self.monitor.earlier and not is_rated_by_deal(run.info.plan):
-            self.ratings = PlayedRatings(run.info.plan)
+            self.ratings = PlayedCounts(run.info.plan)
         if self.events and not run.info.finished:
             self.events.run_started()
 

@@ -7,12 +7,12 @@ from hashlib import sha256
 
 from msgspec.structs import asdict
 
-from harness.core.plan import LEAGUE, SEVERAL, Plan, RunningClaims
+from harness.core.plan import LEAGUE, SEVERAL, Plan, ResultTracker, RunningClaims
 from harness.core.records import GameRecord, ReorderBuffer
 from harness.plugins.features import FORMATS
 from harness.ratings.anytime import AnytimeClaims
-from harness.ratings.leaderboard import CACHED_FIELDS, Leaderboard, RatingSet
-from harness.ratings.trueskill import by_game
+from harness.ratings.counts import CACHED_FIELDS, by_game
+from harness.ratings.leaderboard import CountsByGame, Leaderboard
 from harness.runs.cache import replay_into, save_states, worth_caching
 from harness.runs.reader import GAMES, MAX_WAITING_RESULTS, MatchResult, ReadCursor, ordered_results, rated_order
 from harness.runs.store import RunFolder
@@ -34,33 +34,33 @@ def boards_of(
     """
     plain = by is by_game and records is None and shares is None and chosen is None
     if plain and run.played is not None and run.played.is_current(run):
-        return run.played.rating_set.boards()
-    rating_set = rating_set_of(run.info.plan, by, whole=records is None if whole is None else whole)
-    if plain and rating_set.cacheable:
-        replay_into(run, RatedRun(rating_set))
-        return rating_set.boards()
+        return run.played.counts.boards(run.info.end)
+    counts = counts_of(run.info.plan, by, whole=records is None if whole is None else whole)
+    if plain and counts.cacheable:
+        replay_into(run, CountedRun(counts))
+        return counts.boards(run.info.end)
     ordered = ordered_results(run) if records is None else rated_order(run.info.plan, records)
     for record in ordered if chosen is None else filter(chosen, ordered):
-        rating_set.add(record, shares[record.id] if shares else None)
-    return rating_set.boards()
+        counts.add(record, shares[record.id] if shares else None)
+    return counts.boards(run.info.end)
 
 
-class RatedRun:
-    """A reducer: the ratings of a whole run, by game."""
+class CountedRun:
+    """A reducer: the counts of a whole run, by game."""
 
-    name, classes = "ratings", CACHED_FIELDS
+    name, classes = "counts", CACHED_FIELDS
 
-    def __init__(self, rating_set: RatingSet, rate: bool = True) -> None:
-        """Without `rate`, the caller rates the matches."""
-        self.add: Callable[[GameRecord], None] = rating_set.add if rate else lambda _record: None
-        self.state, self.restore = rating_set.state, rating_set.restore
+    def __init__(self, counts: CountsByGame, count: bool = True) -> None:
+        """Without `count`, the caller counts the matches."""
+        self.add: Callable[[GameRecord], None] = counts.add if count else lambda _record: None
+        self.state, self.restore = counts.state, counts.restore
 
 
-class PlayedRatings:
-    """Ratings of a run that this process plays from its first match on."""
+class PlayedCounts:
+    """Counts of a run that this process plays from its first match on."""
 
     def __init__(self, plan: Plan) -> None:
-        self.rating_set = rating_set_of(plan)
+        self.counts = counts_of(plan)
         self._buffer = ReorderBuffer[GameRecord]()
         self._lines, self._hashed = 0, sha256()
         self._valid = True
@@ -74,23 +74,23 @@ class PlayedRatings:
         self._lines += 1
         self._hashed.update(line + b"\n")
         for each in self._buffer.add(record.index, record) or ():
-            self.rating_set.add(each)
+            self.counts.add(each)
         # A match that was given up leaves a gap, and everything after it would wait in memory.
         self._valid = len(self._buffer.waiting) <= MAX_WAITING_RESULTS
 
     def close(self, run: RunFolder) -> bool:
-        """Rate what waits for missing matches and cache the ratings of a long run; return whether they are complete."""
+        """Count what waits for missing matches and cache the counts of a long run; return whether they are complete."""
         if not self._valid:
             return False
         self._file = _file_state(run)
-        # Cached before the waiting results are rated: the missing matches may still be played, and come before them.
-        if self.rating_set.cacheable and worth_caching(run):
+        # Cached before the waiting results are counted: the missing matches may still be played, and come before them.
+        if self.counts.cacheable and worth_caching(run):
             waiting = {at: MatchResult(**asdict(record)) for at, record in self._buffer.waiting.items()}
             buffer = ReorderBuffer(self._buffer.due, waiting)
             cursor = ReadCursor(self._lines, run.size(), buffer, self._hashed)
-            save_states(run, cursor, [RatedRun(self.rating_set)])
+            save_states(run, cursor, [CountedRun(self.counts)])
         for record in self._buffer.in_order() if self._buffer.waiting else ():
-            self.rating_set.add(record)
+            self.counts.add(record)
         return True
 
     def is_current(self, run: RunFolder) -> bool:
@@ -103,12 +103,22 @@ def _file_state(run: RunFolder) -> tuple[int, ...]:
     return found.st_ino, found.st_size, found.st_mtime_ns
 
 
-def rating_set_of(plan: Plan, by: Callable[[GameRecord], str] = by_game, *, whole: bool = True) -> RatingSet:
-    """Return an empty set of ratings for records of a run with this plan; `whole` if all of them will be added."""
-    design = plan.design
-    if design != "anytime":
-        return RatingSet(by, seated=design == "seated")
-    return RatingSet(by, anytime=_anytime(plan) if whole and by is by_game and plan.format != SEVERAL else {})
+def counts_of(plan: Plan, by: Callable[[GameRecord], str] = by_game, *, whole: bool = True) -> CountsByGame:
+    """Return empty counts for records of a run with this plan; `whole` if all of them will be added."""
+    plain = whole and by is by_game and plan.format != SEVERAL
+    return CountsByGame(
+        by,
+        design=plan.design,
+        anytime=_anytime(plan) if plain and plan.design == "anytime" else None,
+        trackers=_trackers(plan) if plain and plan.design == "seated" else None,
+    )
+
+
+def _trackers(plan: Plan) -> Mapping[str, ResultTracker]:
+    """Return what follows the result of the format in each game: where results decide who meets whom, the table is in
+    that order."""
+    form = FORMATS.get(plan.format)
+    return {} if form is None or form.track is None else {game.name: form.track(game, plan) for game in plan.games}
 
 
 def _anytime(plan: Plan) -> Mapping[str, RunningClaims]:

@@ -236,7 +236,14 @@ class RunInfo(msgspec.Struct, frozen=True):
     """What had changed each time the run was continued with --force."""
     extended: tuple[str, ...] = ()
     """The commands that extended it, in order."""
+    ends: tuple[str, ...] = ()
+    """When it was finished before it was extended: each end is a further look at the results, which claims allow for."""
     layout: int = LAYOUT
+
+    @property
+    def end(self) -> int:
+        """How often the run has ended; 0 while matches are missing."""
+        return len(self.ends) + 1 if self.finished else 0
 
 
 class _Layout(msgspec.Struct):
@@ -244,7 +251,7 @@ class _Layout(msgspec.Struct):
 
 
 if TYPE_CHECKING:
-    from harness.runs.standings import PlayedRatings
+    from harness.runs.standings import PlayedCounts
 
 R = TypeVar("R", bound=GameRecord)
 
@@ -268,7 +275,7 @@ class RunFolder:
         """Whether several folders are read together, and whether these are not parts of one run."""
         self.fresh = False
         """Whether it was created by this object and has no matches yet."""
-        self.played: PlayedRatings | None = None
+        self.played: PlayedCounts | None = None
         """Ratings of all records, if this process played them; the leaderboard is then made without reading."""
         self._records: RecordFile | None = None
         self._notes: RecordFile | None = None
@@ -514,7 +521,8 @@ class RunFolder:
                     f"{self.folder / GAMES}: these are not the records that the run was finished with, so it is not "
                     f"extended; arena verify {self.folder} says more."
                 )
-            self._rewrite_info(plan=plan, finished="", records="", notes="", **more)
+            ends = (*self.info.ends, self.info.finished) if self.info.finished else self.info.ends
+            self._rewrite_info(plan=plan, finished="", records="", notes="", ends=ends, **more)
 
     def admit(self, plan: Plan, entrants: tuple[BotInfo, ...], files: dict[str, str]) -> None:
         """Set the bots that play in an era of a league."""

@@ -27,7 +27,7 @@ from harness.report.parts import asset
 from harness.runs.reader import GAMES, RecordLine, is_rated_by_deal, read_lines
 from harness.runs.scheduler import Schedule, attribute_errors
 from harness.runs.setup import formats_of, installed_games
-from harness.runs.standings import boards_of, rating_set_of
+from harness.runs.standings import boards_of, counts_of
 from harness.runs.store import RUN, RunFolder, find
 from harness.serve.live_data import (
     HIDDEN_DEAL,
@@ -58,7 +58,7 @@ class LiveRatings:
     def __init__(self, plan: Plan, schedule: Schedule | None, reached: Callable[[GameRecord], None]) -> None:
         """`schedule` is None if the format is not installed here; then there are no format results. `reached` is called
         with each match in the order of the schedule, as long as there is no gap before it."""
-        self._rated, self._reached = rating_set_of(plan), reached
+        self._rated, self._reached = counts_of(plan), reached
         self._schedule, self._trackers = schedule, dict[str, ResultTracker]()
         self._buffer = ReorderBuffer[GameRecord]()
         self._passed = False

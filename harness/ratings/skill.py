@@ -1,0 +1,518 @@
+"""Skill: TrueSkill's model fitted to all matches at once, with errors over deals.
+
+The model is that of the `trueskill` package: skills have a normal prior, a bot's performance in a match is its skill
+plus normal noise, and two bots tie if their performances differ by less than a margin. The package updates its beliefs
+match by match, so the order of matches decides close places. Bots do not change during a run, so here all matches are
+fitted together: `mu` is the mode of the posterior, found by Newton's method on counts of pairs. A table of K seats has
+K (K - 1) / 2 pairs, each with a weight of 2 / K, because they are not independent. The log-posterior is concave, so
+the fit converges from anywhere, also for a bot that has won everything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import erfc, exp, fsum, pi, sqrt
+from operator import itemgetter, mul
+from statistics import NormalDist
+from typing import Any, Final, NamedTuple
+
+import trueskill  # type: ignore[import-untyped]  # here and not in our settings: authors' checkers read this too
+
+from harness.ratings.counts import DealCounts, PairCounts, Stratum, TableMatches, luck_of_pair
+from harness.ratings.statistics import (
+    Interval,
+    Matrix,
+    PooledVariance,
+    inverse_of,
+    mean_interval,
+    sandwich,
+    student_cdf,
+    transformed,
+)
+
+# The constants of the package, with the types that it does not publish.
+MU: Final[float] = trueskill.MU
+SIGMA: Final[float] = trueskill.SIGMA
+BETA: Final[float] = trueskill.BETA
+DRAW_PROBABILITY: Final[float] = trueskill.DRAW_PROBABILITY
+SPREAD: Final = sqrt(2) * BETA
+"""Standard deviation of the difference of two performances of equal bots."""
+DRAW_PRIOR_PAIRS = 10
+"""Weight, in pairs, of the package's draw probability; the records determine the rest."""
+_ROOT_HALF: Final = sqrt(0.5)
+_DENSITY_AT_0: Final = 1 / sqrt(2 * pi)
+_FAR_TAIL: Final = -30.0  # beyond this density and tail underflow, and their ratio needs its asymptote
+
+
+def draw_margin(probability: float) -> float:
+    """Return how close two performances must be to count as a draw, for a given probability of draws."""
+    return NormalDist().inv_cdf((probability + 1) / 2) * sqrt(2) * BETA
+
+
+def chance_ahead(gap: float) -> float:
+    """Return the probability that a bot finishes ahead of one whose skill is lower by `gap`; a tie is one half."""
+    return 0.5 * erfc(-gap / SPREAD * _ROOT_HALF)
+
+
+def win_derivatives(x: float) -> tuple[float, float]:
+    """Return the first derivative of log Phi(x), and minus the second."""
+    if x < _FAR_TAIL:
+        return -x - 1 / x, 1 - 1 / (x * x)
+    slope = 2 * _DENSITY_AT_0 * exp(-0.5 * x * x) / erfc(-x * _ROOT_HALF)
+    return slope, slope * (slope + x)
+
+
+def tie_derivatives(x: float, edge: float) -> tuple[float, float]:
+    """Return the first derivative of log(Phi(edge - x) - Phi(-edge - x)), and minus the second."""
+    size = abs(x)
+    high, low = edge - size, -edge - size
+    within = 0.5 * (erfc(-high * _ROOT_HALF) - erfc(-low * _ROOT_HALF))
+    if within < 1e-300:  # a very unlikely draw: all probability is at the edge
+        return (high if x >= 0 else -high), 1.0
+    at_high, at_low = _DENSITY_AT_0 * exp(-0.5 * high * high), _DENSITY_AT_0 * exp(-0.5 * low * low)
+    slope = (at_low - at_high) / within
+    return (slope if x >= 0 else -slope), slope * slope + (high * at_high - low * at_low) / within
+
+
+# The fit.
+
+
+_MAX_STEPS, _MAX_STEP = 100, 2 * SPREAD
+_CONVERGED = 1e-9
+"""Newton's method stops when no skill moves by more than this."""
+_MAX_CG_ITERATIONS = 200
+Vector = list[float]
+
+
+class PairGraph:
+    """The pairs that met, with how often the first bot was ahead, level and behind, each weighted by 2 / K."""
+
+    def __init__(self, pairs: Iterable[tuple[int, int, int, float, float, float]], bots: int) -> None:
+        merged: dict[tuple[int, int], Vector] = {}
+        met = tied = 0.0
+        for players, one, other, *counts in pairs:
+            weight = 2 / players
+            met += fsum(counts)
+            tied += counts[1]
+            # Counts that were adjusted for luck may be negative.
+            more = [weight * max(0.0, count) for count in counts]
+            had = merged.get((one, other))
+            merged[one, other] = more if had is None else [a + b for a, b in zip(had, more, strict=True)]
+        self.bots = bots
+        self.pairs = sorted(merged)
+        self.counts = [merged[pair] for pair in self.pairs]
+        probability = (tied + DRAW_PRIOR_PAIRS * DRAW_PROBABILITY) / (met + DRAW_PRIOR_PAIRS)
+        self.edge = draw_margin(probability) / SPREAD
+        rows: list[list[tuple[int, int]]] = [[] for _ in range(bots)]
+        for number, (one, other) in enumerate(self.pairs):
+            rows[one].append((other, number))
+            rows[other].append((one, number + len(self.pairs)))
+        # For each bot functions that pick the values of its opponents, and of its pairs with the sign of its side.
+        # itemgetter is the fastest way in plain Python, and this is the inner loop of a fit.
+        self.opponents = [_getter([other for other, _ in row]) for row in rows]
+        self.sides = [_getter([number for _, number in row]) for row in rows]
+
+    def parts(self) -> list[int]:
+        """Return for each bot the lowest number in its connected component (union-find)."""
+        part = list(range(self.bots))
+
+        def root(bot: int) -> int:
+            while part[bot] != bot:
+                part[bot] = part[part[bot]]
+                bot = part[bot]
+            return bot
+
+        for one, other in self.pairs:
+            low, high = sorted((root(one), root(other)))
+            part[high] = low
+        return [root(bot) for bot in range(self.bots)]
+
+
+def _getter(row: Sequence[int]) -> Callable[[Sequence[Any]], Sequence[Any]]:
+    if len(row) > 1:
+        return itemgetter(*row)
+    return lambda values: [values[at] for at in row]
+
+
+class Mode(NamedTuple):
+    """The mode of the posterior, and the curvature of the log-posterior there."""
+
+    graph: PairGraph
+    mu: Vector
+    curvatures: Vector
+    """For each pair, minus the second derivative of its log-likelihood."""
+    prior: float
+    """The same for the prior of each bot."""
+
+    def hessian(self) -> Matrix:
+        """Return the matrix of minus the second derivatives."""
+        size = len(self.mu)
+        matrix = [[0.0] * size for _ in range(size)]
+        for (one, other), curvature in zip(self.graph.pairs, self.curvatures, strict=True):
+            matrix[one][one] += curvature
+            matrix[other][other] += curvature
+            matrix[one][other] -= curvature
+            matrix[other][one] -= curvature
+        for bot in range(size):
+            matrix[bot][bot] += self.prior
+        return matrix
+
+
+def fit_skills(graph: PairGraph, start: Sequence[float] | None = None, prior_sd: float = SIGMA) -> Mode:
+    """Return the most likely skills; `start` is where to look first, such as an earlier fit."""
+    mu, prior = list(start or ()), 1 / prior_sd**2
+    mu += [MU] * (graph.bots - len(mu))
+    gradient, curvatures = _derivatives(graph, mu, prior)
+    for _ in range(_MAX_STEPS):
+        step = _newton_step(graph, curvatures, prior, gradient)
+        longest = max(map(abs, step), default=0.0)
+        scale = min(1.0, _MAX_STEP / longest) if longest else 1.0
+        before = fsum(map(mul, gradient, step))
+        while True:
+            moved = [value + scale * by for value, by in zip(mu, step, strict=True)]
+            gradient, curvatures = _derivatives(graph, moved, prior)
+            # The log-posterior is concave: if it falls at the end of the step faster than it rose at the beginning,
+            # the step was far too long.
+            if fsum(map(mul, gradient, step)) >= -before or scale < 1e-6:
+                break
+            scale /= 2
+        mu = moved
+        if longest * scale < _CONVERGED:
+            break
+    return Mode(graph, mu, curvatures, prior)
+
+
+def _derivatives(graph: PairGraph, mu: Vector, prior: float) -> tuple[Vector, Vector]:
+    """Return the gradient of the log-posterior by bot, and the curvature of each pair."""
+    edge = graph.edge
+    slopes: Vector = []
+    curvatures: Vector = []
+    for (one, other), (ahead, tied, behind) in zip(graph.pairs, graph.counts, strict=True):
+        gap = (mu[one] - mu[other]) / SPREAD
+        slope = curvature = 0.0
+        if ahead:
+            first, second = win_derivatives(gap - edge)
+            slope, curvature = ahead * first, ahead * second
+        if behind:
+            first, second = win_derivatives(-gap - edge)
+            slope -= behind * first
+            curvature += behind * second
+        if tied:
+            first, second = tie_derivatives(gap, edge)
+            slope += tied * first
+            curvature += tied * second
+        slopes.append(slope / SPREAD)
+        curvatures.append(curvature / SPREAD**2)
+    slopes += [-slope for slope in slopes]
+    gradient = [fsum(pick(slopes)) - prior * (value - MU) for pick, value in zip(graph.sides, mu, strict=True)]
+    return gradient, curvatures
+
+
+def _newton_step(graph: PairGraph, curvatures: Vector, prior: float, gradient: Vector) -> Vector:
+    """Return Newton's step, by conjugate gradients: pairs are a sparse graph, so this needs no matrix."""
+    both = curvatures + curvatures
+    rows = [pick(both) for pick in graph.sides]
+    diagonal = [sum(row) + prior for row in rows]
+    solution = [0.0] * len(gradient)
+    residual = gradient
+    scaled = [one / by for one, by in zip(residual, diagonal, strict=True)]
+    direction = scaled
+    size = fsum(map(mul, residual, scaled))
+    target = max(1e-30, size * 1e-16)
+    for _ in range(_MAX_CG_ITERATIONS):
+        if size <= target:
+            break
+        image = [
+            by * one - sum(map(mul, row, pick(direction)))
+            for by, one, row, pick in zip(diagonal, direction, rows, graph.opponents, strict=True)
+        ]
+        length = size / fsum(map(mul, direction, image))
+        solution = [one + length * by for one, by in zip(solution, direction, strict=True)]
+        residual = [one - length * by for one, by in zip(residual, image, strict=True)]
+        scaled = [one / by for one, by in zip(residual, diagonal, strict=True)]
+        before, size = size, fsum(map(mul, residual, scaled))
+        direction = [one + size / before * by for one, by in zip(scaled, direction, strict=True)]
+    return solution
+
+
+PRIOR_STEPS, MIN_PRIOR_SD = 10, 0.5
+
+
+def fitted_prior_sd(pairs: PairCounts, bots: int) -> float:
+    """Return the standard deviation of skills that the results suggest, at most that of the package.
+
+    Where results decide which bots meet, a bot that only lost to the best has hardly been tested: with the wide prior
+    of the package such a bot could be anything. The spread of the field is estimated by expectation maximisation.
+    """
+    graph, sd = PairGraph(pairs, bots), SIGMA
+    mu: Vector | None = None
+    for _ in range(PRIOR_STEPS):
+        mode = fit_skills(graph, mu, sd)
+        mu, inverse = mode.mu, inverse_of(mode.hessian())
+        variance = fsum((value - MU) ** 2 + inverse[bot][bot] for bot, value in enumerate(mu)) / max(1, bots)
+        sd = min(SIGMA, max(MIN_PRIOR_SD, sqrt(variance)))
+    return sd
+
+
+# Errors. The gradient of a deal's log-likelihood, times the inverse Hessian, is how far that deal moved the skills. So
+# the variance of such gradients between the deals of a stratum is the variance of skills (a sandwich estimate, Huber
+# 1967). Deals that are the only ones of their kind are compared with the fit instead. Skills are relative to their
+# mean: the prior alone determines the mean, and its error would be in all of them.
+
+
+MIN_SHOWN_DEALS = 6
+"""With fewer deals their variance says little, so the variance that the model expects counts if it is larger."""
+_MIN_RESIDUAL_SHARE = 0.05
+"""Deals that determine more than all but this share of their fitted values (by leverage) are left out of errors."""
+_MODEL_FREEDOM = 1e6
+"""Degrees of freedom of a variance that the model gives: it is not estimated."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """The difference of the chances of two bots, with its standard error and degrees of freedom."""
+
+    value: float
+    error: float
+    freedom: float
+    deals: int
+    """Deals of the bot that has fewer."""
+
+    @property
+    def p_value(self) -> float:
+        """How likely a difference of this size, in either direction, would be if there were none in truth.
+
+        Without a difference every deal is as likely to favour one bot as the other, so n deals all favour the same one
+        in 2 of 2^n cases: nothing that they show can be less likely.
+        """
+        if not self.error:
+            return 1.0
+        return max(2 * student_cdf(-abs(self.value) / self.error, self.freedom), 2.0 ** (1 - min(self.deals, 1000)))
+
+
+@dataclass(frozen=True, slots=True)
+class SkillFit:
+    """The skills of all bots, by number, with their errors over deals."""
+
+    mu: Vector
+    sigma: Vector
+    """Standard error of each skill, relative to the mean of the field; 0 if no error can be estimated."""
+    chances: Vector
+    """The fitted chance of each bot to finish ahead of another one, averaged over its component."""
+    covariance: Matrix
+    """Of these chances. Two bots differ in skill if they differ in chance, and the chance is the better scale for a
+    test: the error of a skill grows with its distance from the others (Hauck and Donner, 1977)."""
+    model: Matrix
+    """The covariance that the model expects if all matches are independent."""
+    freedom: list[float]
+    """Degrees of freedom of each bot's error; 0 if no error can be estimated."""
+    deals: list[int]
+    part: list[int]
+    """For each bot the number of its connected component. Components never met, not even indirectly."""
+
+    def interval(self, bot: int) -> Interval:
+        """Return the skill of a bot with its interval; infinite if no error is known."""
+        return mean_interval(self.mu[bot], self.sigma[bot] ** 2, self.freedom[bot])
+
+    def chance_variance(self, bot: int) -> float:
+        """Return the variance of a bot's chance."""
+        return self._larger(self.covariance[bot][bot], self.model[bot][bot], self.deals[bot])
+
+    def difference(self, one: int, other: int) -> Difference | None:
+        """Return the difference of two bots; None if they never met, not even indirectly, or if no error is known."""
+        freedom, deals = min(self.freedom[one], self.freedom[other]), min(self.deals[one], self.deals[other])
+        if self.part[one] != self.part[other] or not freedom:
+            return None
+        shown, expected = (
+            max(0.0, matrix[one][one] + matrix[other][other] - 2 * matrix[one][other])
+            for matrix in (self.covariance, self.model)
+        )
+        value = self.chances[one] - self.chances[other]
+        return Difference(value, sqrt(self._larger(shown, expected, deals)), freedom, deals)
+
+    @staticmethod
+    def _larger(shown: float, expected: float, deals: int) -> float:
+        return shown if deals >= MIN_SHOWN_DEALS else max(shown, expected)
+
+
+def skills_with_errors(pairs: PairCounts, deals: DealCounts, bots: int, prior_sd: float = SIGMA) -> SkillFit:
+    """Return the skills of all bots with their errors over deals."""
+    graph = PairGraph(pairs, bots)
+    mode = fit_skills(graph, prior_sd=prior_sd)
+    part = graph.parts()
+    inverse = inverse_of(mode.hessian())
+    scores = _Scores(mode, inverse)
+    counts = [0] * bots
+    for stratum in deals.strata():
+        scores.add(stratum)
+        for bot in stratum.bots:
+            counts[bot] += stratum.deals
+    scores.add_shutouts()
+    covariance = sandwich(inverse, scores.covariance)
+    chances, slopes = _chances(mode.mu, part)
+    freedom = [pooled.freedom for pooled in scores.pooled]
+    found = SkillFit(
+        mode.mu,
+        [0.0] * bots,
+        chances,
+        transformed(slopes, covariance),
+        transformed(slopes, inverse),
+        freedom,
+        counts,
+        part,
+    )
+    for bot, (shown, expected) in enumerate(zip(_centred(covariance, part), _centred(inverse, part), strict=True)):
+        found.sigma[bot] = sqrt(found._larger(shown, expected, counts[bot])) if freedom[bot] else 0.0
+    return found
+
+
+def _chances(mu: Vector, part: Sequence[int]) -> tuple[Vector, Matrix]:
+    """Return the chance of each bot against the others of its component, and its derivatives by the skills of all."""
+    chances: Vector = []
+    slopes: Matrix = []
+    for bot, mine in enumerate(mu):
+        others = [other for other in range(len(mu)) if other != bot and part[other] == part[bot]]
+        count = max(1, len(others))
+        gaps = [(mine - mu[other]) / SPREAD for other in others]
+        chances.append(fsum(0.5 * erfc(-gap * _ROOT_HALF) for gap in gaps) / count if others else 0.5)
+        row = [0.0] * len(mu)
+        for other, gap in zip(others, gaps, strict=True):
+            row[other] = -_DENSITY_AT_0 * exp(-0.5 * gap * gap) / SPREAD / count
+        row[bot] = -fsum(row)
+        slopes.append(row)
+    return chances, slopes
+
+
+def _centred(matrix: Matrix, part: Sequence[int]) -> Vector:
+    """Return the variances of values relative to the mean of their component, given their covariance."""
+    members: dict[int, list[int]] = {}
+    for bot, number in enumerate(part):
+        members.setdefault(number, []).append(bot)
+    means = [fsum([row[other] for other in members[number]]) / len(members[number])
+             for row, number in zip(matrix, part, strict=True)]  # fmt: skip
+    whole = {number: fsum([means[bot] for bot in bots]) / len(bots) for number, bots in members.items()}
+    return [max(0.0, row[bot] - 2 * means[bot] + whole[part[bot]]) for bot, row in enumerate(matrix)]
+
+
+class _Scores:
+    """The covariance of the sum of all deals' gradients, added stratum by stratum."""
+
+    def __init__(self, mode: Mode, inverse: Matrix) -> None:
+        self.mode, self.inverse = mode, inverse
+        bots = len(mode.mu)
+        self.covariance: Matrix = [[0.0] * bots for _ in range(bots)]
+        self.pooled = [PooledVariance() for _ in range(bots)]
+
+    def add(self, stratum: Stratum) -> None:
+        """Add the deals of one kind."""
+        bots, n = stratum.bots, stratum.deals
+        gradient = _DealGradient(self.mode, stratum.tables, bots)
+        size = len(bots)
+        if n == 1:
+            self._add_single(stratum, gradient)
+            return
+        sums = [0.0] * size
+        products = [[0.0] * size for _ in range(size)]
+        # Relative to the first deal, so that equal deals have a variance of exactly 0.
+        first: Vector | None = None
+        for outcome, deals in stratum.results():
+            values = gradient(outcome)
+            first = first or values
+            moved = [value - start for value, start in zip(values, first, strict=True)]
+            for place, value in enumerate(moved):
+                if value:
+                    sums[place] += deals * value
+                    row, times = products[place], deals * value
+                    row[:] = [had + times * other for had, other in zip(row, moved, strict=True)]
+        factor = n / (n - 1)
+        for place, bot in enumerate(bots):
+            row, mine = self.covariance[bot], sums[place] / n
+            for other, product, total in zip(bots, products[place], sums, strict=True):
+                row[other] += factor * (product - mine * total)
+            self.pooled[bot].add(factor * max(0.0, products[place][place] - mine * sums[place]), n - 1)
+
+    def add_shutouts(self) -> None:
+        """Add the variance that the model expects of pairs of which one bot has won every match.
+
+        Deals without a single other result show no variance, although the next deal may have one.
+        """
+        graph = self.mode.graph
+        for (one, other), (ahead, tied, behind), curvature in zip(
+            graph.pairs, graph.counts, self.mode.curvatures, strict=True
+        ):
+            if tied or (ahead and behind):
+                continue
+            for bot, against in ((one, other), (other, one)):
+                self.covariance[bot][bot] += curvature
+                self.covariance[bot][against] -= curvature
+                self.pooled[bot].add(curvature, _MODEL_FREEDOM)
+        for bot in range(graph.bots):
+            self.covariance[bot][bot] += self.mode.prior
+
+    def _add_single(self, stratum: Stratum, gradient: _DealGradient) -> None:
+        # One minus the leverage: the gradient is too small by this factor, because the deal took part in the fit.
+        free = 1 - gradient.leverage(self.inverse) / max(1, len(stratum.bots) - 1)
+        if free < _MIN_RESIDUAL_SHARE:
+            return
+        ((outcome, _),) = stratum.results()
+        values = [value / free for value in gradient(outcome)]
+        for bot, mine in zip(stratum.bots, values, strict=True):
+            row = self.covariance[bot]
+            for other, its in zip(stratum.bots, values, strict=True):
+                row[other] += mine * its
+            self.pooled[bot].add(mine * mine, 1, free)
+
+
+class _DealGradient:
+    """Computes the gradient of the log-likelihood of a deal from its outcome, for deals of one kind."""
+
+    def __init__(self, mode: Mode, tables: Sequence[TableMatches], bots: Sequence[int]) -> None:
+        place, edge = {bot: at for at, bot in enumerate(bots)}, mode.graph.edge
+        self.size = len(bots)
+        self.terms: list[tuple[int, int, float, float, float]] = []
+        """For each pair: the places of both bots, the slope of a win, of a loss, and of all matches being ties."""
+        self.pairs: list[tuple[int, int, float]] = []
+        """For each pair: both bots, and the curvature that is expected of its matches."""
+        self.luck: list[tuple[int, int, float]] = []
+        """For each pair: where the luck of both bots stands, and the slope of one result that is due to luck."""
+        seats = 0
+        for table, matches in tables:
+            weight = 2 / len(table) / SPREAD
+            for (a, one), (b, other) in combinations(enumerate(table), 2):
+                gap = (mode.mu[one] - mode.mu[other]) / SPREAD
+                win, loss = win_derivatives(gap - edge)[0], -win_derivatives(-gap - edge)[0]
+                tie = tie_derivatives(gap, edge)[0]
+                # Relative to ties: what is added for a win and for a loss instead of a tie.
+                self.terms.append(
+                    (place[one], place[other], weight * (win - tie), weight * (loss - tie), weight * matches * tie)
+                )
+                chance = 0.5 * erfc(-gap * _ROOT_HALF)
+                curvature = win_derivatives(gap)[1] * chance + win_derivatives(-gap)[1] * (1 - chance)
+                self.pairs.append((one, other, weight / SPREAD * matches * curvature))
+                self.luck.append((seats + a, seats + b, luck_of_pair(1, 0, len(table)) * weight * (win - loss)))
+            seats += len(table)
+
+    def __call__(self, outcome: Sequence[float]) -> Vector:
+        """Return the gradient by bot, for an outcome as `Stratum.results` returns it."""
+        found = [0.0] * self.size
+        at = 0
+        for one, other, win, loss, ties in self.terms:
+            slope = outcome[at] * win + outcome[at + 1] * loss + ties
+            found[one] += slope
+            found[other] -= slope
+            at += 2
+        if at < len(outcome):
+            for (one, other, _, _, _), (a, b, slope) in zip(self.terms, self.luck, strict=True):
+                given = (outcome[at + a] - outcome[at + b]) * slope
+                found[one] -= given
+                found[other] += given
+        return found
+
+    def leverage(self, inverse: Matrix) -> float:
+        """Return how many of the fitted values the deal determines."""
+        return fsum(
+            curvature * (inverse[one][one] + inverse[other][other] - 2 * inverse[one][other])
+            for one, other, curvature in self.pairs
+        )
