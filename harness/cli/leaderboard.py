@@ -42,11 +42,11 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--show",
-    type=click.Choice(["leaderboard", "format", "games", "pairs", "surprises", "alpha-rank", "seats"]),
+    type=click.Choice(["leaderboard", "format", "games", "pairs", "surprises", "seats"]),
     default="leaderboard",
     show_default=True,
     help="Which table to print: the ranking, the result of the format, the places in all games, the results of each "
-    "pair, surprising pairs, alpha-rank (for fields without a best bot), or the advantage of each seat.",
+    "pair, surprising pairs, or the advantage of each seat.",
 )
 @click.option(
     "--without", "left_out", type=ENTRANT, multiple=True, metavar="BOT", help="Leave out all matches of this bot."
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 @click.option(
     "--luck-adjusted",
     is_flag=True,
-    help="Take the luck out of `ahead`: narrower intervals from the same matches, at some 0.1 s a match.",
+    help="Take the luck out of skill: narrower intervals from the same matches, at some 0.1 s a match.",
 )
 @click.option(
     "--values",
@@ -62,6 +62,11 @@ if TYPE_CHECKING:
     multiple=True,
     help="A value function made by arena learn-values, instead of the one that its game brings. With --luck-adjusted.",
 )
+@click.option("--sort", metavar="COLUMN", help="Sort by this column instead of skill: wins, mean-score, time ...")
+@click.option(
+    "--sequential", is_flag=True, help="Print what the trueskill package gives, match by match in schedule order."
+)
+@click.option("--explain", is_flag=True, help="Say how skill, intervals and claims are computed.")
 @click.option("--bot", type=ENTRANT, help="Everything about this bot, as JSON.")
 @table_options
 @results_option
@@ -79,7 +84,9 @@ def command(**asked: Any) -> None:
     arena leaderboard my-run --show pairs
     arena leaderboard my-run --show format
     arena leaderboard my-run --columns place,bot,wins,mean-score
+    arena leaderboard my-run --sort mean-score
     arena leaderboard my-run --luck-adjusted
+    arena leaderboard my-run --sequential
     arena leaderboard my-run --bot skittish | jq .opponents
     arena leaderboard monday tuesday wednesday
     arena leaderboard here/night there/night --show pairs
@@ -94,10 +101,17 @@ def command(**asked: Any) -> None:
 
 def _check(asked: dict[str, Any]) -> None:
     """Raise UsageError for options that cannot be combined."""
+    from harness.output.columns import column_named
+
     show, bot = asked["show"], asked["bot"]
     check_table_options(asked["table_format"], asked["columns"])
-    if asked["columns"] and show != "leaderboard":
-        raise click.UsageError("--columns chooses among those of the leaderboard; leave out --show.")
+    if (asked["columns"] or asked["sort"]) and show != "leaderboard":
+        raise click.UsageError("--columns and --sort are for the leaderboard; leave out --show.")
+    if asked["sort"]:
+        column_named(asked["sort"])
+    plain = show == "leaderboard" and bot is None and not asked["luck_adjusted"] and asked["by"] == "game"
+    if asked["sequential"] and not (plain and not asked["columns"] and not asked["sort"]):
+        raise click.UsageError("--sequential prints its own table: use it with RUN, --game and --without only.")
     if asked["luck_adjusted"] and (bot is not None or show != "leaderboard"):
         raise click.UsageError("--luck-adjusted is for the leaderboard alone; leave out --bot and --show.")
     if asked["values"] and not asked["luck_adjusted"]:
@@ -118,9 +132,9 @@ def _check_names(run: RunFolder, asked: dict[str, Any]) -> None:
 
 def _text(run: RunFolder, asked: dict[str, Any]) -> str:
     """Return the requested tables in the requested format."""
-    from harness.output.leaderboard import KINDS, leaderboard_tables
+    from harness.output.leaderboard import EXPLANATIONS, KINDS, leaderboard_tables, sequential_tables
     from harness.output.matches import bot_summary
-    from harness.output.tables import text_of
+    from harness.output.tables import screen_width, text_of, wrapped_text
     from harness.runs.reader import ordered_results
 
     game, left_out, table_format = asked["game"], asked["left_out"], asked["table_format"]
@@ -133,16 +147,21 @@ def _text(run: RunFolder, asked: dict[str, Any]) -> str:
     if asked["bot"] is not None:
         records = filter(chosen, ordered_results(run))
         return json.dumps(bot_summary(records, asked["bot"], run.info.plan), indent=2)
+    if asked["sequential"]:
+        return text_of(sequential_tables(filter(chosen, ordered_results(run))), table_format, layout(asked["wide"]))
     boards = _boards(run, chosen, asked)
     if asked["show"] == "leaderboard":
         over_all = asked["by"] == "game" and table_format != "csv"
         scores = score_texts(run) if table_format == "simple" else {}
-        tables = leaderboard_tables(boards, asked["columns"], scores, over_all, run.info.entrants)
+        tables = leaderboard_tables(boards, asked["columns"], scores, over_all, run.info.entrants, asked["sort"])
     else:
         tables = KINDS[asked["show"]](boards)
     if asked["show"] == "games" and boards and not tables:
         raise click.UsageError("There is one game only: its leaderboard has the places; leave out --show.")
-    return text_of(tables, table_format, layout(asked["wide"], asked["columns"]))
+    text = text_of(tables, table_format, layout(asked["wide"], asked["columns"]))
+    if asked["explain"] and table_format == "simple":
+        text += "\n\n" + "\n\n".join(wrapped_text(each, screen_width()) for each in EXPLANATIONS[run.info.plan.design])
+    return text
 
 
 def _boards(run: RunFolder, chosen: Callable[[GameRecord], bool], asked: dict[str, Any]) -> list[Leaderboard]:

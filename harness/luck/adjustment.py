@@ -381,13 +381,13 @@ def with_notes(
 def sample_size_factor(plain: Leaderboard, adjusted: Leaderboard) -> float | None:
     """Return how many times as many matches would give equally narrow intervals without adjustment."""
     widths = [
-        (before.ahead.reach, after.ahead.reach)
+        (before.skill.reach, after.skill.reach)
         for before, after in zip(
             sorted(plain.standings, key=lambda one: one.bot),
             sorted(adjusted.standings, key=lambda one: one.bot),
             strict=True,
         )
-        if before.ahead and after.ahead and isfinite(before.ahead.reach) and after.ahead.reach
+        if isfinite(before.skill.reach) and after.skill.reach
     ]
     squares = sum([after**2 for _, after in widths])
     return sum([before**2 for before, _ in widths]) / squares if squares else None
@@ -401,8 +401,8 @@ def _note(factor: float | None, adjustment: LuckAdjustment, game: str) -> str:
         if game in ("", name)
     ]
     note = (
-        "Luck-adjusted: `ahead`, its interval and who is told apart by it are without what luck gave; everything else "
-        f"is as played. Value function {'; '.join(judged)}."
+        "Luck-adjusted: skill, its interval and claims are without the effect of luck; everything else is as played. "
+        f"Value function {'; '.join(judged)}."
     )
     if factor is not None:
         note += (

@@ -31,8 +31,8 @@ from harness.executors.base import default_workers
 from harness.luck.adjustment import ExpectedShares, RecordedChance, adjust_results, luck_by_phase, with_notes
 from harness.plugins.entrants import Entrant
 from harness.plugins.registry import Registry
-from harness.ratings.leaderboard import Leaderboard
 from harness.ratings.counts import by_game
+from harness.ratings.leaderboard import Leaderboard
 from harness.runs.setup import configure_run
 from harness.runs.standings import boards_of
 from harness.runs.store import RunFolder

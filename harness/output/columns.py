@@ -10,8 +10,8 @@ from harness.core.errors import UnknownName
 from harness.core.table import Column, Kind
 from harness.output.tables import NOTHING
 from harness.plugins.entrants import BotInfo
-from harness.ratings.statistics import LEVEL, Interval
 from harness.ratings.leaderboard import Standing
+from harness.ratings.statistics import Interval
 
 # Times and rates.
 
@@ -123,33 +123,6 @@ def interval_fields(name: str, interval: Interval | None, digits: int) -> Fields
     return {key: round(part, digits) if part is not None and isfinite(part) else None for key, part in parts}
 
 
-def _sure(chance: float | None) -> str:
-    """Return a probability, but never 100%: nothing that was measured is certain."""
-    if chance is None:
-        return NOTHING
-    return ">99.9%" if chance > 0.999 else f"{chance:.1%}" if chance > 0.99 else f"{chance:.0%}"
-
-
-def letters(groups: Sequence[str]) -> str:
-    """Return the letters of groups with runs shortened: `"ac"`, `"b-f"`, `"a,c-f"`."""
-    runs: list[list[str]] = []
-    for letter in groups:
-        if runs and _number(letter) == _number(runs[-1][-1]) + 1:
-            runs[-1].append(letter)
-        else:
-            runs.append([letter])
-    parts = [part for run in runs for part in ([f"{run[0]}-{run[-1]}"] if len(run) > 2 else run)]
-    return ("" if all(len(part) == 1 for part in parts) else ",").join(parts)
-
-
-def _number(letter: str) -> int:
-    """Return the number of a group: `a` is 1, `z` is 26, `aa` is 27."""
-    number = 0
-    for one in letter:
-        number = 26 * number + ord(one) - ord("a") + 1
-    return number
-
-
 def places(best: int | None, worst: int | None) -> str:
     """Return the places that are not ruled out: `"1-3"`."""
     if best is None or worst is None:
@@ -158,34 +131,25 @@ def places(best: int | None, worst: int | None) -> str:
 
 
 def _seconds(standing: Standing) -> float | None:
-    line = standing.line
-    return line.time / line.decisions if line.decisions else None
+    totals = standing.totals
+    return totals.time / totals.decisions if totals.decisions else None
 
 
 COLUMNS = (
     LeaderboardColumn(
         name="place",
-        meaning="1, 2, 3, ... in the order of the table",
+        meaning="1, 2, 3, ... in the order of the table: by skill, in a swiss or knockout by its own result",
         text=lambda s: str(s.place),
         fields=lambda s: {"place": s.place},
     ),
     LeaderboardColumn(
-        name="may be",
-        meaning="the places that are not ruled out. All of them together hold the true places in 95 of 100 runs",
+        name="range",
+        meaning="the places that are not ruled out by a significant difference. All of them together hold the true "
+        "places in 95 of 100 runs. Shown if any place is ruled out",
         text=lambda s: places(s.best, s.worst),
         fields=lambda s: {"best place": s.best, "worst place": s.worst},
-        legend="may be: the places that are not ruled out.",
+        legend="Range: places that are not ruled out.",
         sort_by="best place",
-    ),
-    LeaderboardColumn(
-        name="group",
-        meaning="letters: two bots that share one are not told apart, two that share none are. `b-e` is b, c, d and e",
-        text=lambda s: letters(s.groups),
-        fields=lambda s: {"groups": list(s.groups)},
-        legend="group: bots that share a letter are not told apart, or never met.",
-        kind="text",
-        sort_by="place",
-        optional=1,
     ),
     LeaderboardColumn(
         name="bot",
@@ -195,92 +159,82 @@ COLUMNS = (
         fields=lambda s: {"bot": s.bot},
     ),
     LeaderboardColumn(
-        name="ahead",
-        meaning="the share of its opponents that it finishes ahead of (a tie is one half), corrected for whom it met, "
-        "with a 95% interval. 50% is average, whatever the number of players. The table is sorted by it, and claims "
-        "speak of it (in swiss and knockout, of common tables)",
-        text=lambda s: percent(s.ahead),
-        fields=lambda s: interval_fields("ahead", s.ahead, 4),
-        legend=f"ahead: share of opponents that it finishes ahead of, and where it lies with {LEVEL:.0%} certainty.",
+        name="skill",
+        meaning="TrueSkill's mu, fitted to all matches at once, with a 95% interval over deals. 25 is the average of "
+        "the field. A bot whose skill is 4.2 higher finishes ahead in 76 of 100 matches, 8.3 in 92",
+        text=lambda s: number(s.skill),
+        fields=lambda s: interval_fields("skill", s.skill, 3),
+        legend="Skill is TrueSkill's mu, fitted to all matches: 25 is average, 4.2 more means finishing ahead in 76 of "
+        "100. ± is a 95% interval over deals.",
     ),
     LeaderboardColumn(
-        name="rating",
-        meaning="mu - 3 sigma: TrueSkill's cautious figure, as in other leagues; it decides between bots that are "
-        "level",
-        text=lambda s: f"{s.totals.rating:.2f}",
-        fields=lambda s: {"rating": round(s.totals.rating, 3)},
-        legend="rating: TrueSkill.",
+        name="beats",
+        meaning="the share of opponents that it finished ahead of, counted; a tie is one half",
+        text=lambda s: NOTHING if s.totals.beats is None else f"{s.totals.beats:.0%}",
+        fields=lambda s: {"beats": None if s.totals.beats is None else round(s.totals.beats, 4)},
+        legend="Beats: share of opponents that it finished ahead of.",
     ),
     LeaderboardColumn(
         name="matches",
         meaning="how many it played",
-        text=lambda s: str(s.totals.matches),
+        text=lambda s: f"{s.totals.matches:,}",
         fields=lambda s: {"matches": s.totals.matches},
     ),
     LeaderboardColumn(
         name="faults",
-        meaning="matches in which it failed; those that it lost without playing, being disqualified, are not among "
-        "them",
+        meaning="matches in which it failed; not those that it lost without playing because it was disqualified",
         text=lambda s: str(s.totals.faults),
         fields=lambda s: {"faults": s.totals.faults},
         alarm=True,
     ),
     LeaderboardColumn(
-        name="sure",
-        meaning="how sure we are that this bot is better than the one below: what says 90% is right in 90 of 100 cases",
-        text=lambda s: _sure(s.sure),
-        fields=lambda s: {"sure": None if s.sure is None else round(s.sure, 4)},
-        legend="sure: that it is better than the next line.",
-        optional=2,
-    ),
-    LeaderboardColumn(
         name="wins",
-        meaning="the share of its matches it won; a win shared by two counts one half",
+        meaning="the share of its matches that it won; a win shared by two counts one half",
         text=lambda s: f"{s.totals.wins / s.totals.matches:.1%}",
         fields=lambda s: {"wins": round(s.totals.wins / s.totals.matches, 4)},
-        optional=3,
-    ),
-    LeaderboardColumn(
-        name="mean rank",
-        meaning="its mean place at a table",
-        text=lambda s: f"{s.totals.rank_sum / s.totals.matches:.2f}",
-        fields=lambda s: {"mean rank": round(s.totals.rank_sum / s.totals.matches, 3)},
-        optional=6,
+        optional=2,
     ),
     LeaderboardColumn(
         name="mean score",
         meaning="its mean score with a 95% interval, in the game's own words where the game is installed",
         text=lambda s: number(s.score),
         fields=lambda s: interval_fields("mean score", s.score, 2),
-        optional=4,
+        optional=3,
     ),
     LeaderboardColumn(
         name="time",
-        meaning="its mean time to think about a decision; `ms/decision` in CSV and JSON",
+        meaning="its mean time for a decision; `ms/decision` in CSV and JSON",
         text=lambda s: NOTHING if (seconds := _seconds(s)) is None else duration(seconds),
         fields=lambda s: {"ms/decision": round(1000 * (_seconds(s) or 0.0), 4)},
-        legend="time: for a decision.",
+        legend="Time: for a decision.",
         sort_by="ms/decision",
+        optional=4,
+    ),
+    LeaderboardColumn(
+        name="mean rank",
+        meaning="its mean place at a table",
+        text=lambda s: f"{s.totals.rank_sum / s.totals.matches:.2f}",
+        fields=lambda s: {"mean rank": round(s.totals.rank_sum / s.totals.matches, 3)},
         optional=5,
     ),
     LeaderboardColumn(
-        name="mu ± sigma",
-        meaning="TrueSkill's belief about the skill; sigma is no interval",
-        text=lambda s: f"{s.totals.mu:.2f} ± {s.totals.sigma:.2f}",
-        fields=lambda s: {"mu": round(s.totals.mu, 3), "sigma": round(s.totals.sigma, 3)},
-        sort_by="mu",
-        optional=8,
+        name="sigma",
+        meaning="the standard error of the skill, relative to the mean of the field",
+        text=lambda s: NOTHING if s.sigma is None else f"{s.sigma:.2f}",
+        fields=lambda s: {"sigma": None if s.sigma is None else round(s.sigma, 3)},
+        optional=6,
     ),
     LeaderboardColumn(
-        name="PL",
-        meaning="the Plackett-Luce strength, in Elo points around the field's average: a cross-check, no claim",
-        text=lambda s: f"{round(s.strength) + 0.0:+.0f}",  # + 0.0 turns -0 into 0: its sign depends on rounding errors
-        fields=lambda s: {"strength": round(s.strength, 1) + 0.0, "strength place": s.strength_place},
-        legend="PL: Plackett-Luce, in Elo points.",
-        sort_by="strength",
+        name="cautious",
+        meaning="mu - 3 sigma, the figure by which other leagues rank: a bot is almost certainly at least this good",
+        text=lambda s: NOTHING if s.cautious is None else f"{s.cautious:.1f}",
+        fields=lambda s: {"cautious": None if s.cautious is None else round(s.cautious, 3)},
+        legend="Cautious: mu - 3 sigma.",
         optional=7,
     ),
 )
+LOWER_IS_BETTER = ("place", "range", "mean rank", "time", "faults")
+"""Columns that `--sort` puts in ascending order."""
 
 
 def entrant_column(name: str, entrants: Sequence[BotInfo]) -> LeaderboardColumn:
@@ -298,20 +252,36 @@ def entrant_column(name: str, entrants: Sequence[BotInfo]) -> LeaderboardColumn:
 
 ENTRANT_COLUMNS = ("team", "author")
 """Columns that are shown if any entrant has a value. They come from run.json, not from the records."""
-BY_NAME = {column.name.split(" ±")[0].replace(" ", "-"): column for column in COLUMNS}
-"""Columns by the names that users type: `may-be`, `mean-score`, `mu`."""
+BY_NAME = {column.name.replace(" ", "-"): column for column in COLUMNS}
+"""Columns by the names that users type: `skill`, `mean-score`."""
 BY_NAME |= {name: entrant_column(name, ()) for name in ENTRANT_COLUMNS}
 
 
 def chosen_columns(names: Sequence[str]) -> tuple[LeaderboardColumn, ...]:
     """Return the columns with these names, in this order; all if no name is given."""
-    found = []
-    for name in names:
-        typed = name.strip().split(" ±")[0].replace(" ", "-")
-        if typed not in BY_NAME:
-            raise UnknownName("column", name, BY_NAME)
-        found.append(BY_NAME[typed])
-    return tuple(found) or COLUMNS
+    return tuple(map(column_named, names)) or COLUMNS
+
+
+def column_named(name: str) -> LeaderboardColumn:
+    """Return the column with this name; UnknownName if there is none."""
+    typed = name.strip().replace(" ", "-")
+    if typed not in BY_NAME:
+        raise UnknownName("column", name, BY_NAME)
+    return BY_NAME[typed]
+
+
+def sorted_by(name: str, standings: Sequence[Standing]) -> list[Standing]:
+    """Return the standings in the order of a column, best first; those without a value last."""
+    column = column_named(name)
+
+    def key(one: Standing) -> tuple[bool, float | str]:
+        value = next(iter(column.fields(one).values()))
+        if value is None or isinstance(value, str):
+            return value is None, value or ""
+        figure = float(str(value))
+        return False, figure if column.name in LOWER_IS_BETTER else -figure
+
+    return sorted(standings, key=key)
 
 
 def cells_of(columns: Sequence[LeaderboardColumn], standings: Sequence[Standing]) -> list[list[str]]:

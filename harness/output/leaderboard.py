@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import exp, isfinite, log
-from statistics import NormalDist
 
+from harness.core.plan import Design
+from harness.core.records import GameRecord
 from harness.core.table import Column, Table, columns
 from harness.output.columns import (
     COLUMNS,
@@ -24,12 +25,15 @@ from harness.output.columns import (
     places,
     rows_of,
     score_column,
+    sorted_by,
 )
 from harness.output.tables import short, text_of
 from harness.plugins.entrants import BotInfo
-from harness.ratings.statistics import LEVEL, Interval
 from harness.ratings.leaderboard import Leaderboard
 from harness.ratings.overall import Overall, overall
+from harness.ratings.sequential import sequential_skills
+from harness.ratings.skill import chance_ahead
+from harness.ratings.statistics import LEVEL, Interval
 from harness.runs.standings import boards_of
 from harness.runs.store import RunFolder, write_derived
 
@@ -44,7 +48,7 @@ PAIRS_LEGEND = (
     "half."
 )
 SURPRISES_LEGEND = (
-    "expected: by the Plackett-Luce strengths of the two. luck: at most so likely is it that luck alone makes any pair "
+    "expected: by the skills of the two. luck: at most so likely is it that luck alone makes any pair "
     "of the table differ so much."
 )
 
@@ -52,7 +56,7 @@ SURPRISES_LEGEND = (
 def pairwise_table(board: Leaderboard) -> Table:
     """Return how often each bot finishes ahead of each other; a tie is one half. A large field shows surprises only."""
     evidence = board.counts.pairs
-    lines = [standing.line for standing in board.standings]
+    lines = [standing.totals for standing in board.standings]
     rows: list[Fields] = []
     cells: list[list[object]] = []
     for place, line in enumerate(lines, 1):
@@ -101,7 +105,7 @@ def _surprises(board: Leaderboard) -> Iterator[Surprise]:
         won, met = evidence.finished_ahead(one.totals.number, other.totals.number)
         if not met:
             continue
-        ahead, expected = won / met, 1 / (1 + 10 ** ((other.strength - one.strength) / 400))
+        ahead, expected = won / met, chance_ahead(one.skill.value - other.skill.value)
         exponent = max(1.0, met / rotations) * divergence(ahead, expected)
         luck = min(1.0, 2 * len(pairs) * exp(-exponent))
         if ahead >= expected:
@@ -117,7 +121,7 @@ def divergence(seen: float, expected: float) -> float:
 
 
 def surprises_table(board: Leaderboard) -> Table:
-    """Return the pairs whose results differ most from what their strengths predict."""
+    """Return the pairs whose results differ most from what their skills predict."""
     found = surprises(board)
     rows: list[Fields] = [
         {
@@ -151,25 +155,6 @@ def _chance(chance: float) -> str:
     return "<0.1%" if chance < 0.001 else f"{chance:.1%}" if chance < 0.1 else f"{chance:.0%}"
 
 
-def alpha_rank_table(board: Leaderboard) -> Table:
-    """Return the alpha-rank: how often each bot would be played if bots that finish ahead took over.
-
-    It is for fields without an order. It has no lines if some bots never met.
-    """
-    shares = board.alpha_rank()
-    notes = [] if shares is not None else ["Not everybody has met everybody: there is no table of all pairs to go by."]
-    found = shares or []
-    return Table(
-        board.title,
-        ["bot", Column("share", "number")],
-        [[bot, f"{share:.1%}"] for bot, share in found],
-        [{"bot": bot, "share": round(share, 4)} for bot, share in found],
-        notes=notes,
-        legend="share: how much of the time a bot would be the one that is played, if those that finish ahead of it "
-        "took over. A description of the pairs as they were played, luck included, and no claim.",
-    )
-
-
 def seats_table(board: Leaderboard) -> Table:
     """Return the seat advantage of the game."""
     rows: list[Fields] = []
@@ -195,36 +180,41 @@ def seats_table(board: Leaderboard) -> Table:
 # Sentences that summarise a table.
 
 
-POWER = 0.8
-"""Probability that the number of deals in the advice is enough."""
-MAX_TIMES = 20
-"""Advice to play more than this many times the deals would be useless."""
-WRONG = f"such claims are wrong in at most {round(100 * (1 - LEVEL))} of 100 runs"
 MAX_NAMED = 3
 """Bots that a sentence names; the others are counted."""
+SKILL_METHOD = (
+    "Skill is the mu of TrueSkill's model, fitted to all matches of the run at once, so the order of matches does not "
+    "matter. The trueskill package updates its beliefs match by match instead; its figures differ."
+)
+EXPLANATIONS: Mapping[Design, Sequence[str]] = {
+    "fixed": (
+        SKILL_METHOD,
+        "The interval comes from the differences between deals: the matches of a deal share its luck, so the deal is "
+        "the unit, not the match.",
+        "A difference is significant if Holm's procedure over all pairs that met rejects that it is zero. Of 100 runs "
+        "at most 5 have any false claim, also if a run is extended: its first end spends 4 of these 5, later ones the "
+        "rest.",
+    ),
+    "seated": (
+        "Results decide who meets whom, so the table is in the order of the format's own result.",
+        SKILL_METHOD,
+        "Its prior is fitted to the field, because a bot may have met only stronger ones. Claims are about tables that "
+        "both bots shared, by an exact test of the signs of deals.",
+    ),
+    "anytime": (
+        SKILL_METHOD,
+        "Results decide which bots play next or when to stop. That biases intervals, so there are none; claims come "
+        "from tests by betting, which hold whenever the run stops.",
+    ),
+}
+"""How the figures are computed, by what results decide; printed by --explain."""
 
 
 def summary(board: Leaderboard) -> list[str]:
-    """Return sentences about the winner, its margin, how certain that is, and the bots that failed.
-
-    They claim no more than the table.
-    """
+    """Return sentences about the winner and the bots that failed. They claim no more than the table."""
     sentences = [_winner(board)] if len(board.standings) > 1 else []
     failed = [(one.bot, one.totals.faults, one.totals.matches) for one in board.standings if one.totals.faults]
     return [*sentences, *faults_sentence(failed)]
-
-
-def overall_summary(overall: Overall) -> list[str]:
-    """Return sentences about the bots that play all games."""
-    ranked = [line for line in overall.lines if line.place is not None]
-    sentences = []
-    if len(ranked) > 1:
-        first, second = ranked[:2]
-        open_to = [line.bot for line in ranked[1:] if line.best == 1]
-        told = f"{_short(first.bot)} did best of the {len(ranked):,} bots that play every game: on average it finishes "
-        told += f"ahead of {share(first.ahead)} of its opponents{_gap(first.ahead, second.ahead, second.bot)}."
-        sentences.append(told + (f" But {_listed(open_to)} may be as good or better." if open_to else ""))
-    return sentences
 
 
 def faults_sentence(failed: Sequence[tuple[str, int, int]]) -> list[str]:
@@ -232,90 +222,69 @@ def faults_sentence(failed: Sequence[tuple[str, int, int]]) -> list[str]:
     if not failed:
         return []
     worst = sorted(failed, key=lambda one: (-one[1], one[0]))
-    told = [f"{_short(bot)} in {faults:,} of {matches:,} matches" for bot, faults, matches in worst[:MAX_NAMED]]
+    named = [f"{_short(bot)} in {faults:,} of {matches:,} matches" for bot, faults, matches in worst[:MAX_NAMED]]
     more = len(worst) - MAX_NAMED
     if more > 0:
-        told.append(f"{more:,} other bot{'' if more == 1 else 's'} too")
-    return [f"FAULTS: {', '.join(told)}. Who fails in a match comes last in it."]
+        named.append(f"{more:,} other bot{'' if more == 1 else 's'} too")
+    return [f"FAULTS: {', '.join(named)}. A bot that fails in a match comes last in it."]
 
 
 def _winner(board: Leaderboard) -> str:
-    first, second = board.standings[:2]
-    rivals = [one.bot for one in board.standings[1:] if one.best == 1]
+    first, *others = board.standings
     name = _short(first.bot)
-    much = f"finishes ahead of {share(first.ahead)} of its opponents"
-    if board.seated or board.anytime:  # bots meet unequally often, so the share is an estimate
-        much = f"would finish ahead of {share(first.ahead)} of the field, corrected for whom it met"
-    if first.best > 1:
-        none = "" if rivals else " No bot can be the best: each one finishes behind some other."
-        return f"{name} comes first in this table: it {much}. But another bot is better where they met.{none}"
+    if not board.claims_made:
+        return f"{name} leads. The run is not finished, so nothing is claimed yet."
+    if board.by_format:
+        return f"{name} won."
+    if board.design == "fixed" and not can_separate(board):
+        return "Too few deals to say which bot is better."
+    beaten = {worse for better, worse in board.significant_pairs if better == first.bot}
+    # A bot that failed in every match is not as good, whatever the others' results.
+    rivals = [one.bot for one in others if one.bot not in beaten and not one.failed_always]
     if not rivals:
-        beaten = all((first.bot, one.bot) in board.significant_pairs for one in board.standings[1:])
-        certain = "is told apart from every other bot" if beaten else "is the only one that can be the best"
-        gap = _gap(first.ahead, second.ahead, second.bot)
-        return f"{name} won: it {much}{gap}, and it {certain}; {WRONG}."
-    told = f"{name} came first, but {_listed(rivals)} may be as good or better. It {much}"
-    if second.bot in rivals:
-        told += f", {_short(second.bot)} of {share(second.ahead)}"
-        if first.sure is not None:
-            told += f". That {name} is better than {_short(second.bot)} is {sureness(first.sure)} sure"
-    return f"{told}. {_more_deals(board)}".rstrip()
+        every = "every other bot" if len(beaten) == len(others) else "every other bot that played without failing"
+        return f"{name} won. It is significantly better than {every}."
+    better = [one for one in rivals if (one, first.bot) in board.significant_pairs]
+    if better:
+        return f"{name} has the highest skill, but {_listed(better, 'and')} did significantly better against it."
+    return f"{name} leads; {_listed(rivals, 'or' if len(rivals) <= MAX_NAMED else 'and')} may be as good."
 
 
-def _more_deals(board: Leaderboard) -> str:
-    """Return advice on how many deals would separate the first two bots, if the results allow an estimate."""
-    found = board.fit
-    first, second = board.standings[:2]
-    met = board.counts.pairs.have_met(first.totals.number, second.totals.number)
-    if board.anytime or not met:
-        return ""  # more deals of this run would not settle it
-    seen = found.difference(first.totals.number, second.totals.number) if found else None
-    pairs = len(board.standings) * (len(board.standings) - 1) / 2
-    if board.seated or seen is None or not seen.error or seen.value < seen.error:
-        return "More deals will tell."
-    needed = NormalDist().inv_cdf(1 - (1 - LEVEL) / 2 / pairs) + NormalDist().inv_cdf(POWER)
-    times = (needed * seen.error / seen.value) ** 2
-    if times > MAX_TIMES or second.best > 1:
-        return "More deals will tell."
-    many = f"{times:.0f} times as many" if times >= 2 else "twice as many"
-    return f"If the first two differ as much as it looks, about {many} deals will tell them apart."
+def can_separate(board: Leaderboard) -> bool:
+    """Return whether there are enough deals for any difference to be significant, however clear the results are."""
+    fit = board.fit
+    pairs = {(one, other) for _, one, other, *_ in board.counts.pairs}
+    most = max((min(fit.deals[one], fit.deals[other]) for one, other in pairs), default=0)
+    return any(fit.freedom) and 2.0 ** (1 - most) <= (1 - LEVEL) / max(1, len(pairs))
 
 
 def share(interval: Interval | None) -> str:
-    """Return a share with its interval: `"71% (64% to 78%)"`, `"100% (at least 94%)"`."""
+    """Return a share with its interval: `"71% (64% to 78%)"`."""
     if interval is None:
         return "an unknown share"
     value, low, high = interval
-    told = f"{100 * value:.0f}%"
-    if not (isfinite(low) and isfinite(high)):
-        return told
-    if high >= 1:
-        return f"{told} (at least {100 * low:.0f}%)"
-    if low <= 0:
-        return f"{told} (at most {100 * high:.0f}%)"
-    return f"{told} ({100 * low:.0f}% to {100 * high:.0f}%)"
+    reach = f" ({100 * low:.0f}% to {100 * high:.0f}%)" if isfinite(low) and isfinite(high) else ""
+    return f"{100 * value:.0f}%{reach}"
 
 
-def sureness(chance: float) -> str:
-    """Return a probability, but never 100%: nothing that was measured is certain."""
-    return "more than 99.9%" if chance > 0.999 else f"{chance:.1%}" if chance > 0.99 else f"{chance:.0%}"
+def _overall_summary(overall: Overall) -> list[str]:
+    """Return a sentence about the bots that play all games."""
+    ranked = [line for line in overall.lines if line.place is not None]
+    if len(ranked) < 2:
+        return []
+    first = ranked[0].bot
+    beaten = {worse for better, worse in overall.significant_pairs if better == first}
+    rivals = [line.bot for line in ranked[1:] if line.bot not in beaten]
+    best = f"{_short(first)} did best of the {len(ranked):,} bots that play every game"
+    return [f"{best}; {_listed(rivals, 'or')} may be as good." if rivals else f"{best}, by a significant difference."]
 
 
-def _gap(first: Interval | None, second: Interval | None, name: str) -> str:
-    if first is None or second is None:
-        return ""
-    points = 100 * (first.value - second.value)
-    if points < 0.5:
-        return f", hardly more than {_short(name)}"
-    return f", {points:.0f} point{'' if round(points) == 1 else 's'} more than {_short(name)}"
-
-
-def _listed(bots: Sequence[str]) -> str:
+def _listed(bots: Sequence[str], last: str) -> str:
     named = [_short(bot) for bot in bots[: MAX_NAMED if len(bots) <= MAX_NAMED else MAX_NAMED - 1]]
     more = len(bots) - len(named)
     if more:
         return f"{', '.join(named)} and {more:,} others"
-    return named[0] if len(named) == 1 else f"{', '.join(named[:-1])} or {named[-1]}"
+    return named[0] if len(named) == 1 else f"{', '.join(named[:-1])} {last} {named[-1]}"
 
 
 def _short(bot: str) -> str:
@@ -327,8 +296,10 @@ def _short(bot: str) -> str:
 
 OVERALL = "overall"
 """The title of the table."""
-VOTE_LEGEND = "vote: the place if each game has one vote on who is above whom (Schulze's method)."
-OVERALL_LEGEND = "ahead, overall: the mean of the games, each with the same weight. Under each game: the place there."
+OVERALL_LEGEND = (
+    "Chance, overall: the fitted chance to finish ahead of another bot of the field, the mean of all games. Under each "
+    "game: the place there."
+)
 
 
 def overall_tables(boards: Sequence[Leaderboard]) -> list[Table]:
@@ -348,7 +319,6 @@ def overall_table(found: Overall) -> Table:
     """Return a line for each bot: its place among those that play every game, and its place in each game."""
     rows: list[Fields] = []
     cells: list[list[object]] = []
-    votes = {one.bot: one.place for one in found.voted()}
     for line in found.lines:
         rows.append(
             {
@@ -356,8 +326,7 @@ def overall_table(found: Overall) -> Table:
                 "best place": line.best,
                 "worst place": line.worst,
                 "bot": line.bot,
-                **interval_fields("ahead", line.ahead, 4),
-                "vote": votes.get(line.bot),
+                **interval_fields("chance", line.chance, 4),
                 **{f"place in {game}": line.places.get(game) for game in found.games},
                 "matches": line.matches,
                 "faults": line.faults,
@@ -368,8 +337,7 @@ def overall_table(found: Overall) -> Table:
                 line.place,
                 places(line.best, line.worst),
                 line.bot,
-                percent(line.ahead),
-                votes.get(line.bot),
+                percent(line.chance),
                 *(line.places.get(game) for game in found.games),
                 line.matches,
                 line.faults,
@@ -377,16 +345,17 @@ def overall_table(found: Overall) -> Table:
         )
     head: list[Column | str] = [
         "place",
-        Column("may be", "number", legend="may be: the places that are not ruled out."),
+        Column("range", "number", legend="Range: places that are not ruled out."),
         Column("bot", "text"),
-        Column("ahead", "number"),
-        Column("vote", legend=VOTE_LEGEND, optional=1),
+        Column("chance", "number"),
         *found.games,
         Column("matches", optional=2),
         Column("faults", alarm=True),
     ]
+    if not found.significant_pairs:
+        head, cells = head[:1] + head[2:], [line[:1] + line[2:] for line in cells]
     return Table(
-        OVERALL, head, cells, rows, notes=found.notes, legend=OVERALL_LEGEND, summary=overall_summary(found)
+        OVERALL, head, cells, rows, notes=found.notes, legend=OVERALL_LEGEND, summary=_overall_summary(found)
     )  # fmt: skip
 
 
@@ -402,20 +371,25 @@ def leaderboard_table(
     chosen: Sequence[LeaderboardColumn] = COLUMNS,
     score_text: ScoreText | None = None,
     entrants: Sequence[BotInfo] = (),
+    sort: str = "",
 ) -> Table:
-    """Return the leaderboard with these columns.
+    """Return the leaderboard with these columns, in the order of the column `sort` if it is given.
 
     Scores are written by `score_text`; teams and authors are those of `entrants`.
     """
     head = [entrant_column(column.name, entrants) if column.name in ENTRANT_COLUMNS else column for column in chosen]
+    standings = sorted_by(sort, board.standings) if sort else board.standings
     if chosen is COLUMNS:
         head += [entrant_column(name, entrants) for name in ENTRANT_COLUMNS if any(getattr(e, name) for e in entrants)]
+    rows = rows_of(head, standings)
+    if not board.has_ranges:  # a column that says 1-17 for every bot says nothing
+        head = [column for column in head if column.name != "range"]
     shown = [score_column(column, score_text) for column in head] if score_text else head
     return Table(
         board.title,
         head,
-        cells_of(shown, board.standings),
-        rows_of(head, board.standings),
+        cells_of(shown, standings),
+        rows,
         notes=board.notes,
         summary=summary(board),
     )
@@ -450,7 +424,6 @@ KINDS: dict[str, Callable[[Sequence[Leaderboard]], list[Table]]] = {
     "games": overall_tables,
     "pairs": lambda boards: [pairwise_table(board) for board in boards],
     "surprises": lambda boards: [surprises_table(board) for board in boards],
-    "alpha-rank": lambda boards: [alpha_rank_table(board) for board in boards],
     "seats": lambda boards: [seats_table(board) for board in boards],
 }
 """Functions that make tables of leaderboards, by the values of --show."""
@@ -462,6 +435,7 @@ def leaderboard_tables(
     scores: Mapping[str, ScoreText] | None = None,
     over_all: bool = True,
     entrants: Sequence[BotInfo] = (),
+    sort: str = "",
 ) -> list[Table]:
     """Return a table for each game with these columns (by default all), scores in words, and a table over all games.
 
@@ -469,9 +443,27 @@ def leaderboard_tables(
     """
     words = scores or {}
     tables = [
-        leaderboard_table(board, chosen_columns(columns), words.get(game_of(board)), entrants) for board in boards
+        leaderboard_table(board, chosen_columns(columns), words.get(game_of(board)), entrants, sort) for board in boards
     ]
     return [*tables, *overall_if_several(boards)] if over_all and not columns else tables
+
+
+def sequential_tables(records: Iterable[GameRecord]) -> list[Table]:
+    """Return what the trueskill package gives for these records, match by match, in a table for each game."""
+    by_game: dict[str, list[GameRecord]] = {}
+    for record in records:
+        by_game.setdefault(record.game, []).append(record)
+    head = [*columns("number", "place"), *columns("text", "bot"), *columns("number", "mu", "sigma", "mu - 3 sigma")]
+    legend = "By the trueskill package with its default settings, match by match in schedule order."
+    tables = []
+    for game, played in sorted(by_game.items()):
+        cells, rows = [], []
+        for place, (bot, (mu, sigma)) in enumerate(sequential_skills(played).items(), 1):
+            cells.append([place, bot, f"{mu:.2f}", f"{sigma:.2f}", f"{mu - 3 * sigma:.2f}"])
+            figures = {"mu": round(mu, 4), "sigma": round(sigma, 4), "mu - 3 sigma": round(mu - 3 * sigma, 4)}
+            rows.append({"place": place, "bot": bot, **figures})
+        tables.append(Table(game, head, cells, rows, legend=legend))
+    return tables
 
 
 def game_of(board: Leaderboard) -> str:

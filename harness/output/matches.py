@@ -13,8 +13,8 @@ from harness.match.faults import cause_of
 from harness.output.columns import Fields, ScoreText
 from harness.output.leaderboard import leaderboard_table, pairwise_table
 from harness.output.tables import grid_text, screen_width
-from harness.ratings.leaderboard import Leaderboard, CountsByGame
 from harness.ratings.counts import by_game, by_option, by_players
+from harness.ratings.leaderboard import CountsByGame, Leaderboard
 from harness.runs.queries import FoundMatches, MatchLine
 from harness.runs.standings import counts_of
 

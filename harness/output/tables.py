@@ -231,7 +231,7 @@ EASY_NAME_CHARS = 24
 """A name of up to this length is not shortened to make room for optional columns."""
 MIN_NAME_CHARS = 12
 USUAL_WIDTH = 80
-"""Up to this width only the first optional column is shown."""
+"""Up to this width only optional columns with the number 1 are shown."""
 
 Lines = Sequence[Sequence[str]]
 Block = tuple[list[Column], Lines]
@@ -301,7 +301,9 @@ def _fitting_columns(columns: Sequence[Column], lines: Lines, width: int) -> lis
     ]
     kept = [place for place, column in enumerate(columns) if not column.optional]
     optional = sorted((column.optional, place) for place, column in enumerate(columns) if column.optional)
-    for _, place in optional[:1] if width <= USUAL_WIDTH else optional:
+    for number, place in optional:
+        if number > 1 and width <= USUAL_WIDTH:
+            break
         more = sorted([*kept, place])
         if _total([widths[one] for one in more]) <= width:
             kept = more

@@ -47,9 +47,10 @@ class Standing:
     totals: BotTotals
     place: int
     """1, 2, 3, ... in the order of the table."""
-    best: int
-    """The best and the worst place that is not ruled out by a significant difference."""
-    worst: int
+    best: int | None
+    """The best and the worst place that is not ruled out by a significant difference; None if that is not known, or if
+    the order is the format's own."""
+    worst: int | None
     skill: Interval
     """TrueSkill's mu, fitted to all matches."""
     sigma: float | None
@@ -60,6 +61,11 @@ class Standing:
     def bot(self) -> str:
         """The name of the bot."""
         return self.totals.bot
+
+    @property
+    def cautious(self) -> float | None:
+        """The mu - 3 sigma of other leagues; None if sigma is not known."""
+        return None if self.sigma is None else self.skill.value - 3 * self.sigma
 
     @property
     def failed_always(self) -> bool:
@@ -82,15 +88,15 @@ class Leaderboard:
     design: Design = "fixed"
     """What results decided: with "seated" the table is in the order of the format's own result, and claims are about
     common tables only; with "anytime" there are no intervals, because optional stopping biases them."""
-    finished: bool = True
-    """Whether all matches were played; otherwise nothing is claimed."""
+    claims_made: bool = True
+    """Whether differences were tested. Nothing is claimed about an unfinished run."""
     by_format: bool = False
     """Whether the order is that of the format's own result, not of skill."""
 
     @property
     def has_ranges(self) -> bool:
         """Whether any place is ruled out for any bot."""
-        return bool(self.significant_pairs)
+        return bool(self.significant_pairs) and not self.by_format
 
 
 def leaderboard(
@@ -123,7 +129,11 @@ def leaderboard(
         tests = _head_to_head(counts.deals) if design == "seated" else _differences(counts, fit)
         claimed = holm([p_value for _, p_value in tests], claim_level(end) if level is None else level)
         better = {pair for (pair, _), claim in zip(tests, claimed, strict=True) if claim}
-    reach, scores = place_ranges(bots, better), _mean_scores(counts)
+    known = bool(end) or design == "anytime"
+    reach: Sequence[tuple[int | None, int | None]] = [(None, None)] * bots
+    if known and not order:
+        reach = place_ranges(bots, better)
+    scores = _mean_scores(counts)
     standings = []
     for place_, one in enumerate(totals, 1):
         number = one.number
@@ -142,7 +152,7 @@ def leaderboard(
         frozenset((names[one], names[other]) for one, other in better),
         fit,
         design,
-        bool(end),
+        known,
         bool(order),
     )
 

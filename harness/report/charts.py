@@ -25,7 +25,6 @@ from harness.output.columns import percent
 from harness.output.leaderboard import pairwise_table, seats_table
 from harness.output.tables import cell_text, short
 from harness.ratings.leaderboard import Leaderboard, Standing
-from harness.ratings.counts import GameCounts
 from harness.report.facts import Facts
 
 # SVG inside a page: its colours follow the light or dark theme of the page, and its text can be selected.

@@ -13,7 +13,6 @@ from harness.core.plan import Plan
 from harness.core.records import GameRecord
 from harness.match.faults import FaultExample, FaultGroup, FaultGroups
 from harness.ratings.leaderboard import CountsByGame
-from harness.ratings.counts import GameCounts
 from harness.report import without_bots
 from harness.runs.cache import StateClasses, replay_into
 from harness.runs.reader import ordered_results

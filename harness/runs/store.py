@@ -237,7 +237,7 @@ class RunInfo(msgspec.Struct, frozen=True):
     extended: tuple[str, ...] = ()
     """The commands that extended it, in order."""
     ends: tuple[str, ...] = ()
-    """When it was finished before it was extended: each end is a further look at the results, which claims allow for."""
+    """When it was finished before it was extended: claims allow for the results having been looked at each time."""
     layout: int = LAYOUT
 
     @property
