@@ -87,7 +87,8 @@ class Leaderboard:
     fit: SkillFit = field(compare=False, repr=False)
     design: Design = "fixed"
     """What results decided: with "seated" the table is in the order of the format's own result, and claims are about
-    common tables only; with "anytime" there are no intervals, because optional stopping biases them."""
+    common tables only; with "anytime" claims come from tests that hold whenever a run stops. Both have no intervals:
+    results that decide what is played bias them."""
     claims_made: bool = True
     """Whether differences were tested. Nothing is claimed about an unfinished run."""
     by_format: bool = False
@@ -138,7 +139,7 @@ def leaderboard(
     for place_, one in enumerate(totals, 1):
         number = one.number
         skill, score = fit.interval(number), scores[number]
-        if design == "anytime":
+        if design != "fixed":
             skill, score = _without_interval(skill), score and _without_interval(score)
         standings.append(
             Standing(one, place_, *reach[number], skill=_rounded(skill), sigma=fit.sigma[number] or None, score=score)
