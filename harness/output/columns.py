@@ -170,8 +170,8 @@ COLUMNS = (
     LeaderboardColumn(
         name="beats",
         meaning="the share of opponents that it finished ahead of, counted; a tie is one half",
-        text=lambda s: NOTHING if s.totals.beats is None else f"{s.totals.beats:.0%}",
-        fields=lambda s: {"beats": None if s.totals.beats is None else round(s.totals.beats, 4)},
+        text=lambda s: NOTHING if s.beats is None else f"{s.beats:.0%}",
+        fields=lambda s: {"beats": None if s.beats is None else round(s.beats, 4)},
         legend="Beats: share of opponents that it finished ahead of.",
     ),
     LeaderboardColumn(

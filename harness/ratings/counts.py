@@ -7,10 +7,11 @@ a million matches takes some tens of megabytes.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import combinations
+from operator import itemgetter
 from struct import pack, unpack
 from typing import NamedTuple, TypeVar
 
@@ -18,8 +19,8 @@ from harness.core.errors import StoreError
 from harness.core.records import GameRecord, shares_ahead
 from harness.ratings.statistics import Interval, mean_interval, share_interval
 
-MAX_CACHED_TABLES = 10_000
-"""The cache of tables is emptied when it has this many."""
+MAX_CACHED_SEATINGS = 30_000
+"""The cache of seatings is emptied when it has this many."""
 MAX_OPEN_DEALS = 64
 """Deals that may still get matches. In schedule order a deal is complete when the next one begins; matches that are
 added as they end are slightly out of order."""
@@ -45,12 +46,14 @@ def pair_outcomes(ranks: tuple[int, ...]) -> tuple[tuple[int, int, float], ...]:
 class PairCounts:
     """How often each bot finished ahead of, level with and behind each other bot, by table size. Bots are numbered."""
 
-    __slots__ = ("counts", "slots")
+    __slots__ = ("counts", "luck", "slots")
 
     def __init__(self) -> None:
         self.slots: dict[int, int] = {}
         """Table size and two bots, the lower number first, as one integer -> position of their three counts."""
         self.counts = array("d")
+        self.luck: dict[int, float] = {}
+        """The same position -> how many results of the first bot are due to luck; empty unless results are adjusted."""
 
     def slot(self, players: int, one: int, other: int) -> int:
         """Return the position of the counts of two bots, the lower number first, at tables of this size."""
@@ -62,11 +65,28 @@ class PairCounts:
         return found
 
     def __iter__(self) -> Iterator[tuple[int, int, int, float, float, float]]:
-        """Return for each pair that met: table size, both bots, and how often the first was ahead, level, behind."""
-        mask, counts = (1 << _BOT_BITS) - 1, self.counts
+        """Return for each pair that met: table size, both bots, and how often the first was ahead, level, behind.
+
+        The counts are without luck if results are adjusted.
+        """
+        mask, counts, luck = (1 << _BOT_BITS) - 1, self.counts, self.luck
         for key, at in self.slots.items():
             ahead, tied, behind = counts[at : at + 3]
+            if luck:
+                ahead, behind = ahead - luck[at], behind + luck[at]
             yield key >> 2 * _BOT_BITS, key >> _BOT_BITS & mask, key & mask, ahead, tied, behind
+
+    def shares_ahead(self, bots: int) -> list[float | None]:
+        """Return the share of opponents that each bot finished ahead of, as counted; None if it had none."""
+        mask = (1 << _BOT_BITS) - 1
+        sums, weights = [0.0] * bots, [0.0] * bots
+        for key, at in self.slots.items():
+            ahead, tied, behind = self.counts[at : at + 3]
+            weight = 1 / ((key >> 2 * _BOT_BITS) - 1)  # so that every match counts once
+            for bot, wins in ((key >> _BOT_BITS & mask, ahead), (key & mask, behind)):
+                sums[bot] += weight * (wins + tied / 2)
+                weights[bot] += weight * (ahead + tied + behind)
+        return [total / weight if weight else None for total, weight in zip(sums, weights, strict=True)]
 
     def have_met(self, one: int, other: int) -> bool:
         """Return whether two bots have sat at one table."""
@@ -96,21 +116,12 @@ class BotTotals:
     wins: float = 0.0
     """A win shared by two counts one half."""
     rank_sum: int = 0
-    shares: float = 0.0
-    """Sum over its rated matches of the share of opponents that it finished ahead of; a tie is one half."""
-    rated: int = 0
-    """Matches against other bots."""
     decisions: int = 0
     time: float = 0.0
     faults: int = 0
     """Matches in which it failed."""
     disqualified: int = 0
     """Matches that it lost without playing, because it had failed too often."""
-
-    @property
-    def beats(self) -> float | None:
-        """The share of opponents that it finished ahead of; None if it had none."""
-        return self.shares / self.rated if self.rated else None
 
 
 class SeatSums:
@@ -309,26 +320,43 @@ def _add_seats(into: dict[tuple[int, int], SeatSums], deal: OpenDeal) -> None:
 # The matches of one game.
 
 
-class _Hit(NamedTuple):
-    """What a match with these ranks adds to the counts."""
+@lru_cache(maxsize=100_000)
+def _pattern(ranks: tuple[int, ...]) -> tuple[tuple[int, ...], int]:
+    """Return the outcome of each pair of bots with these ranks, and what they add to the outcome of the deal."""
+    results, outcome = [], 0
+    for place, (one, other) in enumerate(combinations(ranks, 2)):
+        result = TIED if one == other else AHEAD if one < other else BEHIND
+        results.append(result)
+        if result != TIED:
+            outcome += 1 << _DIGIT_BITS * (2 * place + (result == BEHIND))
+    return tuple(results), outcome
 
-    pairs: list[int]
-    """Positions in the counts of pairs."""
-    outcome: int
-    """Added to the outcome of the deal."""
-    seats: list[tuple[float, float]]
-    """For each seat its share of the table and its part of the win."""
+
+@lru_cache(maxsize=100_000)
+def _seat_results(ranks: tuple[int, ...]) -> tuple[tuple[float, float], ...]:
+    """Return for each seat its share of the table and its part of the win."""
+    win = 1 / max(1, ranks.count(1))
+    return tuple((share, win * (rank == 1)) for share, rank in zip(shares_ahead(ranks), ranks, strict=True))
 
 
-class _Table:
+class _Seating:
     """The bots at a table, in order of seats."""
 
-    def __init__(self, totals: list[BotTotals]) -> None:
+    __slots__ = ("bots", "pick", "rated", "slots", "totals")
+
+    def __init__(self, totals: list[BotTotals], pairs: PairCounts) -> None:
         self.totals = totals
         self.bots = tuple(sorted([one.number for one in totals]))
+        """Their numbers, in order."""
         self.rated = len(set(self.bots)) == len(self.bots) > 1
         """Not if a bot meets itself, or has no opponent."""
-        self.hits: dict[tuple[int, ...], _Hit] = {}
+        self.slots: list[int] = []
+        """Positions of the counts of each pair, in the order of numbers."""
+        if self.rated:
+            places = sorted(range(len(totals)), key=lambda seat: totals[seat].number)
+            self.pick: Callable[[tuple[int, ...]], tuple[int, ...]] = itemgetter(*places)
+            """Returns the values of seats in the order of the bots' numbers."""
+            self.slots = [pairs.slot(len(totals), one, other) for one, other in combinations(self.bots, 2)]
 
 
 @dataclass(slots=True)
@@ -339,7 +367,7 @@ class GameCounts:
     matches: int = 0
     pairs: PairCounts = field(default_factory=PairCounts)
     deals: DealCounts = field(default_factory=DealCounts)
-    _tables: dict[tuple[str, ...], _Table] = field(default_factory=dict, repr=False, compare=False)
+    _seatings: dict[tuple[str, ...], _Seating] = field(default_factory=dict, repr=False, compare=False)
 
     def add(self, record: GameRecord, shares: Sequence[float] | None = None) -> None:
         """Add a match; `shares`, one for each seat, are the luck-adjusted shares of opponents finished ahead of."""
@@ -349,8 +377,8 @@ class GameCounts:
                 f"The record {record.id} does not have a rank, a score and decisions for each of its seats."
             )
         self.matches += 1
-        table = self._tables.get(seats) or self._make_table(seats)
-        totals = table.totals
+        seating = self._seatings.get(seats) or self._make_seating(seats)
+        totals = seating.totals
         for one, rank, made in zip(totals, ranks, decisions, strict=True):
             one.matches += 1
             one.rank_sum += rank
@@ -366,80 +394,61 @@ class GameCounts:
             for seat, one in enumerate(totals):
                 one.faults += seat in failed
                 one.disqualified += seat in out
-        if table.rated:
-            hit = table.hits.get(ranks) or self._make_hit(table, ranks)
-            self._add_rated(table, hit, record, shares)
+        if seating.rated:
+            self._add_rated(seating, record, shares)
 
-    def _add_rated(self, table: _Table, hit: _Hit, record: GameRecord, shares: Sequence[float] | None) -> None:
-        counts = self.pairs.counts
-        for at in hit.pairs:
-            counts[at] += 1
-        deal, players = self.deals.deal(record.seed), len(table.bots)
-        entry = deal.tables.get(table.bots)
+    def _add_rated(self, seating: _Seating, record: GameRecord, shares: Sequence[float] | None) -> None:
+        bots, counts = seating.bots, self.pairs.counts
+        results, outcome = _pattern(seating.pick(record.ranks))
+        for at, result in zip(seating.slots, results, strict=True):
+            counts[at + result] += 1
+        deal, players = self.deals.deal(record.seed), len(bots)
+        entry = deal.tables.get(bots)
         if entry is None:
-            deal.tables[table.bots] = [1, hit.outcome]
+            deal.tables[bots] = [1, outcome]
         else:
             entry[0] += 1
-            entry[1] += hit.outcome
+            entry[1] += outcome
         places = deal.seats.get(players)
         if places is None:
-            places = deal.seats[players] = [[0.0] * 4 for _ in range(players)]
+            places = deal.seats[players] = [[0.0] * 4 for _ in bots]
         sums = deal.scores
-        for one, place, score, (share, win) in zip(table.totals, places, record.scores, hit.seats, strict=True):
-            one.rated += 1
-            one.shares += share
+        seat_results = _seat_results(record.ranks)
+        for one, place, score, (share, win) in zip(seating.totals, places, record.scores, seat_results, strict=True):
             sums[one.number] = sums.get(one.number, 0.0) + score
             place[0] += 1
             place[1] += score
             place[2] += share
             place[3] += win
         if shares is not None:
-            self._add_luck(table, hit, deal, shares)
+            self._add_luck(seating, deal, [share - mine for (share, _), mine in zip(seat_results, shares, strict=True)])
 
-    def _add_luck(self, table: _Table, hit: _Hit, deal: OpenDeal, shares: Sequence[float]) -> None:
-        """Note what luck gave to each bot, and take it out of the counts of pairs."""
-        luck = deal.luck.setdefault(table.bots, [0.0] * len(table.bots))
-        by_bot = {
-            one.number: share - adjusted
-            for one, (share, _), adjusted in zip(table.totals, hit.seats, shares, strict=True)
-        }
-        for place, bot in enumerate(table.bots):
-            luck[place] += by_bot[bot]
-        players = len(table.bots)
-        for one, other in combinations(table.bots, 2):
-            at, given = self.pairs.slot(players, one, other), luck_of_pair(by_bot[one], by_bot[other], players)
-            self.pairs.counts[at + AHEAD] -= given
-            self.pairs.counts[at + BEHIND] += given
+    def _add_luck(self, seating: _Seating, deal: OpenDeal, luck: Sequence[float]) -> None:
+        """Add what luck gave to each seat, to be taken out of results."""
+        bots = seating.bots
+        by_bot = dict(zip([one.number for one in seating.totals], luck, strict=True))
+        had = deal.luck.get(bots, [0.0] * len(bots))
+        deal.luck[bots] = [value + by_bot[bot] for value, bot in zip(had, bots, strict=True)]
+        for at, (one, other) in zip(seating.slots, combinations(bots, 2), strict=True):
+            given = luck_of_pair(by_bot[one], by_bot[other], len(bots))
+            self.pairs.luck[at] = self.pairs.luck.get(at, 0.0) + given
 
-    def _make_table(self, seats: tuple[str, ...]) -> _Table:
-        """Return the table with these seats, and cache it, because the same bots meet many times."""
-        if len(self._tables) >= MAX_CACHED_TABLES:
-            self._tables.clear()
+    def _make_seating(self, seats: tuple[str, ...]) -> _Seating:
+        """Return the bots at these seats, and cache it, because the same bots meet many times."""
+        if len(self._seatings) >= MAX_CACHED_SEATINGS:
+            self._seatings.clear()
         totals = []
         for name in seats:
             one = self.totals.get(name)
             if one is None:
                 one = self.totals[name] = BotTotals(name, len(self.totals))
             totals.append(one)
-        table = self._tables[seats] = _Table(totals)
-        return table
+        seating = self._seatings[seats] = _Seating(totals, self.pairs)
+        return seating
 
-    def _make_hit(self, table: _Table, ranks: tuple[int, ...]) -> _Hit:
-        players, win = len(ranks), 1 / max(1, ranks.count(1))
-        rank_of = {one.number: rank for one, rank in zip(table.totals, ranks, strict=True)}
-        pairs, outcome = [], 0
-        for place, (one, other) in enumerate(combinations(table.bots, 2)):
-            result = TIED if rank_of[one] == rank_of[other] else AHEAD if rank_of[one] < rank_of[other] else BEHIND
-            pairs.append(self.pairs.slot(players, one, other) + result)
-            if result != TIED:
-                outcome += 1 << _DIGIT_BITS * (2 * place + (result == BEHIND))
-        seats = [(share, win * (rank == 1)) for share, rank in zip(shares_ahead(ranks), ranks, strict=True)]
-        hit = table.hits[ranks] = _Hit(pairs, outcome, seats)
-        return hit
-
-    def clear_table_cache(self) -> None:
-        """Empty the cache, which is needed when `totals` were replaced."""
-        self._tables = {}
+    def clear_cache(self) -> None:
+        """Empty the cache of seatings, which is needed when `totals` were replaced."""
+        self._seatings = {}
 
 
 def luck_of_pair(one: float, other: float, players: int) -> float:

@@ -55,6 +55,8 @@ class Standing:
     """TrueSkill's mu, fitted to all matches."""
     sigma: float | None
     """Standard error of the skill, relative to the mean of the field; None if it is not known."""
+    beats: float | None
+    """The share of opponents that it finished ahead of, as counted; None if it had none."""
     score: Interval | None
 
     @property
@@ -119,6 +121,7 @@ def leaderboard(
     bots = len(counts.totals)
     prior_sd = fitted_prior_sd(counts.pairs, bots) if design == "seated" else SIGMA
     fit = skills_with_errors(counts.pairs, counts.deals, bots, prior_sd)
+    beats = counts.pairs.shares_ahead(bots)
     totals = in_order(counts, fit.mu)
     if order:
         place = {name: at for at, name in enumerate(order)}
@@ -142,7 +145,15 @@ def leaderboard(
         if design != "fixed":
             skill, score = _without_interval(skill), score and _without_interval(score)
         standings.append(
-            Standing(one, place_, *reach[number], skill=_rounded(skill), sigma=fit.sigma[number] or None, score=score)
+            Standing(
+                one,
+                place_,
+                *reach[number],
+                skill=_rounded(skill),
+                sigma=fit.sigma[number] or None,
+                beats=beats[number],
+                score=score,
+            )
         )
     names = {one.number: one.bot for one in totals}
     return Leaderboard(
@@ -161,7 +172,7 @@ def leaderboard(
 def in_order(counts: GameCounts, mu: Sequence[float]) -> list[BotTotals]:
     """Return the totals in order of skill."""
     # Rounded, so that rounding errors do not decide between bots with equal results.
-    return sorted(counts.totals.values(), key=lambda one: (-round(mu[one.number], 6), -(one.beats or 0.0), one.bot))
+    return sorted(counts.totals.values(), key=lambda one: (-round(mu[one.number], 6), one.bot))
 
 
 def _rounded(interval: Interval) -> Interval:
@@ -304,7 +315,7 @@ class CountsByGame:
         """Continue from what `state` returned."""
         self._counts = state
         for counts in state.values():
-            counts.clear_table_cache()
+            counts.clear_cache()
 
     def of(self, name: str) -> GameCounts | None:
         """Return the counts of one game, if it was played."""
