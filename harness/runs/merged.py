@@ -272,6 +272,7 @@ def _merged_info(runs: Sequence[RunFolder], parts: bool) -> RunInfo:
         notes="",
         forced=tuple(dict.fromkeys(change for info in infos for change in info.forced)),
         extended=(),
+        ends=max((info.ends for info in infos), key=len),
     )
 
 

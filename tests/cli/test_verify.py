@@ -325,12 +325,12 @@ def test_a_changed_number_in_a_table_is_found():
     play()
     path = FOLDER / "leaderboard.json"
     board = json.loads(path.read_text())
-    rating = board["el-paso"][1]["rating"]
-    for better, code in ((rating + 1, 1), (rating + 0.001, 1), (rating, 0)):
-        board["el-paso"][1]["rating"] = better
+    skill = board["el-paso"][1]["skill"]
+    for better, code in ((skill + 1, 1), (skill + 0.001, 1), (skill, 0)):
+        board["el-paso"][1]["skill"] = better
         path.write_text(json.dumps(board, indent=2) + "\n")
         arena("verify", "a", code=code)
-    board["el-paso"][1] |= {"rating": rating, "matches": board["el-paso"][1]["matches"] + 1}
+    board["el-paso"][1] |= {"skill": skill, "matches": board["el-paso"][1]["matches"] + 1}
     path.write_text(json.dumps(board, indent=2) + "\n")
     arena("verify", "a", code=1)
 
@@ -434,7 +434,7 @@ def test_the_cpu_time_of_a_dead_process_is_never_negative():
     [
         ("leaderboard.csv", r"\r?\n(?=el-paso)", ","),  # the winner's line is part of the header
         ("leaderboard.csv", ",(?=outlaw)", ",,"),
-        ("leaderboard.json", r'("rating": \d+\.\d\d)\d*', r"\1"),
+        ("leaderboard.json", r'("skill": \d+\.\d)\d*', r"\1"),
         ("leaderboard.json", r'("wins": 0)\.\d+', r"\1.9"),
         ("leaderboard.md", r"\|", " "),
     ],
