@@ -6,7 +6,7 @@ from statistics import median
 
 from tests.architecture.size import sizes
 
-MAX_MODULES = 176
+MAX_MODULES = 173
 MAX_LINES = 31_000
 MIN_MEDIAN_LINES = 150
 """A change that needs more raises the number in the same commit and says why."""
