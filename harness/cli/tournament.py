@@ -175,7 +175,7 @@ def _request(event: str | None, typed: dict[str, Any], settings: Mapping[str, ob
 
     fields: dict[str, Any] = {}
     if event:
-        from harness.runs.config_file import asked_in
+        from harness.runs.request import asked_in
 
         fields = asked_in(Path(event))
     fields |= typed | ({"options": fields.get("options", {}) | typed["options"]} if "options" in typed else {})
@@ -189,8 +189,8 @@ def _request(event: str | None, typed: dict[str, Any], settings: Mapping[str, ob
 
 def _again(event: Path, request: RunRequest, registry: Registry, quiet: bool) -> RunRequest:
     """Return the request that plays the same run, without defaults; raise UsageError if there is none."""
-    from harness.runs.config_file import run_at
-    from harness.runs.extend import request_of_run, without_defaults
+    from harness.runs.request import run_at
+    from harness.runs.resume import request_of_run, without_defaults
 
     for change in request_of_run(run_at(event), registry)[1]:
         note(f"Warning: {change}.")
@@ -222,7 +222,7 @@ def _refuse_fixed(event: str | None, dry_run: bool, options: Mapping[str, object
 
 
 def _resume(run: RunFolder, registry: Registry, typed: Mapping[str, Any], force: bool, quiet: bool) -> RunSetup:
-    from harness.runs.extend import RunExtension, resume_run
+    from harness.runs.resume import RunExtension, resume_run
 
     more = RunExtension(**{name: typed[name] for name in MORE if name in typed})
     setup, sentences = resume_run(run, registry, more, join(["arena", *sys.argv[1:]]), force)
@@ -286,13 +286,13 @@ def _dry_run(request: RunRequest, registry: Registry) -> None:
     from harness.output.columns import about, duration
     from harness.output.tables import grid_text
     from harness.output.text import warn_about_isolation
-    from harness.runs.setup import balance_tables, prepare, report, seconds_per_match
+    from harness.runs.setup import balance_tables, prepare, seconds_per_match
 
     setup = prepare(request, registry)
     workers = max(1, default_workers() if request.workers is None else request.workers)
     warn_about_isolation(setup.entrants, request.isolate)
     total = setup.schedule.count()
-    tables = balance_tables(report(setup.schedule))
+    tables = balance_tables(setup.schedule)
     click.echo("\n\n".join(f"{table.title}\n\n{grid_text(table)}" for table in tables))
     click.echo("\nMatches" + (": as many as the results ask for" if total is None else f": {total:,}"))
     with redirect_stdout(sys.stderr), no_breakpoints():

@@ -281,7 +281,7 @@ def init_command(folder: Path, event: str | None, **asked: Any) -> None:
     fields: dict[str, Any] = {}
     bots: tuple[Any, ...] = ()
     if event:
-        from harness.runs.config_file import asked_in
+        from harness.runs.request import asked_in
 
         fields = asked_in(Path(event))
         bots = fields.get("bots", ())

@@ -40,10 +40,9 @@ from harness.plugins.hooks import LeagueChange, LeagueStatus, Listeners
 from harness.plugins.registry import Registry
 from harness.plugins.snapshots import Snapshot, make_bundle
 from harness.plugins.trust import mark_untrusted
-from harness.runs.config_file import write_event
 from harness.runs.reader import GAMES
-from harness.runs.request import FilePlaces, RunRequest, draw_seed
-from harness.runs.setup import DEFAULT_PLAYERS, configured_games, now, this_machine
+from harness.runs.request import FilePlaces, RunRequest, draw_seed, write_event
+from harness.runs.setup import configured_games, now, seats_for, this_machine
 from harness.runs.store import RUN, RunFolder, RunInfo, cannot_write, lock
 
 # Eras, the seasons of a league. An era lasts as long as games, rules, options and limits stay the same, and has a run
@@ -76,7 +75,7 @@ class SeasonConfig:
                 name=name,
                 rules=game.version,
                 settings=dict(game.settings),
-                players=_seats(game, request.players),
+                players=seats_for(game, request.players),
                 entrants=(),
             )
             for name, game in sorted(games.items())
@@ -87,15 +86,6 @@ class SeasonConfig:
     def is_of_era(self, era: EraBegun) -> bool:
         """Return whether an era was begun with this config."""
         return self.plans == era.plans and not _changed_limits(era, self)
-
-
-def _seats(game: Game[Any], asked: int | None) -> int:
-    """Return the number of bots at a table; the default does not depend on the number of bots, since more may join."""
-    low, high = game.min_players, game.max_players
-    players = max(low, min(high, DEFAULT_PLAYERS)) if asked is None else asked
-    if not low <= players <= high:
-        raise UsageError(f"{game.title} is for {low} to {high} players, not {players}.")
-    return players
 
 
 def describe_change(old: EraBegun, config: SeasonConfig) -> str:

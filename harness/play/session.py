@@ -27,8 +27,9 @@ from harness.plugins.entrants import Entrant
 from harness.plugins.registry import Registration, Registry
 from harness.runs.reader import GAMES
 from harness.runs.request import RunRequest
+from harness.runs.resume import reopen
 from harness.runs.scheduler import Schedule
-from harness.runs.setup import RunSetup, info_for, now, prepare, reopen, run_folder
+from harness.runs.setup import RunSetup, info_for, now, prepare, run_folder
 from harness.runs.store import LOCK, RUN, RunFolder, write_whole
 
 # The person as a bot whose decisions are typed.

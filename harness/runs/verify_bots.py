@@ -24,7 +24,8 @@ from harness.match.replay import positions
 from harness.plugins.discovery import shown
 from harness.plugins.entrants import Entrant
 from harness.plugins.registry import Registry
-from harness.runs.setup import configure_run, enter_again, entrant_change, limits_of_run
+from harness.runs.resume import enter_again, entrant_change
+from harness.runs.setup import configure_run, limits_of_run
 from harness.runs.store import RunFolder
 
 REPEATABLE = ("exception", "illegal")
