@@ -51,6 +51,8 @@ ADVICE = {
     "overwrite": "Choose another name, or replace it with --force.",
     "results": "Use --results to choose where runs are kept.",
     "resume": "Continue with --resume.",
+    "resume-folder": "Fix the problem and continue with --resume {folder}",
+    "resume-league": "Fix the problem, then: arena league run --league {league}",
     "resume-tournament": "Continue it with: arena tournament --resume {folder}",
     "run-exists": "Continue it with --resume {folder}, or choose another --name.",
     "same-format": "Leave out --format.",

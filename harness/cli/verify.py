@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -163,7 +164,6 @@ def _show_bots(run: RunFolder, asked: BotFindings) -> None:
 
 
 def _data(run: RunFolder, found: Findings, signed: SignatureFinding, wanted: bool) -> dict[str, Any]:
-    asked = found.bots
     # Without --key a run need not be signed; with it, nothing may have been added after the signature.
     fine = signed.state in (("good",) if wanted else ("good", "unsigned", "not checked"))
     fine = fine and not (wanted and signed.added)
@@ -175,25 +175,10 @@ def _data(run: RunFolder, found: Findings, signed: SignatureFinding, wanted: boo
         "replayed": found.replayed,
         "missing": found.missing,
         "problems": found.problems,
-        "signature": {
-            "state": signed.state,
-            "key": signed.key,
-            "signed": signed.signed,
-            "why": signed.why,
-            "added": signed.added,
-        },
+        "signature": {name: getattr(signed, name) for name in ("state", "key", "signed", "why", "added")},
         "uncovered": signed.uncovered,
         "taken_faults": found.taken,
-        "bots": asked
-        and {
-            "asked": asked.asked,
-            "problems": asked.problems,
-            "unrepeatable": asked.unrepeatable,
-            "given_names": asked.given_names,
-            "unasked": asked.unasked,
-            "unconfirmed": asked.unconfirmed,
-            "stopped": asked.stopped,
-        },
+        "bots": found.bots and asdict(found.bots),
     }
 
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from harness.core.errors import PluginError, StoreError, UsageError
 from harness.core.options import BotLimits
-from harness.core.records import Fault, GameRecord, MatchSpec, belongs_to
+from harness.core.records import Fault, GameRecord, MatchSpec
 from harness.executors.base import HERE, ClusterChoice, Executor, Job, Played, choose_executor
 from harness.plugins.bot_files import file_digest
 from harness.plugins.hooks import Listeners, RunStatus
@@ -198,7 +198,7 @@ class Tournament:
             if record.id in known:
                 raise self._twice(record.id)
             known[record.id] = record
-        return ResumedScheduler(self.schedule.scheduler(), known, self._check_record)
+        return ResumedScheduler(self.schedule.scheduler(), known, self._unknown_record)
 
     def _recorded(self) -> Iterator[GameRecord]:
         """Yield the earlier records of the run, with their actions only if the format needs them."""
@@ -214,7 +214,7 @@ class Tournament:
             self.events.run_started()
 
     def _played(self, executor: Executor, specs: Iterable[MatchSpec]) -> Iterator[GameRecord]:
-        jobs = map(self._job, specs)  # unlike a generator, `map` can continue after the feed has ended
+        jobs = map(self._make_job, specs)  # unlike a generator, `map` can continue after the feed has ended
         for record, *_ in executor.run(jobs, self._keep):
             self._count(record)
             if self.events:
@@ -239,22 +239,13 @@ class Tournament:
                 self.out[name] = f"disqualified after {self.max_faults} fault{plural}, the last in {record.id}"
                 self.monitor.disqualify(name, self.out[name])
 
-    def _job(self, spec: MatchSpec) -> Job:
-        return Job(spec, self._disqualified(spec))
-
-    def _disqualified(self, spec: MatchSpec) -> tuple[Fault, ...]:
-        if not self.out:
-            return ()
-        return tuple(
-            Fault(seat, "disqualified", 0, self.out[name]) for seat, name in enumerate(spec.seats) if name in self.out
-        )
+    def _make_job(self, spec: MatchSpec) -> Job:
+        """Return a match to play, in which disqualified bots have a fault from the start."""
+        seats = [(seat, self.out[name]) for seat, name in enumerate(spec.seats) if name in self.out]
+        return Job(spec, tuple(Fault(seat, "disqualified", 0, why) for seat, why in seats))
 
     def _twice(self, name: str) -> StoreError:
         return StoreError(f"{self.run.folder / GAMES}: the record {name} is there twice.")
-
-    def _check_record(self, spec: MatchSpec, record: GameRecord) -> None:
-        if not belongs_to(record, spec):
-            raise self._unknown_record(spec.id)
 
     def _unknown_record(self, name: str) -> StoreError:
         path = self.run.folder / GAMES

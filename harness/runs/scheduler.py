@@ -11,7 +11,7 @@ from typing import Any, Self
 from msgspec.structs import replace
 
 from harness.core.errors import ArenaError, PluginError, UnknownName, UsageError
-from harness.core.options import resolve
+from harness.core.options import MAX_SEED, resolve
 from harness.core.plan import DuplicateSet, Format, GamePlan, OpenRound, Outcome, Plan, Scheduler
 from harness.core.records import GameRecord, MatchSpec, ReorderBuffer, belongs_to, in_schedule_order, ranks_of
 from harness.core.rng import Chance
@@ -188,13 +188,13 @@ class ResumedScheduler:
     """A scheduler with records of before: matches that have one are not given out again."""
 
     def __init__(
-        self,
-        scheduler: Scheduler,
-        known: MutableMapping[str, GameRecord],
-        check: Callable[[MatchSpec, GameRecord], None],
+        self, scheduler: Scheduler, known: MutableMapping[str, GameRecord], unknown: Callable[[str], ArenaError]
     ) -> None:
-        """`known` has the records by match; those that were used are removed. `check` may refuse one."""
-        self._scheduler, self._known, self._check = scheduler, known, check
+        """`known` has the records by match; those that were used are removed.
+
+        `unknown` returns the error for a record of that id that does not belong to its match.
+        """
+        self._scheduler, self._known, self._unknown = scheduler, known, unknown
         self.add_result, self.outcome = scheduler.add_result, scheduler.outcome
 
     def next_matches(self) -> list[MatchSpec]:
@@ -205,9 +205,10 @@ class ResumedScheduler:
                 record = self._known.pop(spec.id, None)
                 if record is None:
                     missing.append(spec)
-                else:
-                    self._check(spec, record)
+                elif belongs_to(record, spec):
                     self._scheduler.add_result(record)
+                else:
+                    raise self._unknown(spec.id)
             if missing:
                 return missing
         return []
@@ -345,8 +346,6 @@ Place = tuple[tuple[int, int], tuple[int, ...]]
 """Group and number of a set, and its deal."""
 NO_SET: Place = ((-1, -1), ())
 """Comes before every set."""
-MAX_SEED = 2**128 - 1
-"""Luck is keyed with sixteen bytes."""
 
 Results = Callable[[Sequence[MatchSpec]], Sequence[GameRecord] | None]
 """Returns the records of a list of matches, in its order; None to stop."""

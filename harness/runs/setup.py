@@ -198,8 +198,9 @@ def _unfit_option(chosen: Mapping[str, type[Game[Any]]], options: Mapping[str, V
 
 def _guessable(request: RunRequest, entrants: Sequence[Entrant]) -> list[str]:
     """Return a warning if isolated bots could guess the seed by brute force and so know all cards; else nothing."""
-    confined = any(is_confined(entrant.untrusted, request.isolate) for entrant in entrants)
-    if not confined or request.seed is None or request.seed.bit_length() >= SAFE_BITS:
+    if request.seed is None or request.seed.bit_length() >= SAFE_BITS:
+        return []
+    if not [entrant for entrant in entrants if is_confined(entrant.untrusted, request.isolate)]:
         return []
     return [
         f"The seed {request.seed} is so short that a bot can find it by trial, and then knows all cards. "
@@ -310,7 +311,7 @@ def info_for(setup: RunSetup, command: str, limits: Mapping[str, Value]) -> RunI
     return RunInfo(
         arena=VERSION,
         plan=setup.plan,
-        entrants=tuple(entrant.info for entrant in setup.entrants.values()),
+        entrants=tuple([entrant.info for entrant in setup.entrants.values()]),
         files=files,
         limits=dict(limits),
         command=command,

@@ -72,17 +72,18 @@ def digest_of_file(path: Path) -> str:
         raise StoreError(f"Cannot read {path}: {error.strerror or error}.") from error
 
 
-def cannot_write(path: Path, error: OSError, more: str = "") -> StoreError:
-    """Return the error for a file that cannot be written; `more` says what to do."""
-    return StoreError(f"Cannot write to {path}: {error.strerror or error}.{more and ' '}{more}")
+def cannot_write(path: Path, error: OSError) -> StoreError:
+    """Return the error for a file that cannot be written."""
+    return StoreError(f"Cannot write to {path}: {error.strerror or error}.")
 
 
-def going_on(folder: Path) -> str:
-    """Return how to continue a run, or a league, after it could not be written."""
-    for league in (folder, folder.parent.parent):
+def stopped_error(folder: Path, error: StoreError) -> StoreError:
+    """Return the error for a run, or a league, that cannot be written further, from that of the file."""
+    why = f"{error} What was recorded so far is safe."
+    for league in (folder, folder.parent.parent):  # an era of a league is two levels below it
         if (league / "journal.jsonl").exists():
-            return f"What was recorded so far is safe; fix the problem, then: arena league run --league {league}."
-    return f"What was recorded so far is safe; fix the problem and continue with --resume {folder}."
+            return StoreError(why, fix="resume-league", league=str(league))
+    return StoreError(why, fix="resume-folder", folder=str(folder))
 
 
 class RecordFile:
@@ -132,7 +133,7 @@ class RecordFile:
         return lines
 
     def _failed(self, error: OSError) -> StoreError:
-        return cannot_write(self.path, error, going_on(self.path.parent))
+        return stopped_error(self.path.parent, cannot_write(self.path, error))
 
     def _sync(self) -> None:
         os.fsync(self._fd)
@@ -200,7 +201,7 @@ def write_derived(folder: Path, files: Mapping[str, bytes]) -> None:
         for name, data in files.items():
             write_whole(folder / name, data)
     except StoreError as error:
-        raise StoreError(f"{error} {going_on(folder)}") from error
+        raise stopped_error(folder, error) from error
 
 
 # The run folder: run.json has the request, games.jsonl a line for each match, notes.jsonl what bots noted in it.
@@ -328,7 +329,7 @@ class RunFolder:
             self._write_info()
         except StoreError as error:
             self.info = before
-            raise StoreError(f"{error} {going_on(self.folder)}") from error
+            raise stopped_error(self.folder, error) from error
 
     def lines(self, cursor: ReadCursor | None = None) -> Iterator[RecordLine]:
         """Yield the complete lines of games.jsonl, or those after a cursor."""
@@ -493,7 +494,7 @@ class RunFolder:
             try:
                 (self.folder / NOTES).touch()
             except OSError as error:
-                raise cannot_write(self.folder / NOTES, error, going_on(self.folder)) from error
+                raise stopped_error(self.folder, cannot_write(self.folder / NOTES, error)) from error
             self._notes = RecordFile(self.folder / NOTES)
             self.warnings += self._notes.warnings
         return self._notes

@@ -121,22 +121,21 @@ def _given_names(run: RunFolder, registry: Registry, entrants: Mapping[str, Entr
             yield info.name, f"{shown(own)} ({entrants[info.name].digest}){not_that}"
 
 
+@dataclass
 class _Checking:
-    def __init__(
-        self,
-        found: BotFindings,
-        roster: Roster,
-        limits: BotLimits,
-        workers: int | None,
-        should_stop: Callable[[], bool],
-        step: Callable[[], None],
-    ) -> None:
-        self.found, self.roster, self.limits, self.workers = found, roster, limits, workers
-        self.should_stop, self.step = should_stop, step
-        self.to_ask: dict[str, tuple[GameRecord, GameRecord | None]] = {}
-        """Matches to ask about decision by decision, and the record of playing them again, if they were."""
-        self.alone = limits.isolate == "off" and workers == 0
+    found: BotFindings
+    roster: Roster
+    limits: BotLimits
+    workers: int | None
+    should_stop: Callable[[], bool]
+    step: Callable[[], None]
+    to_ask: dict[str, tuple[GameRecord, GameRecord | None]] = field(default_factory=dict)
+    """Matches to ask about decision by decision, and the record of playing them again, if they were."""
+
+    @property
+    def alone(self) -> bool:
         """Whether a bot that hangs or crashes would do so in this process."""
+        return self.limits.isolate == "off" and self.workers == 0
 
     def play_again(self, records: Iterator[GameRecord]) -> None:
         """Play all matches again whose bots can all be asked."""
