@@ -21,6 +21,7 @@ from harness.cli.options import (
     results_option,
     score_texts,
     table_options,
+    without_option,
 )
 from harness.core.errors import UnknownName
 
@@ -48,9 +49,7 @@ if TYPE_CHECKING:
     help="Which table to print: the ranking, the result of the format, the places in all games, the results of each "
     "pair, surprising pairs, alpha-rank (for fields without a best bot), or the advantage of each seat.",
 )
-@click.option(
-    "--without", "left_out", type=ENTRANT, multiple=True, metavar="BOT", help="Leave out all matches of this bot."
-)
+@without_option
 @click.option(
     "--luck-adjusted",
     is_flag=True,

@@ -10,7 +10,7 @@ import click
 import msgspec
 
 from harness.cli.options import ENTRANT, GAME, RUN, note, open_folder, results_option, score_texts
-from harness.runs.queries import SORTS, FoundMatches, MatchQuery, find_matches
+from harness.runs.queries import SORTS, MatchQuery, find_matches
 
 SHOWN = 20
 BATCH = 1000
@@ -61,16 +61,12 @@ def command(run: str, as_json: bool, limit: int | None, sort: str | None, result
     most = limit if limit is not None else 0 if as_json else SHOWN
     found = find_matches(opened, MatchQuery(sort=sort or "", limit=most, **asked))
     if as_json:
-        _print_json(found)
+        lines = iter(found)
+        while batch := [msgspec.json.encode(line) for line in islice(lines, BATCH)]:
+            click.echo(b"\n".join(batch))
     elif found:
         click.echo(MatchTable(found, score_texts(opened)).text())
     for warning in dict.fromkeys(opened.warnings):
         note(f"Warning: {warning}")
     if left_out := remark(len(found), found.total):
         note(left_out + (" --limit 0 lists all." if found else ""))
-
-
-def _print_json(found: FoundMatches) -> None:
-    lines = iter(found)
-    while batch := [msgspec.json.encode(line) for line in islice(lines, BATCH)]:
-        click.echo(b"\n".join(batch))

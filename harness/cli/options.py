@@ -22,7 +22,7 @@ from msgspec import Struct
 from harness._version import VERSION
 from harness.core.errors import UnknownName
 from harness.core.options import RESULTS, RESULTS_VARIABLE, RunOptions, run_options
-from harness.core.records import Isolation, Option
+from harness.core.records import Isolation, Option, Value
 
 if TYPE_CHECKING:
     from harness.match.faults import FaultGroups
@@ -487,9 +487,9 @@ def score_texts(run: RunFolder) -> dict[str, ScoreText]:
     return {name: game.score_text for name, game in games.items()}
 
 
-def parse_options(pairs: tuple[str, ...]) -> dict[str, str]:
+def parse_options(pairs: tuple[str, ...]) -> dict[str, Value]:
     """Return options by name: `("edition=nl",)` gives `{"edition": "nl"}`."""
-    options = {}
+    options: dict[str, Value] = {}
     for pair in pairs:
         key, equals, value = pair.partition("=")
         if not equals or not key:

@@ -131,7 +131,7 @@ def command(
     """
     from harness.output.progress import play_watched
     from harness.runs.request import RunRequest
-    from harness.runs.setup import create_run, resumed_limits, seeded
+    from harness.runs.setup import create_run, prepare, resumed_limits, seeded
 
     check_table_options(table_format, columns)
     typed = given(options)
@@ -150,7 +150,10 @@ def command(
         if request.file is None and event:
             request = _again(Path(event), request, registry, quiet=bool(save) or quiet)
         if save:
-            _save(request, registry, save, force, quiet)
+            prepare(request, registry)  # a request that cannot be played is not written
+            request.save(save, force)
+            if not quiet:
+                note(f"Written: {save}. Play it: arena tournament {save}")
         if dry_run:
             return _dry_run(request, registry)
         if save:
@@ -171,13 +174,9 @@ def command(
 
 def _request(event: str | None, typed: dict[str, Any], settings: Mapping[str, object]) -> RunRequest:
     """Return the request of the file, if there is one; options that were typed take precedence."""
-    from harness.runs.request import RunRequest
+    from harness.runs.request import RunRequest, asked_in
 
-    fields: dict[str, Any] = {}
-    if event:
-        from harness.runs.request import asked_in
-
-        fields = asked_in(Path(event))
+    fields: dict[str, Any] = asked_in(Path(event)) if event else {}
     fields |= typed | ({"options": fields.get("options", {}) | typed["options"]} if "options" in typed else {})
     for name, value in settings.items():
         if value is not None:
@@ -197,16 +196,6 @@ def _again(event: Path, request: RunRequest, registry: Registry, quiet: bool) ->
     if not quiet:
         note(f"What {event} was asked for is played once more; --resume would continue it.")
     return without_defaults(request, registry)
-
-
-def _save(request: RunRequest, registry: Registry, path: Path, force: bool, quiet: bool) -> None:
-    """Write the request to a file, after checking that it can be played."""
-    from harness.runs.setup import prepare
-
-    prepare(request, registry)
-    request.save(path, force)
-    if not quiet:
-        note(f"Written: {path}. Play it: arena tournament {path}")
 
 
 def _refuse_fixed(event: str | None, dry_run: bool, options: Mapping[str, object]) -> None:

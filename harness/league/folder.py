@@ -41,7 +41,7 @@ from harness.plugins.registry import Registry
 from harness.plugins.snapshots import Snapshot, make_bundle
 from harness.plugins.trust import mark_untrusted
 from harness.runs.reader import GAMES
-from harness.runs.request import FilePlaces, RunRequest, draw_seed, write_event
+from harness.runs.request import RunRequest, draw_seed, write_event
 from harness.runs.setup import configured_games, now, seats_for, this_machine
 from harness.runs.store import RUN, RunFolder, RunInfo, cannot_write, lock
 
@@ -304,6 +304,11 @@ class LeagueFolder:
         _check_request(request)
         return request
 
+    def request_here(self, workers: int | None, cluster: str | None, ship: bool | None) -> RunRequest:
+        """Return the request with where to play it, as far as that is given: the file has the rest."""
+        where = {"workers": workers, "cluster": cluster, "ship": ship}
+        return self.request(**{name: value for name, value in where.items() if value is not None})
+
     @property
     def membership(self) -> Membership:
         """The current members of the league."""
@@ -338,7 +343,8 @@ class LeagueFolder:
             membership, events = self.membership, list[BotEvent]()
             for entry in asked:
                 versions = membership.versions(entry.bot)
-                same = [one for one in versions if _is_same_bot(one.entry, entry)]
+                what = (entry.digest, entry.spec, entry.files)
+                same = [one for one in versions if (one.entry.digest, one.entry.spec, one.entry.files) == what]
                 if same and same[0].rests:  # register() has restored its files
                     events.append(BotReturns(bot=entry.bot, version=same[0].entry.version))
                     continue
@@ -379,10 +385,6 @@ class LeagueFolder:
             raise
 
 
-def _is_same_bot(one: BotJoined, other: BotJoined) -> bool:
-    return (one.digest, one.spec, one.files) == (other.digest, other.spec, other.files)
-
-
 def _check_request(request: RunRequest) -> None:
     """Raise UsageError for keys that are not allowed in a league's config file."""
     plain = RunRequest()
@@ -392,7 +394,7 @@ def _check_request(request: RunRequest) -> None:
                 f"The config file of a league cannot have {name.replace('_', '-')}: {why}.",
                 fix="league-config" if name in ("bots", "deals") else "",
             )
-            if isinstance(request.file, FilePlaces):
+            if request.file is not None:
                 request.file.blame(error, request, name)
             raise error
 
