@@ -25,6 +25,8 @@ from harness.cli.options import (
 )
 from harness.core.errors import UnknownName
 
+# Functions import what they need: shell completion and --help load this file, and must not wait
+# for ratings and tables (0.35 s).
 if TYPE_CHECKING:
     from harness.core.records import GameRecord
     from harness.ratings.leaderboard import Leaderboard

@@ -10,6 +10,7 @@ import click
 import msgspec
 
 from harness.cli.options import ENTRANT, GAME, RUN, note, open_folder, results_option, score_texts
+from harness.output.matches import MatchTable, remark
 from harness.runs.queries import SORTS, MatchQuery, find_matches
 
 SHOWN = 20
@@ -55,8 +56,6 @@ def command(run: str, as_json: bool, limit: int | None, sort: str | None, result
     arena matches my-run --game el-paso --sort length --limit 5
     arena matches my-run --bot skittish --won --json | jq -r .match
     """
-    from harness.output.matches import MatchTable, remark
-
     opened = open_folder(results, run)
     most = limit if limit is not None else 0 if as_json else SHOWN
     found = find_matches(opened, MatchQuery(sort=sort or "", limit=most, **asked))

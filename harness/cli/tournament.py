@@ -1,6 +1,7 @@
 """The `arena tournament` command.
 
-Imports are inside functions so that `arena tournament --help` and a refused command line load little.
+Functions import what they need: shell completion, `arena tournament --help` and a refused command line must not wait
+for the referee, ratings and tables (0.35 s).
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ from harness.plugins.discovery import is_name
 from harness.plugins.entrants import BotInfo, BotRef, Entrant
 from harness.plugins.hooks import LeagueChange, LeagueStatus, Listeners
 from harness.plugins.registry import Registry
-from harness.plugins.snapshots import Snapshot, make_bundle
+from harness.plugins.snapshots import make_bundle
 from harness.plugins.trust import mark_untrusted
 from harness.runs.reader import GAMES
 from harness.runs.request import RunRequest, draw_seed, write_event
@@ -179,7 +179,10 @@ def register(league: Path, entrant: Entrant, alias: str, games: Sequence[str], i
         home = league / BOTS
         try:
             home.mkdir(exist_ok=True)
-            snapshot = _store_snapshot(home, copy)
+            place = home / copy.name
+            if place.exists() and not _is_unchanged(place):
+                rmtree(place)  # it was edited
+            snapshot = copy.write(str(home)).name
             if entrant.untrusted:
                 mark_untrusted(home / snapshot, entrant.untrusted)
         except OSError as error:
@@ -189,25 +192,14 @@ def register(league: Path, entrant: Entrant, alias: str, games: Sequence[str], i
         ref = ref.moved(Path(), os.path.abspath)
     elif not entrant.isolated and ref.bot not in installed:
         raise UsageError(f"{entrant.name} has no file that a league could copy: put it into a .py file and add that.")
+    # The games that the bot and all bots that it consults declare; none declared means any.
+    declared = [set(one.games) for one in (entrant.bot, *entrant.consulted) if one.games]
+    games_of_all = sorted(set.intersection(*declared)) if declared else []
     return BotJoined(
         bot=bot, spec=str(ref), snapshot=snapshot, source="" if snapshot else entrant.source,
-        declared=entrant.version, digest=entrant.digest, games=_declared_games(entrant), files=dict(entrant.contents),
+        declared=entrant.version, digest=entrant.digest, games=tuple(games_of_all), files=dict(entrant.contents),
         untrusted=entrant.untrusted, team=entrant.team, author=entrant.author,
     )  # fmt: skip
-
-
-def _declared_games(entrant: Entrant) -> tuple[str, ...]:
-    """Return the games that a bot and all bots that it consults declare; empty means any."""
-    declared = [set(bot.games) for bot in (entrant.bot, *entrant.consulted) if bot.games]
-    return tuple(sorted(set.intersection(*declared))) if declared else ()
-
-
-def _store_snapshot(home: Path, snapshot: Snapshot) -> str:
-    """Write a snapshot and return its name; one that was edited is replaced."""
-    place = home / snapshot.name
-    if place.exists() and not _is_unchanged(place):
-        rmtree(place)
-    return snapshot.write(str(home)).name
 
 
 def _is_unchanged(place: Path) -> bool:

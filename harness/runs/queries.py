@@ -153,6 +153,7 @@ class _Asked:
         if not (result.faults or self.bot):
             best = sorted(result.scores)[-2:]
             return best[1] - best[0] if len(best) == 2 else None
+        # A bot that failed was replaced by random actions: its score says nothing about how close the match was.
         failed = {fault.seat for fault in result.faults}
         scores = [(score, seat) for seat, score in enumerate(result.scores) if seat not in failed]
         ours = max((one for one in scores if self.bot in ("", result.seats[one[1]])), default=None)

@@ -153,6 +153,8 @@ def resume_run(
             f"leaderboard' rates several together."
         )
     longer = form.extend(plan, asked)
+    # The format may still refuse the plan here. From the next line on the folder is changed: first what had changed in
+    # bots and rules, then the plan together with the new bots, in one write.
     schedule = Schedule(longer, bound_formats(longer, lambda: setup.games, registry.formats))
     finished = run.info.finished  # read before run.extend clears it
     run.force(changes)
@@ -179,6 +181,7 @@ def _late(run: RunFolder, entered: list[Entrant]) -> tuple[list[Entrant], list[s
     for one in entered:
         if one.name not in there:
             late.append(one)
+        # The same name for another bot would mix the records of both. The folder of a file does not matter.
         elif (one.ref.bare, one.digest) == (there[one.name].ref.bare, there[one.name].digest):
             known.append(f"{one.name} is in this run already.")
         else:

@@ -81,6 +81,7 @@ def installed(isolate: Isolation = "auto", strict: bool = False) -> Registry:
 
 def prepare(request: RunRequest, registry: Registry) -> RunSetup:
     """Return the setup of a new run. Raise an ArenaError that names the allowed values if the request is invalid."""
+    # The order of checks is that of the messages: bots first, then games, seats, candidates and the format.
     # Plugins that failed to load are in the list already. Only problems with the bots of this request become warnings.
     told = len(registry.problems)
     by_default = sorted([name for name, offer in registry.bots.items() if offer.cls.by_default])
@@ -285,6 +286,7 @@ def create_run(request: RunRequest, registry: Registry, command: str) -> tuple[R
             require_enforcement()  # before the folder is created: a run that cannot be played leaves none behind
     with _blaming(request, "name"):
         folder = run_folder(Path(request.results), request.name)
+    # Everything was checked by now: what can be refused leaves no folder behind.
     run = RunFolder.create(folder, info_for(setup, command, asdict(request.limits)))
     run.warnings += setup.warnings
     return run, setup
@@ -366,6 +368,7 @@ def resumed_limits(run: RunFolder, given: Mapping[str, Any], force: bool = False
 
     Raise UsageError if one differs from that of the run and `force` is not set. Stricter isolation is always allowed.
     """
+    # Other limits could give other results, and the run would be of two kinds of matches.
     begun = limits_of_run(run)
     other = {name: getattr(begun, name) for name, value in given.items() if value != getattr(begun, name)}
     if "isolate" in other and _STRENGTH.index(given["isolate"]) >= _STRENGTH.index(begun.isolate):

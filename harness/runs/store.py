@@ -97,6 +97,7 @@ class RecordFile:
             self._fd = os.open(path, os.O_RDWR | os.O_APPEND | getattr(os, "O_BINARY", 0))
         except OSError as error:
             raise cannot_write(path, error) from error
+        # A process that was killed while it wrote leaves an incomplete line, and the next line would be appended to it.
         size = os.fstat(self._fd).st_size
         self._end = self._whole_lines(size)
         if self._end < size:
@@ -121,6 +122,7 @@ class RecordFile:
         lines = list(map(with_sum, lines)) if self.summed else lines
         data = b"\n".join([*lines, b""])
         try:
+            # One call as a rule: a reader, or a crash, finds whole lines and at most one incomplete line at the end.
             written = os.write(self._fd, data)
             while written < len(data):
                 written += os.write(self._fd, data[written:])
@@ -128,6 +130,7 @@ class RecordFile:
             if monotonic() - self._synced > SYNC_EVERY:
                 self._sync()
         except OSError as error:
+            # Nothing of these lines stays: half a line in the middle of the file would make the run unreadable.
             os.ftruncate(self._fd, self._end)
             raise self._failed(error) from error
         return lines
@@ -324,6 +327,7 @@ class RunFolder:
         """Change fields of run.json."""
         info = msgspec.structs.replace(self.info, **changes)
         self.played = self.played if info.plan == self.info.plan else None
+        # `info` is what the file says, also if it cannot be written.
         before, self.info = self.info, info
         try:
             self._write_info()
@@ -510,6 +514,7 @@ class RunFolder:
         with lock(self.folder):
             if RunFolder.open(self.folder).info != self.info:
                 raise StoreError(f"{self.folder / RUN} was changed by another process just now; try again.")
+            # The new plan clears the digest, and with it the proof that these records are those of the finished run.
             if self.info.finished and self.info.records != self.digest():
                 raise StoreError(
                     f"{self.folder / GAMES}: these are not the records that the run was finished with, so it is not "

@@ -95,7 +95,7 @@ def _entrants(run: RunFolder, registry: Registry, unasked: dict[str, str]) -> di
     entrants = {}
     for old in run.info.entrants:
         try:
-            [new] = enter_again(run, registry, [old])
+            [new] = enter_again(run, registry, [old])  # alone, so that one missing bot does not keep others from it
         except ArenaError as error:
             unasked[old.name] = str(error)
             continue
@@ -148,6 +148,8 @@ class _Checking:
                 else:
                     self.to_ask[record.id] = record, None
 
+        # Playing a whole match again is fast, and enough if nothing differs. Only matches that differ are asked about
+        # decision by decision, to find out which bot it was and whether that bot is deterministic.
         for record, played in self._played(first()):
             doubtful = _doubtful(record)
             if doubtful and not self.alone and not _same(record, played):

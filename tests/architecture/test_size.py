@@ -7,7 +7,7 @@ from statistics import median
 from tests.architecture.size import sizes
 
 MAX_MODULES = 172
-MAX_LINES = 31_000
+MAX_LINES = 30_850
 MIN_MEDIAN_LINES = 150
 """A change that needs more raises the number in the same commit and says why."""
 MIN_LINES = 100
@@ -27,7 +27,6 @@ SMALL = {
     "executors/retry.py": "whom to blame and what to play again",
     "executors/serial.py": "one executor",
     "isolation/doctor.py": "what this machine can enforce",
-    "play/cli.py": "a command",
     "plugins/features.py": "the table of features, read by arena --help",
     "report/cli.py": "two commands",
     "runs/standings.py": "the leaderboards of a run",
