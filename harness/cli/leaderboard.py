@@ -16,7 +16,7 @@ from harness.cli.options import (
     check_table_options,
     layout,
     load_plugins,
-    note,
+    note_warnings,
     open_together,
     results_option,
     score_texts,
@@ -89,8 +89,7 @@ def command(**asked: Any) -> None:
     run = open_together(asked["results"], asked["runs"], besides=asked["left_out"])
     _check_names(run, asked)
     click.echo(_text(run, asked))
-    for warning in run.warnings:
-        note(f"Warning: {warning}")
+    note_warnings(run.warnings)
 
 
 def _check(asked: dict[str, Any]) -> None:
@@ -168,7 +167,4 @@ def _format_result(run: RunFolder, game: str | None, table_format: str) -> str:
     from harness.output.outcome import results_of
     from harness.runs.setup import formats_of
 
-    found = results_of(run, formats_of(run, load_plugins()))
-    for warning in run.warnings:
-        note(f"Warning: {warning}")
-    return found.only(game).text(table_format)
+    return results_of(run, formats_of(run, load_plugins())).only(game).text(table_format)

@@ -9,7 +9,7 @@ from inspect import getdoc
 import click
 from msgspec import to_builtins
 
-from harness.cli.options import GAME, load_plugins, note, strict_option
+from harness.cli.options import GAME, load_plugins, note_warnings, strict_option
 from harness.core.errors import PluginError
 from harness.core.options import allowed_text
 from harness.core.records import Option
@@ -78,8 +78,7 @@ def bots_command(game: str | None, as_json: bool, strict: bool) -> None:
     unknown = unknown_games(((name, offer.cls) for name, offer in bots), registry.games)
     if unknown and strict:
         raise PluginError(" ".join(unknown))
-    for sentence in unknown:
-        note(f"Warning: {sentence}")
+    note_warnings(unknown)
     if game is not None:
         registry.game(game)
     offers = [(name, offer) for name, offer in bots if game is None or not offer.cls.games or game in offer.cls.games]

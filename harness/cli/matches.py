@@ -9,7 +9,7 @@ from typing import Any
 import click
 import msgspec
 
-from harness.cli.options import ENTRANT, GAME, RUN, note, open_folder, results_option, score_texts
+from harness.cli.options import ENTRANT, GAME, RUN, note, note_warnings, open_folder, results_option, score_texts
 from harness.output.matches import MatchTable, remark
 from harness.runs.queries import SORTS, MatchQuery, find_matches
 
@@ -65,7 +65,6 @@ def command(run: str, as_json: bool, limit: int | None, sort: str | None, result
             click.echo(b"\n".join(batch))
     elif found:
         click.echo(MatchTable(found, score_texts(opened)).text())
-    for warning in dict.fromkeys(opened.warnings):
-        note(f"Warning: {warning}")
+    note_warnings(opened.warnings)
     if left_out := remark(len(found), found.total):
         note(left_out + (" --limit 0 lists all." if found else ""))

@@ -434,6 +434,12 @@ def note(text: str) -> None:
     click.echo(text, err=True)
 
 
+def note_warnings(warnings: Iterable[str]) -> None:
+    """Print warnings to stderr, each once."""
+    for warning in dict.fromkeys(warnings):
+        note(f"Warning: {warning}")
+
+
 def tell_faults(run: RunFolder, faults: FaultGroups) -> None:
     """Print each bot that failed, and what to type to see why."""
     from harness.output.text import commands, fault_lines
@@ -454,8 +460,7 @@ def load_plugins(strict: bool = False, isolate: Isolation = "auto") -> Registry:
     from harness.runs.setup import installed
 
     registry = installed(isolate, strict)
-    for problem in registry.problems:
-        note(f"Warning: {problem}")
+    note_warnings(registry.problems)
     return registry
 
 

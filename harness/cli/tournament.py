@@ -25,6 +25,7 @@ from harness.cli.options import (
     load_plugins,
     make_ready,
     note,
+    note_warnings,
     open_folder,
     request_options,
     table_options,
@@ -163,8 +164,7 @@ def command(
         drawn = [] if request.seed is not None else ["--seed", str((request := seeded(request)).seed)]
         run, setup = create_run(request, registry, join(["arena", *sys.argv[1:], *drawn]))
         limits = request.limits
-        for warning in setup.warnings:
-            note(f"Warning: {warning}")
+        note_warnings(setup.warnings)
     complete, faults = play_watched(run, setup, limits, request.workers, quiet, request.on_cluster)
     outcome = _show(run, setup, complete, faults, as_json, table_format, columns, wide)
     _print_notes(run, setup, complete, outcome, faults, quiet)
@@ -192,8 +192,8 @@ def _again(event: Path, request: RunRequest, registry: Registry, quiet: bool) ->
     from harness.runs.request import run_at
     from harness.runs.resume import request_of_run, without_defaults
 
-    for change in request_of_run(run_at(event), registry)[1]:
-        note(f"Warning: {change}.")
+    _, changes = request_of_run(run_at(event), registry)
+    note_warnings(f"{change}." for change in changes)
     if not quiet:
         note(f"What {event} was asked for is played once more; --resume would continue it.")
     return without_defaults(request, registry)
@@ -255,9 +255,8 @@ def _show(
 def _print_notes(
     run: RunFolder, setup: RunSetup, complete: bool, outcome: FormatResults, faults: FaultGroups, quiet: bool
 ) -> None:
-    for warning in dict.fromkeys(run.warnings):
-        if warning not in setup.warnings:  # those were printed before the first match
-            note(f"Warning: {warning}")
+    # Warnings of the setup were printed before the first match.
+    note_warnings(warning for warning in run.warnings if warning not in setup.warnings)
     if not complete:
         note(f"Not complete. Continue with: arena tournament --resume {run.folder}")
     if not quiet:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from harness.cli.options import RUN, load_plugins, make_ready, note, open_folder, results_option
+from harness.cli.options import RUN, load_plugins, make_ready, note, note_warnings, open_folder, results_option
 
 # Functions import what they need: shell completion and --help load this file, and must not wait
 # for the checks and the tables (0.35 s).
@@ -86,8 +86,7 @@ def command(
     for run in opened:
         found = _check(run, registry, sample, ask_bots, isolate or "on", workers)
         signed = check_signature(run, trusted)
-        for warning in dict.fromkeys(run.warnings):
-            note(f"Warning: {warning}")
+        note_warnings(run.warnings)
         told.append(_data(run, found, signed, bool(trusted)))
         if not as_json:
             _show(run, found, signed)

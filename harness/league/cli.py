@@ -23,6 +23,7 @@ from harness.cli.options import (
     load_plugins,
     make_ready,
     note,
+    note_warnings,
     request_options,
     run_option,
 )
@@ -225,8 +226,7 @@ def publish_command(to: Path, url: str, league: Path) -> None:
     """
     from harness.league.standings import publish_league
 
-    for problem in publish_league(_open(league), load_plugins(), to, url):
-        note(f"Warning: {problem}")
+    note_warnings(publish_league(_open(league), load_plugins(), to, url))
     click.echo(to / "index.html")
 
 
@@ -346,8 +346,7 @@ def _report_joined(league: LeagueFolder, joined: list[BotEvent], registry: Regis
         click.echo(f"{entry.name} {'joins' if isinstance(entry, BotJoined) else 'is restored and plays again'}.")
         if any(one.banned for one in league.membership.versions(entry.bot)):
             note(f"Warning: an earlier version of {entry.bot} is banned.")
-    for problem in announce_changes(league, joined, registry):
-        note(f"Warning: {problem}")
+    note_warnings(announce_changes(league, joined, registry))
 
 
 def _decide(command_name: str, bot: str, reason: str, league: Path) -> None:
@@ -362,8 +361,7 @@ def _decide(command_name: str, bot: str, reason: str, league: Path) -> None:
     if entry.what != "retired":  # else all matches count as before
         with suppress(ArenaError):  # nothing was played, or a run is writing it: the next run writes it again
             write_standings(opened)
-    for problem in announce_changes(opened, [entry], load_plugins()):
-        note(f"Warning: {problem}")
+    note_warnings(announce_changes(opened, [entry], load_plugins()))
 
 
 @command.command("retire", short_help="Seat a bot, or one of its versions, no more.")

@@ -15,7 +15,7 @@ from harness.cli.options import (
     GAME,
     RUN,
     load_plugins,
-    note,
+    note_warnings,
     open_folder,
     options_option,
     parse_options,
@@ -108,8 +108,7 @@ def command(
         )
         saved = new_match(request, registry, seat, join(["arena", *sys.argv[1:]]))
     warn_about_isolation(saved.opponents, saved.isolate, run=saved.run)
-    for warning in saved.run.warnings:
-        note(f"Warning: {warning}")
+    note_warnings(saved.run.warnings)
     console = Console(sys.stdin, sys.stdout)
     with redirect_stdout(sys.stderr), no_breakpoints():  # what bots print must not get into the dialogue
         code = _play(console, saved, adviser)
