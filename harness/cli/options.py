@@ -365,13 +365,16 @@ def request_options(
 strict_option, seed_option, options_option = run_option("strict"), run_option("seed"), run_option("options")
 
 
+table_format_option = click.option(
+    "--table-format", "-f", default="simple", show_default=True, help="github, csv, json, html, latex ..."
+)
+
+
 def table_options(command: F) -> F:
     """Add --table-format, --wide and --columns to a command."""
     for option in reversed(
         (
-            click.option(
-                "--table-format", "-f", default="simple", show_default=True, help="github, csv, json, html, latex ..."
-            ),
+            table_format_option,
             click.option(
                 "--wide", is_flag=True, help="Every column, and names in full. Default: what fits the terminal."
             ),

@@ -26,6 +26,7 @@ from harness.cli.options import (
     note_warnings,
     request_options,
     run_option,
+    table_format_option,
 )
 from harness.core.errors import ArenaError, UnknownName, UsageError
 
@@ -120,11 +121,6 @@ def run_command(
         settled = " All bots are known about equally well now." if done.settled else ""
         note(f"{done.played:,} matches were played in era {done.era}.{settled}")
         note(f"Continue with: arena league run --league {league}")
-
-
-table_format_option = click.option(
-    "--table-format", "-f", default="simple", show_default=True, help="github, csv, json, html, latex ..."
-)
 
 
 @click.command("show", short_help="Print the table of a league.")
