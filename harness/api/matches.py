@@ -30,7 +30,7 @@ from harness.output.tables import grid_text
 from harness.output.text import warn_about_isolation
 from harness.plugins.registry import Registry
 from harness.runs.request import SAFE_BITS, BotLike, RunRequest, draw_seed
-from harness.runs.setup import installed
+from harness.runs.setup import installed, seats_for
 
 # Ask a bot about a recorded match: shared by the Python API and the command line.
 
@@ -211,8 +211,7 @@ def play_match(
     )
     registry = installed_here(isolate)
     rules = registry.game(game).configure(asked.options)
-    if not rules.min_players <= len(bots) <= rules.max_players:
-        raise UsageError(f"{rules.title} is for {rules.min_players} to {rules.max_players} players, not {len(bots)}.")
+    seats_for(rules, len(bots))
     entrants = registry.entrants(bots)
     if len(entrants) > len(bots):
         raise UsageError("One of the files has several bots; say which one is meant: path/to/bot.py::NAME.")

@@ -36,10 +36,10 @@ from harness.plugins.entrants import BotEntry
 from harness.plugins.features import LUCK_ADJUSTED_LEADERBOARDS, load_object
 from harness.plugins.registry import Registry
 from harness.ratings.leaderboard import Leaderboard
-from harness.runs.extend import RunExtension, request_of_run, resume_run
 from harness.runs.merged import merge
 from harness.runs.queries import MatchQuery, find_matches
 from harness.runs.request import BotLike, RunRequest
+from harness.runs.resume import RunExtension, request_of_run, resume_run
 from harness.runs.setup import (
     create_run,
     formats_of,

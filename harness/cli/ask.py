@@ -5,13 +5,17 @@ from __future__ import annotations
 import json
 import shlex
 import sys
+from bdb import BdbQuit
 from pathlib import Path
+from pdb import Pdb, post_mortem
 from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 from harness.cli.options import BOT, RUN, load_plugins, note, open_folder, results_option, run_option
 
+# Functions import what they need: shell completion and --help load this file, and must not wait
+# for the referee and the tables (0.4 s).
 if TYPE_CHECKING:
     from harness.core.action import Action
     from harness.core.bot import Bot
@@ -53,8 +57,6 @@ def command(bot: str, run: str, match: str, debug: bool, as_json: bool, results:
     arena ask ismcts my-run el-paso-3.1.2 --seat sprinter --worst
     arena ask "cmd:node my_bot.js" my-run el-paso-3.1.2 --seat 0 --decision 17
     """
-    from bdb import BdbQuit
-
     from harness.api.matches import ask_bot
     from harness.match.ask import DecisionQuery
     from harness.output.text import Console
@@ -96,9 +98,6 @@ class PdbDebugger:
 
     def choose(self, bot: Bot, view: Any, legal: tuple[Action, ...]) -> Action:
         """Ask the bot under the debugger and return its answer; raise BdbQuit if the user quits."""
-        from bdb import BdbQuit
-        from pdb import Pdb
-
         from harness.match.replay import table_with_names
 
         class Watching(Pdb):
@@ -119,8 +118,6 @@ class PdbDebugger:
 
     def failed(self, error: BaseException) -> None:
         """Start the debugger where the bot raised."""
-        from pdb import post_mortem
-
         note(f"The bot has raised {type(error).__name__}: {error}. 'u' goes up to its callers, 'q' leaves.")
         post_mortem(error.__traceback__)
 

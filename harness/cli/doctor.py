@@ -8,6 +8,14 @@ import sys
 from collections.abc import Sequence
 
 import click
+from msgspec import to_builtins
+
+from harness.core.compiled import build_form, stale_modules
+from harness.core.table import Table, columns
+from harness.executors.base import load_cluster
+from harness.isolation.doctor import probe
+from harness.output.tables import grid_text
+from harness.plugins.features import CLUSTER_CHECKUP
 
 SHOWN = 5
 """Maximum number of listed items; --json prints all."""
@@ -35,9 +43,6 @@ def command(cluster: str | None, as_json: bool) -> None:
     """
     if cluster:
         return _cluster(cluster, as_json)
-    from harness.core.compiled import build_form, stale_modules
-    from harness.isolation.doctor import probe
-
     found, old = probe(), stale_modules()
     kept = all(guarantee.enforced for guarantee in found)
     if as_json:
@@ -69,13 +74,6 @@ def command(cluster: str | None, as_json: bool) -> None:
 
 
 def _cluster(named: str, as_json: bool) -> None:
-    from msgspec import to_builtins
-
-    from harness.core.table import Table, columns
-    from harness.executors.base import load_cluster
-    from harness.output.tables import grid_text
-    from harness.plugins.features import CLUSTER_CHECKUP
-
     checkup = load_cluster(CLUSTER_CHECKUP)
     found = checkup.diagnose_cluster(named)
     if as_json:

@@ -16,14 +16,17 @@ from harness.cli.options import (
     check_table_options,
     layout,
     load_plugins,
-    note,
+    note_warnings,
     open_together,
     results_option,
     score_texts,
     table_options,
+    without_option,
 )
 from harness.core.errors import UnknownName
 
+# Functions import what they need: shell completion and --help load this file, and must not wait
+# for ratings and tables (0.35 s).
 if TYPE_CHECKING:
     from harness.core.records import GameRecord
     from harness.ratings.leaderboard import Leaderboard
@@ -48,9 +51,7 @@ if TYPE_CHECKING:
     help="Which table to print: the ranking, the result of the format, the places in all games, the results of each "
     "pair, surprising pairs, or the advantage of each seat.",
 )
-@click.option(
-    "--without", "left_out", type=ENTRANT, multiple=True, metavar="BOT", help="Leave out all matches of this bot."
-)
+@without_option
 @click.option(
     "--luck-adjusted",
     is_flag=True,
@@ -95,8 +96,7 @@ def command(**asked: Any) -> None:
     run = open_together(asked["results"], asked["runs"], besides=asked["left_out"])
     _check_names(run, asked)
     click.echo(_text(run, asked))
-    for warning in run.warnings:
-        note(f"Warning: {warning}")
+    note_warnings(run.warnings)
 
 
 def _check(asked: dict[str, Any]) -> None:
@@ -186,7 +186,4 @@ def _format_result(run: RunFolder, game: str | None, table_format: str) -> str:
     from harness.output.outcome import results_of
     from harness.runs.setup import formats_of
 
-    found = results_of(run, formats_of(run, load_plugins()))
-    for warning in run.warnings:
-        note(f"Warning: {warning}")
-    return found.only(game).text(table_format)
+    return results_of(run, formats_of(run, load_plugins())).only(game).text(table_format)

@@ -9,8 +9,9 @@ from typing import Any
 import click
 import msgspec
 
-from harness.cli.options import ENTRANT, GAME, RUN, note, open_folder, results_option, score_texts
-from harness.runs.queries import SORTS, FoundMatches, MatchQuery, find_matches
+from harness.cli.options import ENTRANT, GAME, RUN, note, note_warnings, open_folder, results_option, score_texts
+from harness.output.matches import MatchTable, remark
+from harness.runs.queries import SORTS, MatchQuery, find_matches
 
 SHOWN = 20
 BATCH = 1000
@@ -55,22 +56,15 @@ def command(run: str, as_json: bool, limit: int | None, sort: str | None, result
     arena matches my-run --game el-paso --sort length --limit 5
     arena matches my-run --bot skittish --won --json | jq -r .match
     """
-    from harness.output.matches import MatchTable, remark
-
     opened = open_folder(results, run)
     most = limit if limit is not None else 0 if as_json else SHOWN
     found = find_matches(opened, MatchQuery(sort=sort or "", limit=most, **asked))
     if as_json:
-        _print_json(found)
+        lines = iter(found)
+        while batch := [msgspec.json.encode(line) for line in islice(lines, BATCH)]:
+            click.echo(b"\n".join(batch))
     elif found:
         click.echo(MatchTable(found, score_texts(opened)).text())
-    for warning in dict.fromkeys(opened.warnings):
-        note(f"Warning: {warning}")
+    note_warnings(opened.warnings)
     if left_out := remark(len(found), found.total):
         note(left_out + (" --limit 0 lists all." if found else ""))
-
-
-def _print_json(found: FoundMatches) -> None:
-    lines = iter(found)
-    while batch := [msgspec.json.encode(line) for line in islice(lines, BATCH)]:
-        click.echo(b"\n".join(batch))

@@ -1,26 +1,30 @@
-"""Options and parameter types that several commands share."""
+"""What several commands share: names with shell completion, options, loading plugins with warnings, opening runs."""
 
 from __future__ import annotations
 
 import json
 import os
 import re
+import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import redirect_stderr, suppress
 from math import isnan
 from pathlib import Path
+from time import time_ns
 from typing import TYPE_CHECKING, Any, TypeVar
+from zlib import crc32
 
 import click
+import msgspec
 from click.shell_completion import CompletionItem
 from msgspec import Struct
 
+from harness._version import VERSION
 from harness.core.errors import UnknownName
 from harness.core.options import RESULTS, RESULTS_VARIABLE, RunOptions, run_options
-from harness.core.records import Isolation
+from harness.core.records import Isolation, Option, Value
 
 if TYPE_CHECKING:
-    from harness.cli.completion import InstalledNames, ShownOption
     from harness.match.faults import FaultGroups
     from harness.output.columns import ScoreText
     from harness.output.tables import Layout
@@ -28,161 +32,130 @@ if TYPE_CHECKING:
     from harness.runs.request import RunRequest
     from harness.runs.store import RunFolder
 
-
-# Parameter types for names (bots, games, formats, runs), with shell completion.
-#
-# The commands check the names, since they know more. Users wait for every completion, so plugins are loaded only if
-# they have changed since their names were cached, and nothing else of Arena is imported.
+# Parameter types for names (bots, games, formats, runs), with shell completion. The commands check the names, since
+# they know more. Users wait for every completion: functions here import what they need when it is needed.
 
 
 OWN_NAME = re.compile(r"[^\s:,=/\\]+=")
 """Prefix that gives a bot another name: `v2=`."""
 RUN_FILE = "run.json"
 
+Items = list[CompletionItem]
+
 
 class CompletedName(click.types.StringParamType):
     """A string parameter with shell completion."""
 
-    def shell_complete(
-        self, ctx: click.Context, param: click.Parameter, incomplete: str
-    ) -> list[CompletionItem]:  # fmt: skip
+    def __init__(self, name: str, offers: Callable[[click.Context, str], Items]) -> None:
+        """`offers` returns the items that begin with an incomplete text."""
+        self.name, self.offers = name, offers
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> Items:
         """Return the completions; none after an error, for which a shell has no place while a user types."""
         with suppress(Exception), Path(os.devnull).open("w", encoding="utf-8") as nowhere, redirect_stderr(nowhere):
-            return list(self.offers(ctx, incomplete))
-        return []
-
-    def offers(self, ctx: click.Context, incomplete: str) -> Iterable[CompletionItem]:
-        """Return the items that begin with the incomplete text."""
-        raise NotImplementedError
-
-
-class GameName(CompletedName):
-    """An installed game."""
-
-    name = "game"
-
-    def offers(self, ctx: click.Context, incomplete: str) -> Iterable[CompletionItem]:
-        """Return the installed games."""
-        return starting(incomplete, {name: game.about for name, game in _installed().games.items()})
-
-
-class FormatName(CompletedName):
-    """An installed format, with options: `swiss:rounds=5`."""
-
-    name = "format"
-
-    def offers(self, ctx: click.Context, incomplete: str) -> Iterable[CompletionItem]:
-        """Return the installed formats; after a colon, their options."""
-        installed = _installed()
-        name, colon, rest = incomplete.partition(":")
-        if colon:
-            return with_options(f"{name}:", rest, installed.formats[name].options, installed)
-        return starting(incomplete, {name: each.about for name, each in installed.formats.items()})
-
-
-class BotName(CompletedName):
-    """An installed bot with options, or a file; another name may precede it: `v2=my_bot.py`."""
-
-    name = "bot"
-
-    def offers(self, ctx: click.Context, incomplete: str) -> Iterable[CompletionItem]:
-        """Return the installed bots and the Python files in the folder; after a colon, options of the bot."""
-        own = OWN_NAME.match(incomplete)
-        before = own.group() if own else ""
-        typed = incomplete.removeprefix(before)
-        if typed.startswith("cmd:"):
-            return []
-        name, colon, rest = typed.partition(":")
-        installed = _installed()
-        if colon:
-            return with_options(f"{before}{name}:", rest, installed.bots[name].options, installed)
-        bots = {f"{before}{name}": bot.about for name, bot in installed.bots.items()}
-        return [*starting(incomplete, bots), *_python_files(before, typed), *folders(before, typed)]
-
-
-class RunName(CompletedName):
-    """A run, by its name in the folder of results or by its path."""
-
-    name = "run"
-
-    def offers(self, ctx: click.Context, incomplete: str) -> Iterable[CompletionItem]:
-        """Return the runs, the newest first; folders if no run fits, since the run may be elsewhere."""
-        runs = sorted(results_of(ctx).glob(f"*/{RUN_FILE}"), key=lambda path: path.stat().st_mtime, reverse=True)
-        return starting(incomplete, {path.parent.name: "" for path in runs}) or folders("", incomplete)
-
-
-class EventName(CompletedName):
-    """A TOML file that describes a run, or the folder of a run."""
-
-    name = "file"
-
-    def offers(self, ctx: click.Context, incomplete: str) -> Iterable[CompletionItem]:
-        """Return the TOML files in the folder, and its subfolders."""
-        files = [CompletionItem(path) for path in beside(incomplete) if path.endswith(".toml")]
-        return [*files, *folders("", incomplete)]
-
-
-class EntrantName(CompletedName):
-    """A bot of the run that precedes it on the command line."""
-
-    name = "bot"
-
-    def offers(self, ctx: click.Context, incomplete: str) -> Iterable[CompletionItem]:
-        """Return the bots of the run."""
-        named = ctx.params.get("run") or (ctx.params.get("runs") or ctx.args)[0]
-        run = str(named)  # in ctx.args if click stopped at the option whose value is missing
-        for folder in (Path(run), results_of(ctx) / run):
-            if (folder / RUN_FILE).exists():
-                asked = json.loads((folder / RUN_FILE).read_text(encoding="utf-8"))
-                return starting(incomplete, {entrant["name"]: "" for entrant in asked["entrants"]})
+            return self.offers(ctx, incomplete)
         return []
 
 
-BOT, GAME, FORMAT, RUN, ENTRANT, EVENT = BotName(), GameName(), FormatName(), RunName(), EntrantName(), EventName()
+def _games(_ctx: click.Context, incomplete: str) -> Items:
+    return _starting(incomplete, {name: game.about for name, game in installed_names().games.items()})
 
 
-def starting(incomplete: str, texts: Mapping[str, str]) -> list[CompletionItem]:
+def _formats(_ctx: click.Context, incomplete: str) -> Items:
+    """Return the installed formats; after a colon, their options: `swiss:rounds=5`."""
+    installed = installed_names()
+    name, colon, rest = incomplete.partition(":")
+    if colon:
+        return _with_options(f"{name}:", rest, installed.formats[name].options, installed)
+    return _starting(incomplete, {name: each.about for name, each in installed.formats.items()})
+
+
+def _bots(_ctx: click.Context, incomplete: str) -> Items:
+    """Return the installed bots and the Python files in the folder; after a colon, options of the bot.
+
+    Another name may precede it: `v2=my_bot.py`.
+    """
+    own = OWN_NAME.match(incomplete)
+    before = own.group() if own else ""
+    typed = incomplete.removeprefix(before)
+    if typed.startswith("cmd:"):
+        return []
+    name, colon, rest = typed.partition(":")
+    installed = installed_names()
+    if colon:
+        return _with_options(f"{before}{name}:", rest, installed.bots[name].options, installed)
+    bots = {f"{before}{name}": bot.about for name, bot in installed.bots.items()}
+    files = [CompletionItem(f"{before}{path}") for path in _paths_from(typed) if path.endswith(".py")]
+    return [*_starting(incomplete, bots), *files, *_folders(before, typed)]
+
+
+def _runs(ctx: click.Context, incomplete: str) -> Items:
+    """Return the runs, the newest first; folders if no run fits, since the run may be elsewhere."""
+    runs = sorted(_results(ctx).glob(f"*/{RUN_FILE}"), key=lambda path: path.stat().st_mtime, reverse=True)
+    return _starting(incomplete, {path.parent.name: "" for path in runs}) or _folders("", incomplete)
+
+
+def _config_files(_ctx: click.Context, incomplete: str) -> Items:
+    """Return the TOML files in the folder, and its subfolders, which may be runs."""
+    files = [CompletionItem(path) for path in _paths_from(incomplete) if path.endswith(".toml")]
+    return [*files, *_folders("", incomplete)]
+
+
+def _entrants(ctx: click.Context, incomplete: str) -> Items:
+    """Return the bots of the run that precedes the parameter on the command line."""
+    named = ctx.params.get("run") or (ctx.params.get("runs") or ctx.args)[0]
+    run = str(named)  # in ctx.args if click stopped at the option whose value is missing
+    for folder in (Path(run), _results(ctx) / run):
+        if (folder / RUN_FILE).exists():
+            asked = json.loads((folder / RUN_FILE).read_text(encoding="utf-8"))
+            return _starting(incomplete, {entrant["name"]: "" for entrant in asked["entrants"]})
+    return []
+
+
+BOT, GAME, FORMAT = CompletedName("bot", _bots), CompletedName("game", _games), CompletedName("format", _formats)
+RUN, ENTRANT, EVENT = CompletedName("run", _runs), CompletedName("bot", _entrants), CompletedName("file", _config_files)
+
+
+def _starting(incomplete: str, texts: Mapping[str, str]) -> Items:
     """Return the texts that begin with the incomplete one, with their help."""
     return [CompletionItem(text, help=told or None) for text, told in texts.items() if text.startswith(incomplete)]
 
 
-def with_options(
-    before: str, typed: str, options: Iterable[ShownOption], installed: InstalledNames
-) -> list[CompletionItem]:
+def _with_options(before: str, typed: str, options: Iterable[Option], installed: InstalledNames) -> Items:
     """Return the options after a name that are not set yet, or the values that the last one may have."""
     *done, last = typed.split(",")
     before += "".join(f"{setting}," for setting in done)
     key, equals, _ = last.partition("=")
     if not equals:
         free = [option for option in options if not any(setting.startswith(f"{option.name}=") for setting in done)]
-        items = starting(before + last, {f"{before}{option.name}=": option.help for option in free})
+        items = _starting(before + last, {f"{before}{option.name}=": option.help for option in free})
         return [CompletionItem(item.value, help=item.help, open=True) for item in items]
     [option] = [option for option in options if option.name == key]
     if option.kind == "bot":
         values: Iterable[object] = sorted(installed.bots)
     else:
         values = option.choices or (("true", "false") if option.kind == "bool" else ())
-    return starting(before + last, {f"{before}{key}={value}": "" for value in values})
+    return _starting(before + last, {f"{before}{key}={value}": "" for value in values})
 
 
-def folders(before: str, typed: str) -> list[CompletionItem]:
+def _folders(before: str, typed: str) -> Items:
     """Return folders to continue a path with. The shell lists them itself unless something precedes the path."""
-    found = [f"{before}{path}/" for path in beside(typed) if Path(path).expanduser().is_dir()]
-    if not found:
-        return []
-    return [CompletionItem(typed, type="dir")] if not before else [CompletionItem(each, open=True) for each in found]
+    found = listed_folders(before, typed)
+    return [CompletionItem(typed, type="dir")] if found and not before else found
 
 
-def results_of(ctx: click.Context) -> Path:
+def listed_folders(before: str, typed: str) -> Items:
+    """Return the folders that begin with the typed path, as items that can be continued."""
+    paths = [path for path in _paths_from(typed) if Path(path).expanduser().is_dir()]
+    return [CompletionItem(f"{before}{path}/", open=True) for path in paths]
+
+
+def _results(ctx: click.Context) -> Path:
     """Return the folder of results of the command line that is being completed."""
     return Path(ctx.params.get("results") or "results")
 
 
-def _python_files(before: str, typed: str) -> list[CompletionItem]:
-    return [CompletionItem(f"{before}{path}") for path in beside(typed) if path.endswith(".py")]
-
-
-def beside(typed: str) -> list[str]:
+def _paths_from(typed: str) -> list[str]:
     """Return the paths that begin with the typed one; hidden files only after a typed dot."""
     folder, _, name = typed.rpartition("/")
     parent = f"{folder}/" if folder or typed.startswith("/") else ""
@@ -190,13 +163,123 @@ def beside(typed: str) -> list[str]:
     return [f"{parent}{each}" for each in there if each.startswith(name) and (name or not each.startswith("."))]
 
 
-def _installed() -> InstalledNames:
-    from harness.cli.completion import installed_names
+# Cache of the names of plugins: users wait for every completion, and loading all plugins takes too long for that.
+#
+# A cache file is valid until one of its sources changes: the loaded modules, their folders, or a folder of sys.path.
 
-    return installed_names()
+
+KEPT = 8
+"""Maximum number of cache files; there is one for each Python and search path, and the oldest are deleted."""
+STANDARD = Path(os.__file__).parent
+"""Folder of the standard library, which is not checked: it changes only with the version of Python."""
 
 
-# Shared by several commands: common options, loading plugins with warnings, opening runs.
+class InstalledName(Struct):
+    """A game, a bot or a format: a line about it, and its options."""
+
+    about: str
+    options: tuple[Option, ...] = ()
+
+
+class InstalledNames(Struct):
+    """Installed games, bots and formats by name."""
+
+    games: dict[str, InstalledName]
+    bots: dict[str, InstalledName]
+    formats: dict[str, InstalledName]
+
+
+class CachedNames(Struct):
+    """The content of a cache file."""
+
+    python: list[str]
+    """The versions of Python and Arena, and the search path."""
+    marks: dict[str, list[int]]
+    """The mark of each source, by path."""
+    names: InstalledNames
+
+
+def installed_names() -> InstalledNames:
+    """Return the installed names, from the cache if it is still valid."""
+    python = [sys.version, VERSION, *sys.path]
+    with suppress(Exception):  # missing, damaged or not ours: build it again
+        kept = msgspec.json.decode(_own(_place()), type=CachedNames)
+        if kept.python == python and kept.marks and all(_mark(path) == at for path, at in kept.marks.items()):
+            return kept.names
+    began = time_ns()
+    names, whole = _find()
+    marks = _marks()
+    # A broken plugin is not among the loaded modules, so a fix of it would not invalidate the cache. A file that was
+    # modified while it was being loaded may have been read in its old version.
+    if whole and all(mark and mark[0] < began for mark in marks.values()):
+        with suppress(OSError, RuntimeError):  # no writable place: the next completion loads plugins again
+            _keep(_place(), CachedNames(python, marks, names))
+    return names
+
+
+def _own(place: Path) -> bytes:
+    """Return the contents of a file; raise PermissionError if another user owns it or can write to it."""
+    # Its texts end up on the user's command line. The open file is checked: its path could be replaced after a check.
+    with place.open("rb") as file:
+        found = os.fstat(file.fileno())
+        if hasattr(os, "geteuid") and (found.st_uid != os.geteuid() or found.st_mode & 0o022):
+            raise PermissionError
+        return file.read()
+
+
+def _keep(place: Path, names: CachedNames) -> None:
+    place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    part = place.with_suffix(f".{os.getpid()}")
+    # Written under another name first: another shell may be reading the cache.
+    part.write_bytes(msgspec.json.encode(names))
+    part.chmod(0o600)
+    part.replace(place)
+    for old in sorted(place.parent.glob("names-*"), key=lambda path: _mark(str(path)))[:-KEPT]:
+        old.unlink(missing_ok=True)
+
+
+def _place() -> Path:
+    """Return the path of the cache file for this Python and its search path."""
+    caches = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
+    return caches / "arena" / f"names-{crc32(repr((sys.executable, sys.path)).encode()):08x}.json"
+
+
+def _find() -> tuple[InstalledNames, bool]:
+    """Load all plugins; return their names, and whether all of them could be loaded."""
+    from harness.plugins.registry import load  # takes most of the time that the cache saves
+
+    registry = load()
+    names = InstalledNames(
+        {name: InstalledName(offer.cls.title) for name, offer in registry.games.items()},
+        {name: InstalledName(_first_line(offer.cls), offer.cls.options) for name, offer in registry.bots.items()},
+        {name: InstalledName(each.summary, each.options) for name, each in registry.formats.items()},
+    )
+    return names, not registry.problems
+
+
+def _first_line(cls: type) -> str:
+    """Return the first line of the docstring of a class."""
+    return (cls.__doc__ or "").strip().partition("\n")[0]
+
+
+def _marks() -> dict[str, list[int]]:
+    """Return the marks of all files and folders that the names come from, by path."""
+    files = [file for module in list(sys.modules.values()) if (file := getattr(module, "__file__", None))]
+    loaded = [path for path in map(Path, files) if not path.is_relative_to(STANDARD) or "site-packages" in path.parts]
+    places = {*map(str, loaded), *(str(path.parent) for path in loaded), *filter(os.path.isdir, sys.path)}
+    return {place: _mark(place) for place in sorted(places)}
+
+
+def _mark(path: str) -> list[int]:
+    """Return the modification time and the size of a file or folder; an empty list if there is none."""
+    try:
+        found = os.stat(path)  # noqa: PTH116 - called for a hundred files while a user waits
+    except OSError:
+        return []
+    return [found.st_mtime_ns, found.st_size]
+
+
+# Options, plugins and runs.
 
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -282,13 +365,16 @@ def request_options(
 strict_option, seed_option, options_option = run_option("strict"), run_option("seed"), run_option("options")
 
 
+table_format_option = click.option(
+    "--table-format", "-f", default="simple", show_default=True, help="github, csv, json, html, latex ..."
+)
+
+
 def table_options(command: F) -> F:
     """Add --table-format, --wide and --columns to a command."""
     for option in reversed(
         (
-            click.option(
-                "--table-format", "-f", default="simple", show_default=True, help="github, csv, json, html, latex ..."
-            ),
+            table_format_option,
             click.option(
                 "--wide", is_flag=True, help="Every column, and names in full. Default: what fits the terminal."
             ),
@@ -332,8 +418,6 @@ def make_ready(
     """
     if elsewhere:
         return
-    import os
-
     from harness.executors.base import expect_workers
     from harness.isolation.launch import thread_variables
 
@@ -351,6 +435,12 @@ def make_ready(
 def note(text: str) -> None:
     """Print a message to stderr; stdout is for results."""
     click.echo(text, err=True)
+
+
+def note_warnings(warnings: Iterable[str]) -> None:
+    """Print warnings to stderr, each once."""
+    for warning in dict.fromkeys(warnings):
+        note(f"Warning: {warning}")
 
 
 def tell_faults(run: RunFolder, faults: FaultGroups) -> None:
@@ -373,8 +463,7 @@ def load_plugins(strict: bool = False, isolate: Isolation = "auto") -> Registry:
     from harness.runs.setup import installed
 
     registry = installed(isolate, strict)
-    for problem in registry.problems:
-        note(f"Warning: {problem}")
+    note_warnings(registry.problems)
     return registry
 
 
@@ -406,9 +495,9 @@ def score_texts(run: RunFolder) -> dict[str, ScoreText]:
     return {name: game.score_text for name, game in games.items()}
 
 
-def parse_options(pairs: tuple[str, ...]) -> dict[str, str]:
+def parse_options(pairs: tuple[str, ...]) -> dict[str, Value]:
     """Return options by name: `("edition=nl",)` gives `{"edition": "nl"}`."""
-    options = {}
+    options: dict[str, Value] = {}
     for pair in pairs:
         key, equals, value = pair.partition("=")
         if not equals or not key:

@@ -14,8 +14,9 @@ from harness.cli.options import RUN, load_plugins, open_folder, results_option
 from harness.core.bot import DecisionNotes
 from harness.core.game import Game
 from harness.core.records import GameRecord
-from harness.match.replay import Narration
+from harness.match.replay import Narration, narrate_match, stream
 from harness.output.text import Console
+from harness.runs.setup import game_of
 
 # arena replay.
 
@@ -45,10 +46,6 @@ def command(run: str, match: str, as_json: bool, print_all: bool, seat: int | No
     arena replay my-run el-paso-3.1.2 --json | jq 'select(.type == "choice")'
     arena replay my-run el-paso-3.1.2 --json --seat 0 | jq 'select(.view).view'
     """
-    from harness.match.replay import narrate_match, stream
-    from harness.output.text import Console
-    from harness.runs.setup import game_of
-
     opened = open_folder(results, run)
     record = opened.record(match)
     game = game_of(opened, load_plugins(), record)

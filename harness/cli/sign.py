@@ -8,6 +8,8 @@ from pathlib import Path
 import click
 
 from harness.cli.options import RUN, note, open_folder, results_option
+from harness.runs import signing
+from harness.runs.setup import now
 
 
 @click.command("sign", short_help="Vouch for a run with a key, so that others can check it.")
@@ -32,9 +34,6 @@ def command(run: str | None, key: Path | None, new_key: bool, show_key: bool, as
     arena sign my-run
     arena verify my-run --key ed25519:l3XyR...
     """
-    from harness.runs import signing
-    from harness.runs.setup import now
-
     file = key or signing.default_key()
     if new_key + show_key + (run is not None) != 1:
         raise click.UsageError("Name one run to sign, or ask for --new-key or --show-key.")

@@ -46,8 +46,9 @@ from harness.output.progress import play_watched
 from harness.plugins.entrants import Entrant
 from harness.plugins.registry import Registry, filler_bots
 from harness.runs.request import BotLike, RunRequest
+from harness.runs.resume import reopen
 from harness.runs.scheduler import Schedule
-from harness.runs.setup import RunSetup, bound_formats, info_for, prepare, reopen, run_folder, seeded
+from harness.runs.setup import RunSetup, bound_formats, info_for, prepare, run_folder, seeded
 from harness.runs.store import RunFolder, find
 
 # Luck adjustment: the plan of a comparison names the value function of each game by its digest.

@@ -14,7 +14,7 @@ from typing import Any
 class ArenaError(Exception):
     """Base of all errors that arena raises on purpose. The text says what is wrong and makes sense in Python, too.
 
-    `fix` is a key of the table in cli/advice.py. The command line appends that sentence, which says what to type, with
+    `fix` is a key of the table in cli/main.py. The command line appends that sentence, which says what to type, with
     its placeholders filled from `data`.
     """
 

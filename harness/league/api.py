@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from harness.core.errors import UsageError
-from harness.league.folder import LeagueFolder, announce_changes, open_listeners, send_changes
-from harness.league.journal import BotBanned, BotEvent, BotReadmitted, BotRetired, Decision, JournalEntry
-from harness.league.runner import LeagueListener, LeagueRun, StopCondition, run_league
+from harness.league.folder import LeagueFolder, announce_changes
+from harness.league.journal import BotBanned, BotReadmitted, BotRetired, Decision, JournalEntry
+from harness.league.runner import LeagueRun, StopCondition, run_league
 from harness.league.standings import (
     Differences,
     Standings,
@@ -23,12 +23,9 @@ from harness.league.standings import (
     write_standings,
 )
 from harness.league.verify import LeagueFindings, check_league
-from harness.output.progress import at_terminal
 from harness.output.tables import Tables
-from harness.output.text import warn_about_isolation
 from harness.plugins.entrants import BotEntry
 from harness.plugins.registry import Registry
-from harness.runs.monitor import Workload
 from harness.runs.request import BotLike, RunRequest, check_bot
 from harness.runs.setup import installed
 
@@ -88,10 +85,12 @@ class League:
         until_settled: bool = False,
         quiet: bool = False,
         softly: bool = True,
-        **where: Any,
+        workers: int | None = None,
+        cluster: str | None = None,
+        ship: bool | None = None,
     ) -> LeagueRun:
-        """Play until a limit is reached, or until interrupted. `where` may have workers, cluster and ship."""
-        request = self._league.request(**where)
+        """Play until a limit is reached, or until interrupted; `workers`, `cluster` and `ship` as in a run."""
+        request = self._league.request_here(workers, cluster, ship)
         until = StopCondition(matches, seconds, until_settled)
         done, _ = play_league(self._league, self._registry(request), request, until, quiet=quiet, softly=softly)
         return done
@@ -151,32 +150,8 @@ def play_league(
     quiet: bool = False,
     softly: bool = False,
 ) -> tuple[LeagueRun, Standings | None]:
-    """Play a league with progress at the terminal and write its table; return what was played and the standings."""
-    workload = Workload(until.matches, rounds=dict.fromkeys(league.games(registry)))
-    reported: set[str] = set()
-    with (
-        open_listeners(registry) as listeners,
-        at_terminal("matches", workload, quiet, request.workers, softly) as (stop, progress),
-    ):
-
-        def report_isolation(entrants: Any) -> None:
-            new = {name: one for name, one in entrants.items() if name not in reported}
-            reported.update(new)
-            progress.clear()
-            warn_about_isolation(new, request.isolate, quiet, here=not request.cluster)
-
-        def report_change(entry: BotEvent) -> None:
-            progress.print_line(f"{entry.name} {entry.notice or entry.what}.")
-
-        def send_entries(*entries: JournalEntry) -> None:
-            send_changes(listeners, league, entries)
-
-        listener = LeagueListener(
-            progress.print_line, progress.add_record, progress.follow_executor, report_isolation, report_change,
-            send_entries, stop, listeners,
-        )  # fmt: skip
-        done = run_league(league, registry, request, until, listener)
-    done.warnings += listeners.problems
+    """Play a league and write its table; return what was played and the standings, None if there are none."""
+    done = run_league(league, registry, request, until, quiet=quiet, softly=softly)
     problems = [f"Warning: {warning}\n" for warning in done.warnings]
     problems += [f"Too few bots: {few}.\n" for few in done.too_few]
     if not quiet:

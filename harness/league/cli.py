@@ -4,31 +4,42 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+import msgspec
 
 from harness.cli.options import (
     BOT,
     EVENT,
     GAME,
+    check_table_options,
     given,
     layout,
     league_option,
     load_plugins,
     make_ready,
     note,
+    note_warnings,
     request_options,
+    run_option,
+    table_format_option,
 )
+from harness.core.errors import ArenaError, UnknownName, UsageError
 
 if TYPE_CHECKING:
+    from harness.core.table import Table
     from harness.league.folder import LeagueFolder
     from harness.league.journal import BotEvent
     from harness.league.standings import Differences
     from harness.plugins.registry import Registry
 
+
+# Functions import what they need: shell completion and `arena league --help` load this file, and must not wait for
+# ratings, tables and the runner (0.5 s).
 
 UNITS = {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600, "d": 86400}
 _TIME = re.compile(r"(\d+(?:\.\d+)?)\s*([a-z]*)")
@@ -49,17 +60,39 @@ class Duration(click.ParamType):  # type: ignore[type-arg]  # convert() has the 
         return float(found[1]) * UNITS[found[2]]
 
 
+reason_option = click.option("--reason", default="", help="Why, for the journal.")
+
+
+def _open(folder: Path) -> LeagueFolder:
+    from harness.league.folder import LeagueFolder
+
+    return LeagueFolder.open(folder)
+
+
+def _print_tables(tables: Sequence[Table], table_format: str = "simple", wide: bool = False) -> None:
+    from harness.output.tables import text_of
+
+    click.echo(text_of(tables, table_format, layout(wide)))
+
+
 @click.command("run", short_help="Play until a limit is reached, or until Ctrl-C.")
 @click.option("--for", "seconds", type=Duration(), help="Stop after this time: 90s, 20m, 2h, 1d.")
 @click.option("--matches", type=click.IntRange(min=1), help="Stop after this number of matches.")
 @click.option("--until-settled", is_flag=True, help="Stop when all bots are known about equally well.")
-@click.option("--workers", type=click.IntRange(min=0, max=1024), help="Processes that play; 0 plays in this one.")
-@click.option("--cluster", metavar="CLUSTER", help="Play on the nodes of a Dask cluster.")
-@click.option("--ship", is_flag=True, default=None, help="With --cluster: send packages along.")
+@run_option("workers", "Processes that play; 0 plays in this one.")
+@run_option("cluster", "Play on the nodes of a Dask cluster.")
+@run_option("ship", "With --cluster: send packages along.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress and no notes.")
 @league_option
 def run_command(
-    seconds: float | None, matches: int | None, until_settled: bool, quiet: bool, league: Path, **asked: Any
+    seconds: float | None,
+    matches: int | None,
+    until_settled: bool,
+    workers: int | None,
+    cluster: str | None,
+    ship: bool | None,
+    quiet: bool,
+    league: Path,
 ) -> None:
     """Play until a limit is reached or until Ctrl-C; bots that join or leave meanwhile count from the next round on.
 
@@ -72,29 +105,22 @@ def run_command(
     arena league run --matches 1000 --league autumn
     """
     from harness.league.api import play_league
-    from harness.league.folder import LeagueFolder
     from harness.league.runner import StopCondition
     from harness.league.standings import standings_tables
-    from harness.output.tables import text_of
 
-    opened = LeagueFolder.open(league)
-    request = opened.request(**given(asked, "workers", "cluster", "ship"))
+    opened = _open(league)
+    request = opened.request_here(workers, cluster, ship)
     make_ready(request.workers, request.threads, request, bool(request.cluster))
     registry = load_plugins(isolate=request.isolate)
     until = StopCondition(matches, seconds, until_settled)
     done, standings = play_league(opened, registry, request, until, quiet=quiet)
     if standings is not None:
-        click.echo(text_of(standings_tables(standings), "simple", layout(False)))
+        _print_tables(standings_tables(standings))
     if not quiet:
         note("")
         settled = " All bots are known about equally well now." if done.settled else ""
         note(f"{done.played:,} matches were played in era {done.era}.{settled}")
         note(f"Continue with: arena league run --league {league}")
-
-
-table_format_option = click.option(
-    "--table-format", "-f", default="simple", show_default=True, help="github, csv, json, html, latex ..."
-)
 
 
 @click.command("show", short_help="Print the table of a league.")
@@ -115,22 +141,18 @@ def show_command(
     arena league show --all --game el-paso
     arena league show --era 1 -f csv
     """
-    from harness.core.errors import UnknownName, UsageError
-    from harness.league.folder import LeagueFolder
     from harness.league.standings import standings_of, standings_tables
-    from harness.output.tables import FORMATS, text_of
 
-    if table_format not in FORMATS:
-        raise UnknownName("table format", table_format, FORMATS)
+    check_table_options(table_format, ())
     if era and across:
         raise UsageError("Use either --era or --across, not both.")
-    standings = standings_of(LeagueFolder.open(league), era, across=across)
+    standings = standings_of(_open(league), era, across=across)
     tables = standings_tables(standings, everybody)
     if game is not None:
         if game not in standings.games:
             raise UnknownName("game of this league", game, standings.games)
         tables = [table for table in tables if table.title == game]
-    click.echo(text_of(tables, table_format, layout(wide)))
+    _print_tables(tables, table_format, wide)
     if table_format == "simple":
         eras = "era" if len(standings.eras) == 1 else "eras"
         note(f"\n{standings.matches:,} matches, {eras} {', '.join(map(str, standings.eras))}.")
@@ -150,20 +172,15 @@ def history_command(bot: str, decisions: bool, as_json: bool, league: Path) -> N
     arena league history sprinter
     arena league history sprinter --no-decisions
     """
-    import msgspec
-
-    from harness.core.errors import UsageError
-    from harness.league.folder import LeagueFolder
     from harness.league.standings import differences, history_table, standings_of, versions_of
-    from harness.output.tables import text_of
 
-    opened = LeagueFolder.open(league)
+    opened = _open(league)
     request = opened.request()
     versions = versions_of(opened, bot, standings_of(opened))
     tables = [history_table(bot, game, rows) for game, rows in versions.items()]
     ask = decisions and any(len(rows) > 1 for rows in versions.values())
     if not as_json:
-        click.echo(text_of(tables, "simple", layout(False)))
+        _print_tables(tables)
     found: list[Differences] = []
     if ask:
         try:
@@ -203,11 +220,9 @@ def publish_command(to: Path, url: str, league: Path) -> None:
     \b
     arena league publish --to site
     """
-    from harness.league.folder import LeagueFolder
     from harness.league.standings import publish_league
 
-    for problem in publish_league(LeagueFolder.open(league), load_plugins(), to, url):
-        note(f"Warning: {problem}")
+    note_warnings(publish_league(_open(league), load_plugins(), to, url))
     click.echo(to / "index.html")
 
 
@@ -222,11 +237,10 @@ def verify_command(every: int, league: Path) -> None:
     arena league verify
     arena league verify --every 20
     """
-    from harness.league.folder import LeagueFolder
     from harness.league.verify import check_league
     from harness.output.progress import Progress
 
-    opened = LeagueFolder.open(league)
+    opened = _open(league)
     with Progress("records") as progress:
         found = check_league(opened, load_plugins(isolate=opened.request().isolate), every, progress.step)
     for sentence in [*found.notes, *found.problems]:
@@ -276,13 +290,11 @@ def init_command(folder: Path, event: str | None, **asked: Any) -> None:
     arena league init autumn --from event.toml
     """
     from harness.league.folder import NOT_FOR_LEAGUES, LeagueFolder
-    from harness.runs.request import RunRequest
+    from harness.runs.request import RunRequest, asked_in
 
     fields: dict[str, Any] = {}
     bots: tuple[Any, ...] = ()
     if event:
-        from harness.runs.config_file import asked_in
-
         fields = asked_in(Path(event))
         bots = fields.get("bots", ())
         fields = {name: value for name, value in fields.items() if name not in NOT_FOR_LEAGUES and name != "file"}
@@ -314,12 +326,10 @@ def add_command(bots: tuple[str, ...], name: str, team: str, author: str, league
     arena league add sprinter.py --as dash --team red --author Ada
     arena league add ismcts:guide=outlaw --as searcher
     """
-    from harness.league.folder import LeagueFolder
     from harness.plugins.entrants import BotEntry
 
-    opened = LeagueFolder.open(league)
-    request = opened.request()
-    registry = load_plugins(isolate=request.isolate)
+    opened = _open(league)
+    registry = load_plugins(isolate=opened.request().isolate)
     joined = opened.add_bots([BotEntry(bot, team, author) for bot in bots], registry, name)
     _report_joined(opened, joined, registry)
 
@@ -332,30 +342,27 @@ def _report_joined(league: LeagueFolder, joined: list[BotEvent], registry: Regis
         click.echo(f"{entry.name} {'joins' if isinstance(entry, BotJoined) else 'is restored and plays again'}.")
         if any(one.banned for one in league.membership.versions(entry.bot)):
             note(f"Warning: an earlier version of {entry.bot} is banned.")
-    for problem in announce_changes(league, joined, registry):
-        note(f"Warning: {problem}")
+    note_warnings(announce_changes(league, joined, registry))
 
 
 def _decide(command_name: str, bot: str, reason: str, league: Path) -> None:
-    from harness.core.errors import ArenaError
-    from harness.league.folder import LeagueFolder, announce_changes
+    from harness.league.folder import announce_changes
     from harness.league.journal import BotBanned, BotReadmitted, BotRetired
     from harness.league.standings import write_standings
 
     kinds = {"retire": BotRetired, "ban": BotBanned, "readmit": BotReadmitted}
-    opened = LeagueFolder.open(league)
+    opened = _open(league)
     entry = opened.add_decision(kinds[command_name], bot, reason)
     click.echo(f"{bot} {entry.notice}.")
     if entry.what != "retired":  # else all matches count as before
         with suppress(ArenaError):  # nothing was played, or a run is writing it: the next run writes it again
             write_standings(opened)
-    for problem in announce_changes(opened, [entry], load_plugins()):
-        note(f"Warning: {problem}")
+    note_warnings(announce_changes(opened, [entry], load_plugins()))
 
 
 @command.command("retire", short_help="Seat a bot, or one of its versions, no more.")
 @click.argument("bot")
-@click.option("--reason", default="", help="Why, for the journal.")
+@reason_option
 @league_option
 def retire_command(bot: str, reason: str, league: Path) -> None:
     """Seat a BOT no more, or one of its versions (sprinter@2). What it has played still counts.
@@ -369,7 +376,7 @@ def retire_command(bot: str, reason: str, league: Path) -> None:
 
 @command.command("ban", short_help="Take a cheater out, with all its matches.")
 @click.argument("bot")
-@click.option("--reason", default="", help="Why, for the journal.")
+@reason_option
 @league_option
 def ban_command(bot: str, reason: str, league: Path) -> None:
     """Seat a BOT no more, and let none of its matches count, nor be shown. The records keep them.
@@ -383,7 +390,7 @@ def ban_command(bot: str, reason: str, league: Path) -> None:
 
 @command.command("readmit", short_help="Let a bot play again that was retired or banned.")
 @click.argument("bot")
-@click.option("--reason", default="", help="Why, for the journal.")
+@reason_option
 @league_option
 def readmit_command(bot: str, reason: str, league: Path) -> None:
     """Let a BOT play again that was retired or banned; all its matches count again.

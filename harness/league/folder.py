@@ -38,12 +38,11 @@ from harness.plugins.discovery import is_name
 from harness.plugins.entrants import BotInfo, BotRef, Entrant
 from harness.plugins.hooks import LeagueChange, LeagueStatus, Listeners
 from harness.plugins.registry import Registry
-from harness.plugins.snapshots import Snapshot, make_bundle
+from harness.plugins.snapshots import make_bundle
 from harness.plugins.trust import mark_untrusted
-from harness.runs.config_file import write_event
 from harness.runs.reader import GAMES
-from harness.runs.request import FilePlaces, RunRequest, draw_seed
-from harness.runs.setup import DEFAULT_PLAYERS, configured_games, now, this_machine
+from harness.runs.request import RunRequest, draw_seed, write_event
+from harness.runs.setup import configured_games, now, seats_for, this_machine
 from harness.runs.store import RUN, RunFolder, RunInfo, cannot_write, lock
 
 # Eras, the seasons of a league. An era lasts as long as games, rules, options and limits stay the same, and has a run
@@ -76,7 +75,7 @@ class SeasonConfig:
                 name=name,
                 rules=game.version,
                 settings=dict(game.settings),
-                players=_seats(game, request.players),
+                players=seats_for(game, request.players),
                 entrants=(),
             )
             for name, game in sorted(games.items())
@@ -87,15 +86,6 @@ class SeasonConfig:
     def is_of_era(self, era: EraBegun) -> bool:
         """Return whether an era was begun with this config."""
         return self.plans == era.plans and not _changed_limits(era, self)
-
-
-def _seats(game: Game[Any], asked: int | None) -> int:
-    """Return the number of bots at a table; the default does not depend on the number of bots, since more may join."""
-    low, high = game.min_players, game.max_players
-    players = max(low, min(high, DEFAULT_PLAYERS)) if asked is None else asked
-    if not low <= players <= high:
-        raise UsageError(f"{game.title} is for {low} to {high} players, not {players}.")
-    return players
 
 
 def describe_change(old: EraBegun, config: SeasonConfig) -> str:
@@ -189,7 +179,10 @@ def register(league: Path, entrant: Entrant, alias: str, games: Sequence[str], i
         home = league / BOTS
         try:
             home.mkdir(exist_ok=True)
-            snapshot = _store_snapshot(home, copy)
+            place = home / copy.name
+            if place.exists() and not _is_unchanged(place):
+                rmtree(place)  # it was edited
+            snapshot = copy.write(str(home)).name
             if entrant.untrusted:
                 mark_untrusted(home / snapshot, entrant.untrusted)
         except OSError as error:
@@ -199,25 +192,14 @@ def register(league: Path, entrant: Entrant, alias: str, games: Sequence[str], i
         ref = ref.moved(Path(), os.path.abspath)
     elif not entrant.isolated and ref.bot not in installed:
         raise UsageError(f"{entrant.name} has no file that a league could copy: put it into a .py file and add that.")
+    # The games that the bot and all bots that it consults declare; none declared means any.
+    declared = [set(one.games) for one in (entrant.bot, *entrant.consulted) if one.games]
+    games_of_all = sorted(set.intersection(*declared)) if declared else []
     return BotJoined(
         bot=bot, spec=str(ref), snapshot=snapshot, source="" if snapshot else entrant.source,
-        declared=entrant.version, digest=entrant.digest, games=_declared_games(entrant), files=dict(entrant.contents),
+        declared=entrant.version, digest=entrant.digest, games=tuple(games_of_all), files=dict(entrant.contents),
         untrusted=entrant.untrusted, team=entrant.team, author=entrant.author,
     )  # fmt: skip
-
-
-def _declared_games(entrant: Entrant) -> tuple[str, ...]:
-    """Return the games that a bot and all bots that it consults declare; empty means any."""
-    declared = [set(bot.games) for bot in (entrant.bot, *entrant.consulted) if bot.games]
-    return tuple(sorted(set.intersection(*declared))) if declared else ()
-
-
-def _store_snapshot(home: Path, snapshot: Snapshot) -> str:
-    """Write a snapshot and return its name; one that was edited is replaced."""
-    place = home / snapshot.name
-    if place.exists() and not _is_unchanged(place):
-        rmtree(place)
-    return snapshot.write(str(home)).name
 
 
 def _is_unchanged(place: Path) -> bool:
@@ -314,6 +296,11 @@ class LeagueFolder:
         _check_request(request)
         return request
 
+    def request_here(self, workers: int | None, cluster: str | None, ship: bool | None) -> RunRequest:
+        """Return the request with where to play it, as far as that is given: the file has the rest."""
+        where = {"workers": workers, "cluster": cluster, "ship": ship}
+        return self.request(**{name: value for name, value in where.items() if value is not None})
+
     @property
     def membership(self) -> Membership:
         """The current members of the league."""
@@ -348,7 +335,8 @@ class LeagueFolder:
             membership, events = self.membership, list[BotEvent]()
             for entry in asked:
                 versions = membership.versions(entry.bot)
-                same = [one for one in versions if _is_same_bot(one.entry, entry)]
+                what = (entry.digest, entry.spec, entry.files)
+                same = [one for one in versions if (one.entry.digest, one.entry.spec, one.entry.files) == what]
                 if same and same[0].rests:  # register() has restored its files
                     events.append(BotReturns(bot=entry.bot, version=same[0].entry.version))
                     continue
@@ -389,10 +377,6 @@ class LeagueFolder:
             raise
 
 
-def _is_same_bot(one: BotJoined, other: BotJoined) -> bool:
-    return (one.digest, one.spec, one.files) == (other.digest, other.spec, other.files)
-
-
 def _check_request(request: RunRequest) -> None:
     """Raise UsageError for keys that are not allowed in a league's config file."""
     plain = RunRequest()
@@ -402,7 +386,7 @@ def _check_request(request: RunRequest) -> None:
                 f"The config file of a league cannot have {name.replace('_', '-')}: {why}.",
                 fix="league-config" if name in ("bots", "deals") else "",
             )
-            if isinstance(request.file, FilePlaces):
+            if request.file is not None:
                 request.file.blame(error, request, name)
             raise error
 

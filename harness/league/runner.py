@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -13,7 +13,7 @@ from harness.core.errors import StoreError, UsageError
 from harness.core.plan import Outcome, Plan
 from harness.core.records import GameRecord, MatchSpec
 from harness.core.rng import Chance
-from harness.executors.base import Executor, Job, Roster, choose_executor
+from harness.executors.base import Job, Roster, choose_executor
 from harness.league.folder import (
     LeagueFolder,
     SeasonConfig,
@@ -21,7 +21,9 @@ from harness.league.folder import (
     describe_change,
     era_folder,
     open_era,
+    open_listeners,
     restore_entrant,
+    send_changes,
     write_entrants,
 )
 from harness.league.journal import (
@@ -37,6 +39,8 @@ from harness.league.journal import (
     split_version,
 )
 from harness.league.matchmaking import RoundHistory, SeatedMatch, is_settled, seat_tables
+from harness.output.progress import Progress, StopSignal, at_terminal
+from harness.output.text import warn_about_isolation
 from harness.plugins.entrants import Entrant
 from harness.plugins.hooks import Listeners
 from harness.plugins.registry import Registry
@@ -213,24 +217,6 @@ class StopCondition:
 
 
 @dataclass(slots=True)
-class LeagueListener:
-    """Callbacks that report progress; all are optional."""
-
-    print_line: Callable[[str], None] = lambda _sentence: None
-    on_result: Callable[[GameRecord], None] = lambda _record: None
-    on_executor: Callable[[Executor], None] = lambda _executor: None
-    on_entrants: Callable[[Mapping[str, Entrant]], None] = lambda _entrants: None
-    """Called with all entrants whenever they change."""
-    on_change: Callable[[BotEvent], None] = lambda _entry: None
-    """Called with each event about a bot when it begins to count."""
-    on_entries: Callable[..., None] = lambda *_entries: None
-    """Called with entries that the runner itself has added."""
-    should_stop: Callable[[], bool] = lambda: False
-    plugins: Listeners | None = None
-    """Installed listeners, which receive the matches."""
-
-
-@dataclass(slots=True)
 class LeagueRun:
     """What one `arena league run` has played."""
 
@@ -243,11 +229,27 @@ class LeagueRun:
 
 
 def run_league(
-    league: LeagueFolder, registry: Registry, request: RunRequest, until: StopCondition, listener: LeagueListener
+    league: LeagueFolder,
+    registry: Registry,
+    request: RunRequest,
+    until: StopCondition,
+    *,
+    quiet: bool = False,
+    softly: bool = False,
 ) -> LeagueRun:
-    """Play until the stop condition is met or the listener asks to stop; matches in progress are finished and kept."""
-    with league.lock_for_running():
-        return _Runner(league, registry, request, until, listener).run()
+    """Play with progress at the terminal until the stop condition is met or the user interrupts.
+
+    Matches in progress are finished and kept.
+    """
+    workload = Workload(until.matches, rounds=dict.fromkeys(league.games(registry)))
+    with (
+        open_listeners(registry) as listeners,
+        at_terminal("matches", workload, quiet, request.workers, softly) as (stop, progress),
+        league.lock_for_running(),
+    ):
+        done = _Runner(league, registry, request, until, progress, stop, listeners, quiet).run()
+    done.warnings += listeners.problems
+    return done
 
 
 @dataclass
@@ -256,11 +258,17 @@ class _Runner:
     registry: Registry
     request: RunRequest
     until: StopCondition
-    listener: LeagueListener
+    progress: Progress
+    stop: StopSignal
+    listeners: Listeners
+    """Installed listeners, which receive matches and changes."""
+    quiet: bool
 
     def __post_init__(self) -> None:
         self.done = LeagueRun()
         self.entrants: dict[str, Entrant] = {}
+        self._reported: set[str] = set()
+        """Entrants whose isolation was reported."""
         self.disqualified = {
             entry.name
             for entry in self.league.journal.read()
@@ -279,7 +287,9 @@ class _Runner:
         run = self._open_run(config)
         self.epochs = RosterEpochs(era.era, era.plans, journal.entries)
         with run.writing():
-            self._report_warnings(run)
+            self.done.warnings += [*journal.warnings, *run.warnings]
+            for warning in self.done.warnings:
+                self.progress.print_line(f"Warning: {warning}")
             scheduler = LeagueScheduler(run.info.plan, self.epochs, partial(read_rounds, run))
             # Recorded matches may have too many faults already: the limit was lowered, or the last run crashed before
             # it retired the bot.
@@ -288,17 +298,14 @@ class _Runner:
             scheduler.cannot_play = lambda spec: self._cannot_play(spec, scheduler)
             scheduler.matches_left = self.until.matches
             self._begin_epoch(scheduler, run)
-            self.events: RunEvents | None = None
-            if self.listener.plugins:
-                earlier = sum(1 for _ in run.lines())
-                self.era_monitor = RunMonitor(Workload(), earlier=earlier, counts_only=True)
-                self.events = RunEvents(self.listener.plugins, run, self.era_monitor)
-                self.events.run_started()
+            earlier = sum(1 for _ in run.lines())
+            self.era_monitor = RunMonitor(Workload(), earlier=earlier, counts_only=True)
+            self.events = RunEvents(self.listeners, run, self.era_monitor)
+            self.events.run_started()
             try:
                 self._play_epochs(scheduler, run, config)
             finally:
-                if self.events:
-                    self.events.run_finished()
+                self.events.run_finished()
         self.done.too_few = list(_too_few(self.epochs, run))
         if not self.epochs.last.size and not self.done.played:
             raise UsageError(f"There are too few bots to play: {'; '.join(self.done.too_few)}. {ADD}")
@@ -323,11 +330,6 @@ class _Runner:
                     return
             self._begin_epoch(scheduler, run)
 
-    def _report_warnings(self, run: RunFolder) -> None:
-        self.done.warnings += [*self.league.journal.warnings, *run.warnings]
-        for warning in self.done.warnings:
-            self.listener.print_line(f"Warning: {warning}")
-
     # Eras
 
     def _begin_era(self, config: SeasonConfig) -> None:
@@ -337,9 +339,9 @@ class _Runner:
             return
         number, change = len(eras) + 1, describe_change(eras[-1], config) if eras else ""
         league.journal.add_entries(EraBegun(era=number, plans=config.plans, limits=config.limits, reason=change))
-        self.listener.on_entries(league.journal.entries[-1])
+        send_changes(self.listeners, league, league.journal.entries[-1:])
         if change:
-            self.listener.print_line(f"Era {number} begins: {change}.")
+            self.progress.print_line(f"Era {number} begins: {change}.")
 
     def _open_run(self, config: SeasonConfig) -> RunFolder:
         """Open the run folder of the newest era, created if it is new, and finish those before it."""
@@ -392,7 +394,7 @@ class _Runner:
             journal.add_entries(EntriesSeen(era=era, round=first, upto=upto, size=roster.size))
             self.epochs.begin_epoch(first, upto, roster.size)
             for entry in uncounted if first > 1 else ():  # at the start of an era all bots are new
-                self.listener.on_change(entry)
+                self.progress.print_line(f"{entry.name} {entry.notice or entry.what}.")
         files = {digest: text for one in self.entrants.values() for digest, text in one.contents.items()}
         infos = {info.name: info for info in run.info.entrants}
         infos |= {name: self.entrants[name].info for name in membership.members if name in self.entrants}
@@ -416,25 +418,28 @@ class _Runner:
             except UsageError as error:
                 if not member.rests:
                     events.append(BotRests(bot=entry.bot, version=entry.version, reason=str(error)))
-                    self.listener.print_line(f"Warning: {member.name} rests: {error}.")
+                    self.progress.print_line(f"Warning: {member.name} rests: {error}.")
             else:
                 if member.rests:
                     events.append(BotReturns(bot=entry.bot, version=entry.version))
         if events:
             self.league.journal.add_entries(*events)
-            self.listener.on_entries(*self.league.journal.entries[-len(events) :])
+            send_changes(self.listeners, self.league, self.league.journal.entries[-len(events) :])
 
     # Matches
 
     def _stopped(self) -> bool:
         late = self._deadline is not None and monotonic() >= self._deadline
-        return late or self.listener.should_stop()
+        return late or self.stop()
 
     def _play(self, scheduler: LeagueScheduler, run: RunFolder, config: SeasonConfig) -> None:
         """Play until the bots that may be seated change, or until the run stops."""
         # An executor sends its bots to workers once, so a change of bots needs another executor.
         roster = Roster(config.games, dict(self.entrants))
-        self.listener.on_entrants(roster.entrants)
+        new = {name: one for name, one in roster.entrants.items() if name not in self._reported}
+        self._reported.update(new)
+        self.progress.clear()
+        warn_about_isolation(new, self.request.isolate, self.quiet, here=not self.request.cluster)
         with ExitStack() as stack:
             executor = choose_executor(
                 roster,
@@ -444,7 +449,7 @@ class _Runner:
                 run.folder / LOGS,
                 self.request.on_cluster,
             )
-            self.listener.on_executor(executor)
+            self.progress.follow_executor(executor)
             stack.enter_context(executor)
 
             def play(specs: Iterator[MatchSpec]) -> Iterator[GameRecord]:
@@ -458,10 +463,9 @@ class _Runner:
 
     def _report_result(self, record: GameRecord, scheduler: LeagueScheduler) -> None:
         self.done.played += 1
-        self.listener.on_result(record)
-        if self.events:
-            self.era_monitor.add_record(record)
-            self.events.match_finished(record)
+        self.progress.add_record(record)
+        self.era_monitor.add_record(record)
+        self.events.match_finished(record)
         if record.faults:
             self._disqualify(scheduler, *{record.seats[fault.seat] for fault in record.failures})
 
@@ -494,8 +498,8 @@ class _Runner:
             bot, version = split_version(name)
             why = f"{DISQUALIFIED} after {most} fault{'' if most == 1 else 's'}"
             self.league.journal.add_entries(BotRetired(bot=bot, version=version, reason=why))
-            self.listener.on_entries(self.league.journal.entries[-1])
-            self.listener.print_line(f"{name} is {why}.")
+            send_changes(self.listeners, self.league, self.league.journal.entries[-1:])
+            self.progress.print_line(f"{name} is {why}.")
 
 
 def read_rounds(run: RunFolder, banned: frozenset[str], hold_all: bool = False) -> RoundHistory:

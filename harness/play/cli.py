@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sys
 from contextlib import redirect_stdout
+from pathlib import Path
 from shlex import join
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,11 +14,11 @@ from harness.cli.options import (
     BOT,
     GAME,
     RUN,
-    given,
     load_plugins,
-    note,
+    note_warnings,
     open_folder,
     options_option,
+    parse_options,
     results_option,
     run_option,
     seed_option,
@@ -26,6 +27,7 @@ from harness.cli.options import (
 # Functions import what they need: shell completion and `arena play --help` load this file, and must not wait for the
 # referee, the tables and the dialogue (0.3 s).
 if TYPE_CHECKING:
+    from harness.core.records import Isolation
     from harness.output.text import Console
     from harness.play.session import SavedMatch
     from harness.plugins.entrants import Entrant
@@ -49,7 +51,19 @@ if TYPE_CHECKING:
 )
 @click.option("--force", is_flag=True, help="With --resume: go on although bots or rules have changed.")
 @results_option
-def command(**asked: Any) -> None:
+def command(
+    game: str | None,
+    bots: tuple[str, ...],
+    seat: int | None,
+    options: tuple[str, ...],
+    seed: int | None,
+    hint_bot: str | None,
+    isolate: Isolation | None,
+    name: str | None,
+    resume: str | None,
+    force: bool,
+    results: Path,
+) -> None:
     """Play GAME against bots at this terminal.
 
     Choose by number or by words; ? explains the commands and the rules behind a choice. What you choose counts when
@@ -64,45 +78,41 @@ def command(**asked: Any) -> None:
     """
     from harness.match.stdio import no_breakpoints
     from harness.output.text import Console, warn_about_isolation
+    from harness.play.session import continue_match, new_match
+    from harness.play.terminal import hint_bot as choose_adviser
+    from harness.runs.request import RunRequest
+    from harness.runs.setup import resumed_limits
 
-    saved, adviser = _resumed(asked) if asked["resume"] else _new(asked)
+    if resume:
+        fixed = {"GAME": game, "--bot": bots, "--option": options, "--seed": seed, "--name": name}
+        if typed := [name for name, value in fixed.items() if value not in (None, ())]:
+            raise click.UsageError(f"--resume continues at the same table; leave out {', '.join(typed)}.")
+        run = open_folder(results, resume)
+        limits = resumed_limits(run, {"isolate": isolate} if isolate else {}, force)
+        registry = load_plugins(isolate=limits.isolate)
+        adviser = choose_adviser(registry, run.info.plan.games[0].name, hint_bot)
+        saved = continue_match(run, registry, seat, force, limits.isolate)
+    else:
+        registry = load_plugins(isolate=isolate or "auto")
+        if not game:
+            raise click.UsageError(f"Which game? Choose from: {', '.join(sorted(registry.games))}.")
+        adviser = choose_adviser(registry, registry.game(game).name, hint_bot)
+        request = RunRequest(
+            games=(game,),
+            bots=bots,
+            options=parse_options(options),
+            seed=seed,
+            isolate=isolate or "auto",
+            name=name,
+            results=str(results),
+        )
+        saved = new_match(request, registry, seat, join(["arena", *sys.argv[1:]]))
     warn_about_isolation(saved.opponents, saved.isolate, run=saved.run)
-    for warning in saved.run.warnings:
-        note(f"Warning: {warning}")
+    note_warnings(saved.run.warnings)
     console = Console(sys.stdin, sys.stdout)
     with redirect_stdout(sys.stderr), no_breakpoints():  # what bots print must not get into the dialogue
         code = _play(console, saved, adviser)
     click.get_current_context().exit(code)
-
-
-def _new(asked: dict[str, Any]) -> tuple[SavedMatch, Entrant | None]:
-    from harness.play.session import new_match
-    from harness.play.terminal import hint_bot
-    from harness.runs.request import RunRequest
-
-    registry = load_plugins(isolate=asked["isolate"] or "auto")
-    if not asked["game"]:
-        raise click.UsageError(f"Which game? Choose from: {', '.join(sorted(registry.games))}.")
-    adviser = hint_bot(registry, registry.game(asked["game"]).name, asked["hint_bot"])
-    fields = given(asked, "bots", "options", "seed", "name", "isolate")
-    request = RunRequest(games=(asked["game"],), results=str(asked["results"]), **fields)
-    return new_match(request, registry, asked["seat"], join(["arena", *sys.argv[1:]])), adviser
-
-
-def _resumed(asked: dict[str, Any]) -> tuple[SavedMatch, Entrant | None]:
-    from harness.play.session import continue_match
-    from harness.play.terminal import hint_bot
-    from harness.runs.setup import resumed_limits
-
-    named = {"game": "GAME", "bots": "--bot", "options": "--option", "seed": "--seed", "name": "--name"}
-    fixed = [name for key, name in named.items() if asked[key] not in (None, ())]
-    if fixed:
-        raise click.UsageError(f"--resume continues at the same table; leave out {', '.join(fixed)}.")
-    run = open_folder(asked["results"], asked["resume"])
-    limits = resumed_limits(run, given(asked, "isolate"), asked["force"])
-    registry = load_plugins(isolate=limits.isolate)
-    adviser = hint_bot(registry, run.info.plan.games[0].name, asked["hint_bot"])
-    return continue_match(run, registry, asked["seat"], asked["force"], limits.isolate), adviser
 
 
 def _play(console: Console, saved: SavedMatch, adviser: Entrant | None) -> int:
@@ -119,7 +129,7 @@ def _play(console: Console, saved: SavedMatch, adviser: Entrant | None) -> int:
         except (PlayerQuit, KeyboardInterrupt) as leaving:
             code = INTERRUPTED if isinstance(leaving, KeyboardInterrupt) else 0
             console.say(
-                f"Your match is saved. Continue with: arena play --resume {saved.run.folder}"
+                f"Your match is saved. Continue with: arena play --resume {folder}"
                 if saved.match.choices
                 else "You chose nothing, so nothing is saved."
             )

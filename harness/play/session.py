@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -27,53 +27,32 @@ from harness.plugins.entrants import Entrant
 from harness.plugins.registry import Registration, Registry
 from harness.runs.reader import GAMES
 from harness.runs.request import RunRequest
+from harness.runs.resume import reopen
 from harness.runs.scheduler import Schedule
-from harness.runs.setup import RunSetup, info_for, now, prepare, reopen, run_folder
+from harness.runs.setup import RunSetup, info_for, now, prepare, run_folder
 from harness.runs.store import LOCK, RUN, RunFolder, write_whole
 
 # The person as a bot whose decisions are typed.
 
 
-class Terminal(Protocol):
-    """Where the person plays."""
-
-    def begin_match(self, bot: Human) -> None:
-        """The match begins."""
-
-    def add_events(self, events: Sequence[Event]) -> None:
-        """What the person could see since the last decision."""
-
-    def choose_action(self, view: Any, actions: Sequence[Action]) -> Action:
-        """Return the person's decision."""
-
-
 class Human(Bot):
-    """A person at a terminal."""
+    """A person at a terminal: a bot that asks the session for its decisions."""
 
     by_default: ClassVar[bool] = False
-    terminal: ClassVar[Terminal]
+    session: ClassVar[PlaySession]
+    """Set in a subclass for each session: bots are made by the referee, from their class."""
 
     def start(self) -> None:
         """Report the start of the match."""
-        self.terminal.begin_match(self)
+        self.session.begin_match(self)
 
     def observe(self, events: Sequence[Event]) -> None:
-        """Pass events on to the terminal."""
-        self.terminal.add_events(events)
+        """Pass events on to the session."""
+        self.session.add_events(events)
 
     def choose(self, view: Any, actions: Sequence[Action]) -> Action:
         """Ask the person."""
-        return self.terminal.choose_action(view, actions)
-
-
-def human_class(at: Terminal) -> type[Human]:
-    """Return the bot class of the person at this terminal."""
-
-    class Here(Human):
-        name = HUMAN
-        terminal = at
-
-    return Here
+        return self.session.choose_action(view, actions)
 
 
 # Saved games: a run folder with one deal after the other at the same table, and perhaps an unfinished match.
@@ -241,10 +220,15 @@ class PlaySession:
 
     def play(self) -> GameRecord:
         """Play the match to its end and record it; raises PlayerQuit or KeyboardInterrupt if the person leaves."""
+
+        class Here(Human):
+            name = HUMAN
+            session = self
+
         here = self.saved.setup.roster
         roster = here._replace(entrants={**here.entrants, **self.saved.isolate_bots(self.saved.opponents)})
         entrants = [
-            dataclasses.replace(entrant, bot=human_class(self)) if entrant.name == HUMAN else entrant
+            dataclasses.replace(entrant, bot=Here) if entrant.name == HUMAN else entrant
             for entrant in roster.seats(self.spec)
         ]
         notes: list[DecisionNotes] = []

@@ -25,15 +25,17 @@ class Command(NamedTuple):
 COMMANDS = {
     "ask": Command("harness.cli.ask:command", "Put a bot before a decision of a match, and see what it does now."),
     "bench": Command("harness.bench.cli:command", "Measure games and decisions a second on this machine."),
-    "bots": Command("harness.cli.bots:command", "List the bots that are installed."),
+    "bots": Command("harness.cli.listing:bots_command", "List the bots that are installed."),
     "check": Command("harness.conformance.cli:command", "Play a bot at all its games and report whether it is fit."),
     "compare": Command("harness.comparison.cli:command", "Find out whether one bot is better than another."),
     "completion": Command(
         "harness.cli.completion:command", "Print the shell script that completes commands and names."
     ),
     "doctor": Command("harness.cli.doctor:command", "Report what this machine can enforce against untrusted bots."),
-    "formats": Command("harness.cli.formats:command", "List the installed tournament formats with their options."),
-    "games": Command("harness.cli.games:command", "List the games that are installed, with their options."),
+    "formats": Command(
+        "harness.cli.listing:formats_command", "List the installed tournament formats with their options."
+    ),
+    "games": Command("harness.cli.listing:games_command", "List the games that are installed, with their options."),
     "leaderboard": Command("harness.cli.leaderboard:command", "Print the leaderboard of a run."),
     "league": Command("harness.league.cli:command", "Keep a league: versions of bots join, play and leave."),
     "learn-values": Command("harness.luck.run:command", "Learn values of positions, to take luck out of results."),

@@ -152,6 +152,7 @@ _decoder = msgspec.msgpack.Decoder(CacheEntry)
 def replay_into(run: RunFolder, *reducers: Reducer) -> None:
     """Add all results of a run to these reducers, in the order in which they are rated; those that are cached for all
     reducers are not read again."""
+    # Reducers continue from the cached state, and only lines after it are read. All of them must be at the same line.
     caching = worth_caching(run)
     cursor = (_restore_all(run, reducers) if caching else None) or ReadCursor(hashed=sha256() if caching else None)
     cached = cursor.size

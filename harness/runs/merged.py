@@ -32,8 +32,9 @@ def check_same_bots(runs: Sequence[RunFolder], besides: Collection[str] = ()) ->
             if differs and bot.name not in besides:
                 raise UsageError(
                     f"{bot.name} is not the same bot in {where.folder} and in {run.folder} ({differs}). Rate the runs "
-                    f"apart, leave it out (arena leaderboard ... --without {bot.name}), or have versions play under "
-                    f"names of their own (--bot v2={bot.name})."
+                    f"separately, or leave the bot out.",
+                    fix="same-name",
+                    bot=bot.name,
                 )
 
 
@@ -188,6 +189,7 @@ def labels(runs: Sequence[RunFolder]) -> list[str]:
 def _once(group: Sequence[RunFolder], besides: frozenset[str]) -> Iterator[tuple[RunFolder, MatchResult]]:
     """Yield the results of runs that may have matches in common, each once, without those of bots that are left out."""
     lines = ((run, line, line.result()) for run, line in sorted_lines(group, by_deal=True))
+    # The same match has the same deal in both runs, so only the matches of one deal are held and compared.
     for _, deal in groupby(lines, key=lambda one: one[2].seed):
         kept: list[tuple[RunFolder, RecordLine, MatchResult]] = []
         for run, line, result in deal:

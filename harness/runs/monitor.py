@@ -58,10 +58,10 @@ class Workload:
         counts = {game.name: chosen.count(game, plan) for game in plan.games}
         matches = {name: count for name, count in counts.items() if count is not None}
         rounds = {game.name: chosen.stages(game, plan) for game in plan.games} if chosen.adaptive else {}
-        total = schedule.count()
+        total = sum(matches.values()) if len(matches) == len(counts) else None
         seats: dict[Seat, float] = {}
         if not chosen.adaptive and total is not None and total <= MAX_COUNTED_MATCHES:
-            seats = dict(Counter((spec.game, bot) for spec in schedule.matches() for bot in spec.seats))
+            seats = dict(Counter([(spec.game, bot) for spec in schedule.matches() for bot in spec.seats]))
         else:
             for game in plan.games:
                 share = matches.get(game.name, 0) * game.players / len(game.entrants)

@@ -94,13 +94,13 @@ def find_matches(run: RunFolder, query: MatchQuery) -> FoundMatches:
     """Return the matches that fit; only those are held in memory."""
     asked = _Asked(run, query)
     # For close matches, a first pass over the records finds the largest margin of each game that counts as close.
-    fits = asked.fits(_close_margins(run.results(), asked) if query.close else None)
+    close = _close_margins(run.results(), asked) if query.close else None
     total = 0
 
     def fitting() -> Iterator[MatchResult]:
         nonlocal total
         for result in run.results():
-            if fits(result):
+            if asked.fits(result, close):
                 total += 1
                 yield result
 
@@ -129,28 +129,21 @@ class _Asked:
         """Return whether it is a match of the game and the bot."""
         return self.query.game in ("", result.game) and (not self.bot or self.bot in result.seats)
 
-    def fits(self, close: dict[str, int] | None) -> Callable[[MatchResult], bool]:
-        """Return a test for the conditions; `close` is the largest close margin of each game."""
-        query, bot = self.query, self.bot
-        placed = query.won or query.lost
-
-        def fits(result: MatchResult) -> bool:
-            if not self.concerns(result):
+    def fits(self, result: MatchResult, close: dict[str, int] | None) -> bool:
+        """Return whether all conditions hold; `close` is the largest close margin of each game."""
+        query = self.query
+        if not self.concerns(result):
+            return False
+        if query.faults and not any(self.bot in ("", result.seats[fault.seat]) for fault in result.failures):
+            return False
+        if query.won or query.lost:
+            best = [name for name, rank in zip(result.seats, result.ranks, strict=True) if rank == 1]
+            if (self.bot in best) != query.won:
                 return False
-            if query.faults and not any(not bot or result.seats[fault.seat] == bot for fault in result.failures):
-                return False
-            if placed and (1 in self.ranks(result)) != query.won:
-                return False
-            if close is not None:
-                margin = self.margin(result)
-                return margin is not None and margin <= close[result.game]
+        if close is None:
             return True
-
-        return fits
-
-    def ranks(self, result: MatchResult) -> list[int]:
-        """Return the ranks of the bot, or of all bots."""
-        return [rank for name, rank in zip(result.seats, result.ranks, strict=True) if self.bot in ("", name)]
+        margin = self.margin(result)
+        return margin is not None and margin <= close[result.game]
 
     def margin(self, result: MatchResult) -> int | None:
         """Return the points between the bot and the best of the others, or between first and second.
@@ -160,6 +153,7 @@ class _Asked:
         if not (result.faults or self.bot):
             best = sorted(result.scores)[-2:]
             return best[1] - best[0] if len(best) == 2 else None
+        # A bot that failed was replaced by random actions: its score says nothing about how close the match was.
         failed = {fault.seat for fault in result.faults}
         scores = [(score, seat) for seat, score in enumerate(result.scores) if seat not in failed]
         ours = max((one for one in scores if self.bot in ("", result.seats[one[1]])), default=None)

@@ -169,7 +169,7 @@ class RecordDigest:
         """Add a line with its place in the schedule."""
         digest = sha256(line).digest()
         ready = self._buffer.add(index, digest)
-        if ready is None:
+        if ready is None:  # part of the digest, so that an added copy of a record does not go unnoticed
             self._repeated.append(digest)
         else:
             self._whole.update(b"".join(ready))
@@ -235,6 +235,7 @@ def ordered_results(
             raise same_place_error(result)
         yield from ready
         if len(buffer.waiting) > MAX_WAITING_RESULTS:
+            # Everything before `due` was yielded already; the rest is found by its position in the file.
             buffer.waiting.clear()
             for _, late in sorted_lines([run], from_place=buffer.due):
                 yield late.result()

@@ -1,10 +1,18 @@
-"""RunRequest: the description of a run that the command line, a config file or a Python call creates."""
+"""RunRequest: the description of a run that the command line, a config file or a Python call creates.
+
+Also config files: TOML whose keys are the fields of a request, read with the line and column of each key, and written.
+"""
 
 from __future__ import annotations
 
 import dataclasses
+import json
+import os
+import re
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,10 +21,13 @@ from msgspec.structs import force_setattr
 
 from harness.core.action import Action
 from harness.core.bot import Bot
-from harness.core.errors import ArenaError, UsageError
-from harness.core.options import MAX_SEED, RunOptions
+from harness.core.errors import ArenaError, StoreError, UnknownName, UsageError
+from harness.core.options import MAX_SEED, RunOptions, run_options
 from harness.executors.base import ClusterChoice
-from harness.plugins.entrants import BotEntry
+from harness.plugins.discovery import NAME
+from harness.plugins.entrants import COMMAND_PREFIX, LIST_PREFIX, BotEntry, BotRef, moved_file, relocated
+from harness.plugins.trust import untrusted_reason
+from harness.runs.store import RUN, RunFolder, write_whole
 
 # Line and column of each key of a config file, so that a message about a mistake can name them.
 
@@ -128,14 +139,10 @@ class RunRequest(RunOptions, frozen=True, kw_only=True):
 
         A run is given by its folder or its run.json. Fields in `given` replace those of the file.
         """
-        from harness.runs.config_file import asked_in
-
         return cls(**{**asked_in(Path(path)), **given})
 
     def save(self, path: str | Path, force: bool = False) -> None:
         """Write the request to a TOML file. Raise UsageError if the file exists, unless `force` is set."""
-        from harness.runs.config_file import write_event
-
         write_event(self, Path(path), force)
 
 
@@ -155,3 +162,474 @@ def draw_seed(bits: int = MAX_SEED.bit_length()) -> int:
     cards of the rest of the run.
     """
     return secrets.randbits(bits)
+
+
+# Writing a request as a TOML file.
+
+
+FIRST = ("games", "format", "players", "deals", "seed", "candidates")
+"""Fields that are written first: they say what the run is. The others say how it is played."""
+TABLES = ("bots", "options")
+"""Fields that are written separately, as a list of bots or as tables."""
+COMMENT = "# Asks for a run. Play it: arena tournament {name}"
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def write_event(request: RunRequest, path: Path, force: bool = False, comment: str = COMMENT) -> None:
+    """Write a request to a TOML file that starts with a comment.
+
+    Raise UsageError if the file exists and `force` is not set, or if the request cannot be written as TOML.
+    """
+    text = event_text(request, path, comment)
+    if path.exists() and not force:
+        raise UsageError(f"{path} exists already.", fix="overwrite")
+    if not path.parent.is_dir():
+        raise StoreError(f"Cannot write {path}: there is no folder {path.parent}.")
+    try:
+        data = text.encode()
+    except UnicodeEncodeError as error:
+        raise UsageError(f"Cannot write {path}: it would name something that is no text ({error}).") from None
+    write_whole(path, data)
+
+
+def event_text(request: RunRequest, path: Path, comment: str = COMMENT) -> str:
+    """Return the text of a TOML file with this request: all fields that differ from their defaults.
+
+    Relative paths are rewritten so that they are relative to the folder of the file.
+    """
+    plain, names = RunRequest(), {name: option.key for name, option in run_options(RunOptions).items()}
+    order = [*FIRST, *(name for name in names if name not in (*FIRST, *TABLES))]
+    seen = _Seen(path.parent)
+    told = {name: getattr(request, name) for name in order if getattr(request, name) != getattr(plain, name)}
+    for name, place in (("results", seen.move), ("cluster", seen.file)):
+        if name in told:
+            told[name] = place(str(told[name]))
+    if "candidates" in told:
+        told["candidates"] = [text for one in told["candidates"] for text in seen.bot(one)]
+    lines = [f"{names[name]} = {_value(value)}" for name, value in told.items()]
+    entries = list(seen.entries(request.bots))
+    simple = all(list(entry) == ["bot"] for entry in entries)
+    if entries and simple:
+        listed = "".join(f"    {_value(entry['bot'])},\n" for entry in entries)
+        lines.insert(1 if "games" in told else 0, f"bots = [\n{listed}]")
+    # Tables come last: in TOML, a key after the header of a table belongs to that table.
+    blocks = [_table("[[bots]]", entry) for entry in entries if not simple]
+    if request.options:
+        blocks.append(_table("[options]", {key: seen.file(value) for key, value in request.options.items()}))
+    return "\n\n".join(["\n".join([comment.format(name=path.name), *lines]), *blocks]) + "\n"
+
+
+class _Seen:
+    """Rewrites paths that are relative to the current folder so that they are relative to another one."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder.resolve()
+        self.here = self.folder == Path.cwd()
+
+    def move(self, place: str) -> str:
+        return place if self.here or Path(place).is_absolute() else os.path.relpath(place, self.folder)
+
+    def file(self, value: Any) -> Any:
+        return moved_file(value, Path(), self.move) if isinstance(value, str) else value
+
+    def bot(self, bot: Any) -> list[str]:
+        if isinstance(bot, tuple):
+            bot = f"{bot[0]}={bot[1]}" if isinstance(bot[1], str) else bot[1]
+        if not isinstance(bot, str):
+            shown = getattr(bot, "__name__", type(bot).__name__)
+            raise UsageError(
+                f"{shown} was typed in Python, and a file cannot name it: put it into a .py file, and name that."
+            )
+        return [bot] if self.here else relocated(bot, Path(), self.move)
+
+    def entries(self, bots: Iterable[Any]) -> Iterator[dict[str, str]]:
+        """Yield the content of one `[[bots]]` table for each bot."""
+        for bot in bots:
+            entry = bot if isinstance(bot, BotEntry) else BotEntry(bot)
+            told = {key: text for key, text in (("team", entry.team), ("author", entry.author)) if text}
+            for text in self.bot(entry.bot):
+                ref = BotRef.parse(text)
+                named = bool(told and ref.alias) and ref.command is None
+                yield {**({"name": ref.alias} if named else {}), "bot": str(ref.unnamed) if named else text, **told}
+
+
+def _table(head: str, values: Mapping[str, Any]) -> str:
+    return "\n".join([head, *(f"{_key(key)} = {_value(value)}" for key, value in values.items())])
+
+
+def _key(key: str) -> str:
+    return key if _BARE.fullmatch(key) else _value(key)
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int | float):
+        return repr(value)
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_value, value))}]"
+    # JSON escapes are valid in TOML, but TOML also requires DEL to be escaped.
+    return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+# Line and column of each key in a TOML file: tomllib returns values without their positions.
+#
+# The scanner only gets text that tomllib has accepted, so it does not check the syntax. It only records where each
+# table, key and value begins.
+
+
+_SPACE = re.compile(r"[ \t]*")
+_BLANK = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
+_KEY = re.compile(r"""[A-Za-z0-9_-]+|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'""")
+_TEXT = re.compile(
+    r'"""(?:[^"\\]|\\.|"(?!""))*"{3,5}' + r"|'''(?:[^']|'(?!''))*'{3,5}" + r"""|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'""",
+    re.DOTALL,
+)
+_PLAIN = re.compile(r"[^,\]}#\n]*")
+
+
+def places_in(text: str) -> dict[KeyPath, Place]:
+    """Return the place of each table, key and list item in a valid TOML text.
+
+    If a path occurs several times, as the parent of dotted keys does, its first place is returned.
+    """
+    scan = _Scan(text)
+    scan.statements()
+    return {path: scan.place(position) for path, position in scan.found.items()}
+
+
+class _Scan:
+    def __init__(self, text: str) -> None:
+        self.text, self.position = text, 0
+        self.found: dict[KeyPath, int] = {}
+        self._tables: dict[KeyPath, int] = {}
+        """Index of the last item of each array of tables."""
+
+    def place(self, position: int) -> Place:
+        start = self.text.rfind("\n", 0, position) + 1
+        return Place(self.text.count("\n", 0, position) + 1, position - start + 1)
+
+    def statements(self) -> None:
+        table: KeyPath = ()
+        self._skip(_BLANK)
+        while self.position < len(self.text):
+            if self.text[self.position] == "[":
+                table = self._header()
+            else:
+                self._setting(table)
+            self._skip(_BLANK)
+
+    def _header(self) -> KeyPath:
+        """Read `[a.b]`, or `[[a.b]]`, which adds an item to an array of tables; return the path of the table."""
+        begin = self.position
+        several = self.text.startswith("[[", begin)
+        self._skip(_SPACE, 2 if several else 1)
+        *above, last = (key for key, _ in self._keys())
+        self._skip(_SPACE, 2 if several else 1)
+        table = (*self._within((), above), last)
+        if several:
+            self._note(table, begin)
+            self._tables[table] = self._tables.get(table, -1) + 1
+        table = self._newest(table)
+        self._note(table, begin)
+        return table
+
+    def _within(self, table: KeyPath, keys: list[str]) -> KeyPath:
+        for key in keys:
+            table = self._newest((*table, key))
+        return table
+
+    def _newest(self, table: KeyPath) -> KeyPath:
+        return (*table, self._tables[table]) if table in self._tables else table
+
+    def _setting(self, table: KeyPath) -> None:
+        """Read `a.b = value`."""
+        path = table
+        for key, position in self._keys():
+            path = (*path, key)
+            self._note(path, position)
+        self._skip(_SPACE, 1)
+        self._value(path)
+
+    def _keys(self) -> list[tuple[str, int]]:
+        """Read a dotted key; return its parts, each with its position."""
+        found = []
+        while True:
+            self._skip(_SPACE)
+            begin = self.position
+            key = self._take(_KEY)
+            found.append((tomllib.loads(f"key = {key}")["key"] if key[:1] in "\"'" else key, begin))
+            self._skip(_SPACE)
+            if not self.text.startswith(".", self.position):
+                return found
+            self.position += 1
+
+    def _value(self, path: KeyPath) -> None:
+        begins = self.text[self.position : self.position + 1]
+        if begins == "[":
+            self._items("]", lambda number: self._item((*path, number)))
+        elif begins == "{":
+            self._items("}", lambda _number: self._setting(path))
+        else:
+            self._take(_TEXT if begins in ('"', "'") else _PLAIN)
+
+    def _item(self, path: KeyPath) -> None:
+        self._note(path, self.position)
+        self._value(path)
+
+    def _items(self, end: str, each: Callable[[int], None]) -> None:
+        """Read comma-separated items up to the closing bracket `end`; call `each` with the index of each item."""
+        self.position += 1
+        number = 0
+        self._skip(_BLANK)
+        while not self.text.startswith(end, self.position):
+            each(number)
+            number += 1
+            self._skip(_BLANK)
+            if self.text.startswith(",", self.position):
+                self.position += 1
+                self._skip(_BLANK)
+        self.position += 1
+
+    def _note(self, path: KeyPath, position: int) -> None:
+        self.found.setdefault(path, position)
+
+    def _take(self, pattern: re.Pattern[str]) -> str:
+        found = pattern.match(self.text, self.position)
+        assert found, "Python's reader has accepted this text"
+        self.position = found.end()
+        return found[0]
+
+    def _skip(self, pattern: re.Pattern[str], characters: int = 0) -> None:
+        """Skip this number of characters and the text after them that matches the pattern."""
+        self.position += characters
+        self._take(pattern)
+
+
+# Reading a config file: TOML whose keys are the fields of a RunRequest. Errors name the line and column.
+#
+# Paths are relative to the folder of the file, so that it can be moved together with its bots.
+
+
+_AT = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
+BOT_KEYS = ("name", "bot", "options", "team", "author")
+"""Keys of the table of a bot."""
+LISTS = ("games", "bots", "candidates")
+
+
+def asked_in(path: Path) -> dict[str, Any]:
+    """Return the fields of the RunRequest in a TOML file, or of the one that a run was created by.
+
+    A run is given by its folder or its run.json.
+    """
+    if path.name == RUN or path.is_dir():
+        from harness.runs.resume import fields_of_run
+
+        return fields_of_run(run_at(path))
+    return _EventFile(path).fields()
+
+
+def run_at(path: Path) -> RunFolder:
+    """Return the run in this folder, or the run of this run.json."""
+    return RunFolder.open(path.parent if path.name == RUN else path)
+
+
+class _LocatedError(UsageError):
+    """An error whose message already has the line and column."""
+
+
+class _EventFile:
+    """A config file that is being read."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            text = path.read_text(encoding="utf-8-sig")
+        except FileNotFoundError:
+            raise UsageError(
+                f"There is no file {path}: it would be a TOML file that asks for a run.",
+                fix="" if path.suffix == ".toml" else "event-file",
+            ) from None
+        except (OSError, UnicodeDecodeError) as error:
+            raise UsageError(f"Cannot read {path}: {error}.") from error
+        try:
+            self.data = tomllib.loads(text)
+            self.there = places_in(text)
+        except tomllib.TOMLDecodeError as error:
+            raise UsageError(_not_toml(path, text, str(error))) from error
+        except RecursionError:
+            raise UsageError(f"{path} has brackets within brackets without end.") from None
+        self.places: dict[KeyPath, Place] = {}
+        """Places of fields and items by their index in the request, which is not always that in the file."""
+        folder = path.parent
+        # Paths in a file of the current folder stay exactly as they were typed.
+        here = folder.resolve() == Path.cwd()
+        self.start = folder
+        self.move: Callable[[str], str] | None = None if here else lambda place: joined(folder, place)
+
+    @contextmanager
+    def reading(self, *keys: str | int) -> Iterator[None]:
+        """Prefix errors raised in this block with the place of these keys."""
+        try:
+            yield
+        except _LocatedError:
+            raise  # an inner block has already added a more exact place
+        except ArenaError as error:
+            # The longest known part of the path: a missing key has no place, but the table around it has.
+            place = next(self.there[keys[:end]] for end in range(len(keys), 0, -1) if keys[:end] in self.there)
+            raise _LocatedError(f"{place.of(self.path)} {error}", error.fix, **error.data) from error
+
+    def fields(self) -> dict[str, Any]:
+        """Return the content of the file as fields of a RunRequest."""
+        names = {option.key: option.name for option in run_options(RunOptions).values()}
+        read: dict[str, Any] = {}
+        for key, value in self.data.items():
+            with self.reading(key):
+                if key not in names:
+                    raise UnknownName("key", key, names)
+            field = names[key]
+            self.places[(field,)] = self.there[(key,)]
+            read[field] = self._field(field, key, value)
+        left_out = self._left_out() if read.get("isolate") == "off" else ""
+        if left_out:
+            del read["isolate"]
+        read["file"] = FilePlaces(str(self.path), dict(read), self.places, left_out)
+        return read
+
+    def _left_out(self) -> str:
+        """Return a warning if the file is untrusted and so cannot turn isolation off; empty if it is trusted."""
+        untrusted = untrusted_reason([self.path])
+        if not untrusted:
+            return ""
+        where = self.there[("isolate",)].of(self.path)
+        return f"{where} isolate = 'off' is ignored, because {untrusted}; say it yourself if you trust its bots."
+
+    def _field(self, field: str, key: str, value: Any) -> Any:
+        if field == "bots" and isinstance(value, dict | list):
+            return self._bots(value)
+        if field == "options" and isinstance(value, dict):
+            return {name: self._option(value[name], "options", name) for name in value}
+        with self.reading(key):
+            if field in LISTS:
+                if not isinstance(value, list):
+                    raise UsageError(f"{key} is a list of names, not {value!r}.")
+                return self._list(field, value)
+            run_options(RunOptions)[field].check(value, key)
+        if field in ("results", "cluster") and self.move is not None and value:
+            return self.move(value) if field == "results" else moved_file(value, self.start, self.move)
+        return value
+
+    def _list(self, field: str, items: list[Any]) -> tuple[str, ...]:
+        """Return the items of a list of games or candidates."""
+        found: list[str] = []
+        for number, item in enumerate(items):
+            with self.reading(field, number):
+                if not isinstance(item, str):
+                    raise UsageError(f"{field} is a list of names, and {item!r} is none.")
+                self._take(field, found, [item] if field == "games" else self._moved(item), (field, number))
+        return tuple(found)
+
+    def _take(self, field: str, found: list[Any], items: list[Any], keys: KeyPath) -> None:
+        for item in items:
+            self.places[(field, len(found))] = self.there.get((*keys, "bot")) or self.there[keys]
+            found.append(item)
+
+    def _bots(self, value: dict[str, Any] | list[Any]) -> tuple[str | BotEntry, ...]:
+        """Return the bots of a list of strings or tables, or of a table with a key for each name."""
+        found: list[str | BotEntry] = []
+        for number, item in value.items() if isinstance(value, dict) else enumerate(value):
+            keys = ("bots", number)
+            with self.reading(*keys):
+                if not isinstance(item, str | dict):
+                    raise UsageError(f"A bot is a text, or a table with {', '.join(BOT_KEYS)}; not {item!r}.")
+            if isinstance(number, str) and isinstance(item, dict) and "name" in item:
+                with self.reading(*keys, "name"):
+                    raise UsageError(f"The bot is called {number} already: leave out one of the two names.")
+            name = {"name": number} if isinstance(number, str) else {}
+            self._take(
+                "bots", found, self._bot({**name, **({"bot": item} if isinstance(item, str) else item)}, keys), keys
+            )
+        return tuple(found)
+
+    def _bot(self, table: dict[str, Any], keys: KeyPath) -> list[str | BotEntry]:
+        """Return what one entry stands for: one bot, or several if it names a list of bots."""
+        for key, value in table.items():
+            with self.reading(*keys, key):
+                if key not in BOT_KEYS:
+                    raise UnknownName("key of a bot", key, BOT_KEYS)
+                if not isinstance(value, dict if key == "options" else str):
+                    what = "a table of names and values" if key == "options" else "a text"
+                    raise UsageError(f"The {key} of a bot is {what}, not {value!r}.")
+                if key in ("team", "author"):
+                    BotEntry("", str(value))  # only to check the value while the place of its key is known
+        with self.reading(*keys):
+            if not table.get("bot"):
+                raise UsageError("Which bot is it? Say so: bot = 'NAME', a file, a folder, or 'cmd:COMMAND'.")
+            options = self._options(table.get("options", {}), keys)
+            texts = self._moved(self._typed(table["bot"], table.get("name", ""), options))
+            team, author = table.get("team", ""), table.get("author", "")
+            return [BotEntry(one, team, author) if team or author else one for one in texts]
+
+    def _options(self, options: Mapping[str, Any], keys: KeyPath) -> str:
+        """Return the options of a bot in the form of the command line: `key=value,key=value`."""
+        values = []
+        for name in options:
+            value = self._option(options[name], *keys, "options", name, moving=False)
+            with self.reading(*keys, "options", name):
+                if not NAME.fullmatch(name) or "," in str(value):
+                    raise UsageError(f"The option {name} cannot be {value!r}: names and values have no commas.")
+            values.append(f"{name}={str(value).lower() if isinstance(value, bool) else value}")
+        return ",".join(values)
+
+    def _typed(self, text: str, name: str, options: str) -> str:
+        """Return what a user would type on the command line for a bot with this name and these options."""
+        if name and not NAME.fullmatch(name):
+            raise UsageError(f"{name!r} cannot be the name of a bot: no spaces, colons, commas, slashes or bars.")
+        if name and text.startswith(LIST_PREFIX):
+            raise UsageError(f"{text!r} lists several bots, which cannot all be called {name}.")
+        if options and text.startswith(COMMAND_PREFIX) and name:
+            return f"{name}:{options}={text}"
+        if options and (COMMAND_PREFIX in text or text.startswith(LIST_PREFIX)):
+            raise UsageError(
+                f"{text!r} takes no table of options: a program needs a name for that, a list has them in its lines."
+            )
+        if options:
+            ref = BotRef.parse(text, start=self.start)
+            text = str(dataclasses.replace(ref, options=",".join(filter(None, (ref.options, options)))))
+        return f"{name}={text}" if name else text
+
+    def _moved(self, text: str) -> list[str]:
+        return [text] if self.move is None else relocated(text, self.start, self.move)
+
+    def _option(self, value: Any, *keys: str | int, moving: bool = True) -> Any:
+        """Check and return the value of an option of a game or a bot.
+
+        With `moving`, a path of a file is made relative to the current folder. For bots, `_moved` does that later.
+        """
+        with self.reading(*keys):
+            if not isinstance(value, bool | int | float | str):
+                raise UsageError(f"The option {keys[-1]} is a text, a number, true or false, not {value!r}.")
+        if keys[:-1] == ("options",):
+            self.places[keys] = self.there[keys]
+        if self.move is None or not moving or not isinstance(value, str):
+            return value
+        return moved_file(value, self.start, self.move)
+
+
+def joined(folder: Path, place: str) -> str:
+    """Return a path that is relative to `folder` as seen from the current folder.
+
+    It is normalized (`a/../b` becomes `b`) unless links would make that a different file.
+    """
+    whole = os.path.join(folder, place)  # noqa: PTH118 - a slash at the end stays
+    plain = os.path.normpath(whole)
+    return plain if os.path.realpath(plain) == os.path.realpath(whole) else whole
+
+
+def _not_toml(path: Path, text: str, said: str) -> str:
+    """Return the message of tomllib in our form, with the place first."""
+    # The place is taken from the message because TOMLDecodeError has no attributes for it in Python 3.11.
+    at = _AT.search(said)
+    end = Place(text.count("\n") + 1, len(text) - text.rfind("\n"))
+    place = Place(int(at[1]), int(at[2])) if at and at[1] else end
+    return f"{place.of(path)} this is not TOML: {_AT.sub('', said)}."

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from harness.core.errors import PluginError, StoreError, UsageError
 from harness.core.options import BotLimits
-from harness.core.records import Fault, GameRecord, MatchSpec, belongs_to
+from harness.core.records import Fault, GameRecord, MatchSpec
 from harness.executors.base import HERE, ClusterChoice, Executor, Job, Played, choose_executor
 from harness.plugins.bot_files import file_digest
 from harness.plugins.hooks import Listeners, RunStatus
@@ -95,9 +95,10 @@ def play_run(
             tournament.monitor.follow_executor(executor)
             stack.enter_context(executor)
         except UsageError:  # no worker, or not with these settings
-            run.discard()
+            run.discard()  # otherwise a new run would leave an empty folder, and its name would be taken
             raise
         complete = tournament.play(executor)
+    # Recorded like changes of a continued run: its records may be of two versions of a bot.
     run.force(changes := list(_changed_meanwhile(setup)))
     run.warnings += [f"{change}." for change in changes]
     ours = [loss for loss in executor.losses if loss.seat is None]
@@ -157,12 +158,14 @@ class Tournament:
     def _play(self, executor: Executor) -> bool:
         run = self.run
         run.played = None
-        with run.writing():
+        with run.writing():  # locked before the records are read: nothing is added to them meanwhile
             known: dict[str, GameRecord] = {}
             scheduler = self._adaptive_scheduler(known) if self.schedule.adaptive else self._static_scheduler()
             complete = play_matches(scheduler, partial(self._played, executor), executor.given_up)
             if complete and known:  # records of matches that the schedule does not contain
                 raise self._unknown_record(min(known))
+            # The digest goes into run.json after the last record is on disk. After a crash in between, the run is not
+            # finished: it is continued with nothing to play, and finished here.
             if complete and (self.monitor.done > self.monitor.earlier or not run.info.finished):
                 run.finish(now(), self.digest)
             elif complete and run.info.records != self.digest.text():
@@ -176,6 +179,7 @@ class Tournament:
 
     def _static_scheduler(self) -> StaticScheduler:
         """Return the matches without a record. A record that does not belong to the schedule would spoil the table."""
+        # Records and schedule are compared as they are read: a run may have more matches than fit into memory.
         diff = ScheduleDiff(self.schedule.matches())
         unknown = {record.id for record in self._recorded() if not diff.matches_record(record)}
         if unknown:
@@ -194,11 +198,13 @@ class Tournament:
 
     def _adaptive_scheduler(self, known: dict[str, GameRecord]) -> ResumedScheduler:
         """Return a scheduler that begins with the records of the run; those that it has not used stay in `known`."""
+        # All records are held: they lead the format through its rounds again, in schedule order, and a file has them
+        # in the order in which matches ended.
         for record in self._recorded():
             if record.id in known:
                 raise self._twice(record.id)
             known[record.id] = record
-        return ResumedScheduler(self.schedule.scheduler(), known, self._check_record)
+        return ResumedScheduler(self.schedule.scheduler(), known, self._unknown_record)
 
     def _recorded(self) -> Iterator[GameRecord]:
         """Yield the earlier records of the run, with their actions only if the format needs them."""
@@ -214,7 +220,7 @@ class Tournament:
             self.events.run_started()
 
     def _played(self, executor: Executor, specs: Iterable[MatchSpec]) -> Iterator[GameRecord]:
-        jobs = map(self._job, specs)  # unlike a generator, `map` can continue after the feed has ended
+        jobs = map(self._make_job, specs)  # unlike a generator, `map` can continue after the feed has ended
         for record, *_ in executor.run(jobs, self._keep):
             self._count(record)
             if self.events:
@@ -223,6 +229,7 @@ class Tournament:
 
     def _keep(self, played: Sequence[Played]) -> None:
         """Append finished matches, with everything that is derived from their lines: nothing is read again later."""
+        # On disk first: a listener or the monitor never hears of a match that a crash could lose.
         for each, line in zip(played, self.run.append_all(played), strict=True):
             self.digest.add_line(each.record.index, line)
             if self.ratings:
@@ -233,28 +240,21 @@ class Tournament:
         self.monitor.add_record(record)
         if not self.max_faults or not record.faults:
             return
+        # Counted in the order in which matches end, so it depends on timing from which match on a bot is out. The
+        # records have that as faults of the kind "disqualified".
         for name in dict.fromkeys(record.seats[fault.seat] for fault in record.failures):
             if name not in self.out and self.monitor.faults.by_bot[name] >= self.max_faults:
                 plural = "" if self.max_faults == 1 else "s"
                 self.out[name] = f"disqualified after {self.max_faults} fault{plural}, the last in {record.id}"
                 self.monitor.disqualify(name, self.out[name])
 
-    def _job(self, spec: MatchSpec) -> Job:
-        return Job(spec, self._disqualified(spec))
-
-    def _disqualified(self, spec: MatchSpec) -> tuple[Fault, ...]:
-        if not self.out:
-            return ()
-        return tuple(
-            Fault(seat, "disqualified", 0, self.out[name]) for seat, name in enumerate(spec.seats) if name in self.out
-        )
+    def _make_job(self, spec: MatchSpec) -> Job:
+        """Return a match to play, in which disqualified bots have a fault from the start."""
+        seats = [(seat, self.out[name]) for seat, name in enumerate(spec.seats) if name in self.out]
+        return Job(spec, tuple(Fault(seat, "disqualified", 0, why) for seat, why in seats))
 
     def _twice(self, name: str) -> StoreError:
         return StoreError(f"{self.run.folder / GAMES}: the record {name} is there twice.")
-
-    def _check_record(self, spec: MatchSpec, record: GameRecord) -> None:
-        if not belongs_to(record, spec):
-            raise self._unknown_record(spec.id)
 
     def _unknown_record(self, name: str) -> StoreError:
         path = self.run.folder / GAMES

@@ -11,7 +11,7 @@ from typing import Any, Self
 from msgspec.structs import replace
 
 from harness.core.errors import ArenaError, PluginError, UnknownName, UsageError
-from harness.core.options import resolve
+from harness.core.options import MAX_SEED, resolve
 from harness.core.plan import DuplicateSet, Format, GamePlan, OpenRound, Outcome, Plan, Scheduler
 from harness.core.records import GameRecord, MatchSpec, ReorderBuffer, belongs_to, in_schedule_order, ranks_of
 from harness.core.rng import Chance
@@ -124,6 +124,7 @@ class GameScheduler:
     def has_next(self) -> bool:
         """Return whether there are matches to be played now."""
         while not self._asked and self.outcome is None:
+            # One slow match holds back all later results: without a limit they would fill the memory.
             held = len(self._in_progress) + len(self._results.waiting)
             if held >= MAX_AHEAD_MATCHES:
                 break
@@ -142,6 +143,7 @@ class GameScheduler:
     def next_matches(self) -> list[MatchSpec]:
         """Return the next list of matches; call it if `has_next()`."""
         asked, self._asked = self._asked, ()
+        # Without known sizes, `index` is shared by all games, which then take turns: see `_is_next`.
         if self._starts is None:
             specs = list(self._rounds.matches(asked, self._index))
         else:
@@ -156,6 +158,8 @@ class GameScheduler:
 
     def add_result(self, record: GameRecord) -> None:
         """Add a result and pass on to the format what is complete in schedule order."""
+        # Results wait in the buffer until all earlier ones have come: a format sees them in schedule order, so what it
+        # asks for next does not depend on which worker was fastest.
         assert record.id in self._in_progress, f"{record.id} was not given out, or its record came before"
         for ready in self._results.add(self._in_progress.pop(record.id), record) or ():
             self._rounds.add_result_to(self._round, ready)
@@ -188,13 +192,13 @@ class ResumedScheduler:
     """A scheduler with records of before: matches that have one are not given out again."""
 
     def __init__(
-        self,
-        scheduler: Scheduler,
-        known: MutableMapping[str, GameRecord],
-        check: Callable[[MatchSpec, GameRecord], None],
+        self, scheduler: Scheduler, known: MutableMapping[str, GameRecord], unknown: Callable[[str], ArenaError]
     ) -> None:
-        """`known` has the records by match; those that were used are removed. `check` may refuse one."""
-        self._scheduler, self._known, self._check = scheduler, known, check
+        """`known` has the records by match; those that were used are removed.
+
+        `unknown` returns the error for a record of that id that does not belong to its match.
+        """
+        self._scheduler, self._known, self._unknown = scheduler, known, unknown
         self.add_result, self.outcome = scheduler.add_result, scheduler.outcome
 
     def next_matches(self) -> list[MatchSpec]:
@@ -205,9 +209,11 @@ class ResumedScheduler:
                 record = self._known.pop(spec.id, None)
                 if record is None:
                     missing.append(spec)
-                else:
-                    self._check(spec, record)
+                elif belongs_to(record, spec):
+                    # Added at once: the next matches may depend on it, and the schedule is the same as the first time.
                     self._scheduler.add_result(record)
+                else:
+                    raise self._unknown(spec.id)
             if missing:
                 return missing
         return []
@@ -288,6 +294,7 @@ class ScheduleDiff:
     def matches_record(self, record: GameRecord) -> bool:
         """Return whether the record belongs to a match of the schedule that had no record before."""
         index = record.index
+        # Read on in the schedule up to the place of the record. Matches that are passed wait for a later record.
         while index > self._last_index:
             spec = next(self._specs, None)
             if spec is None:
@@ -345,8 +352,6 @@ Place = tuple[tuple[int, int], tuple[int, ...]]
 """Group and number of a set, and its deal."""
 NO_SET: Place = ((-1, -1), ())
 """Comes before every set."""
-MAX_SEED = 2**128 - 1
-"""Luck is keyed with sixteen bytes."""
 
 Results = Callable[[Sequence[MatchSpec]], Sequence[GameRecord] | None]
 """Returns the records of a list of matches, in its order; None to stop."""
@@ -361,6 +366,7 @@ class Schedule:
             raise UnknownName("format", plan.format, formats)
         self.format = formats[plan.format]
         settings, _ = resolve(plan.format, self.format.options, plan.settings)
+        # The design is stored in run.json: ratings need it, and the format may come from a plugin that is gone then.
         self.plan = replace(plan, settings=settings, design=self.format.design)
         _check(self.plan, self.format, formats)
 
@@ -386,6 +392,8 @@ class Schedule:
         return self._flat()
 
     def _flat(self) -> Iterator[MatchSpec]:
+        # An extended run is scheduled as it was played: first all of its first plan, then what each extension added. So
+        # the matches that were played keep their ids, deals and places.
         luck, index = Chance(self.plan.seed), count()
         for plan in self.plan.stages() if self.plan.before else (self.plan,):
             if plan.before and self.format.late:

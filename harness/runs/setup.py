@@ -1,8 +1,10 @@
-"""Turn a request into everything that is needed to play it (plan, games, entrants), and estimate it for a dry run."""
+"""Turn a request into everything that is needed to play it (plan, games, entrants), and estimate it for a dry run.
+
+Also what a run folder says about its games and limits. `runs/resume.py` continues a run.
+"""
 
 from __future__ import annotations
 
-import dataclasses
 import platform
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -10,12 +12,11 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib import import_module
-from itertools import combinations, count, islice
+from itertools import count, islice, permutations
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from harness._version import VERSION
@@ -23,12 +24,11 @@ from harness.core.errors import ArenaError, PluginError, StoreError, UsageError
 from harness.core.game import Game
 from harness.core.options import BotLimits, run_options
 from harness.core.plan import LEAGUE, GamePlan, Plan
-from harness.core.records import GameRecord, Isolation, MatchSpec, Value
+from harness.core.records import GameRecord, Isolation, Value
 from harness.core.table import Table
 from harness.executors.base import Roster, SandboxLoader
 from harness.match.referee import play
-from harness.plugins.discovery import shown
-from harness.plugins.entrants import BotInfo, Entrant, check_distinct, split_options, unknown_games
+from harness.plugins.entrants import Entrant, check_distinct, split_options, unknown_games
 from harness.plugins.features import Formats
 from harness.plugins.hooks import ListenerPlugin
 from harness.plugins.registry import Registry, load
@@ -81,10 +81,11 @@ def installed(isolate: Isolation = "auto", strict: bool = False) -> Registry:
 
 def prepare(request: RunRequest, registry: Registry) -> RunSetup:
     """Return the setup of a new run. Raise an ArenaError that names the allowed values if the request is invalid."""
-    by_default = sorted(name for name, offer in registry.bots.items() if offer.cls.by_default)
+    # The order of checks is that of the messages: bots first, then games, seats, candidates and the format.
     # Plugins that failed to load are in the list already. Only problems with the bots of this request become warnings.
     told = len(registry.problems)
-    entrants = _entered(request, registry, by_default)
+    by_default = sorted([name for name, offer in registry.bots.items() if offer.cls.by_default])
+    entrants = _entered(request, registry, request.bots or by_default)
     broken = registry.problems[told:]
     unknown = unknown_games([(entrant.name, entrant.bot) for entrant in entrants], registry.games)
     if request.strict and (broken or unknown):
@@ -92,7 +93,7 @@ def prepare(request: RunRequest, registry: Registry) -> RunSetup:
     configured = configured_games(request, registry)
     plans = []
     for name, game in configured.items():
-        field = tuple(entrant.name for entrant in entrants if entrant.plays(name))
+        field = tuple([entrant.name for entrant in entrants if entrant.plays(name)])
         if len(field) < game.min_players and not request.games:
             continue  # not requested by name, and too few bots can play it
         with _blaming(request, "bots" if request.players is None else "players"):
@@ -108,7 +109,7 @@ def prepare(request: RunRequest, registry: Registry) -> RunSetup:
     idle = [e.name for e in entrants if not any(e.name in plan.entrants for plan in plans)]
     if idle and request.bots:
         why = f"{', '.join(idle)} cannot play {' or '.join(plan.name for plan in plans)}."
-        with _blaming(request, "bots", *_item_named(idle[0], request, registry)):
+        with _blaming(request, "bots", find=lambda: _item_named(idle[0], request, registry)):
             raise UsageError(" ".join([why, *unknown]))
     candidates = tuple(_candidates(request, registry, entrants))
     format_name, _, rest = request.format.partition(":")
@@ -135,29 +136,27 @@ def configured_games(request: RunRequest, registry: Registry) -> dict[str, Game[
     for number, name in enumerate(request.games or sorted(registry.games)):
         with _blaming(request, "games", number):
             chosen[name] = registry.game(name)
-    try:
+    with _blaming(request, "options", find=lambda: _unfit_option(chosen, request.options)):
         return _configure(chosen, request.options)
-    except ArenaError as error:
-        _blame(error, request, "options", *_unfit_option(chosen, request.options))
-        raise
 
 
 @contextmanager
-def _blaming(request: RunRequest, field: str, *item: str | int) -> Iterator[None]:
-    """Prefix errors raised in this block with the line of the config file that has the field, if there is one."""
+def _blaming(
+    request: RunRequest, field: str, *item: str | int, find: Callable[[], tuple[str | int, ...]] | None = None
+) -> Iterator[None]:
+    """Prefix errors raised in this block with the line of the config file that has the field, if there is one.
+
+    `find` returns the item of the field that the error is about, if that is not known before.
+    """
     try:
         yield
     except ArenaError as error:
-        _blame(error, request, field, *item)
+        if request.file is not None:
+            request.file.blame(error, request, field, *(find() if find else item))
         raise
 
 
-def _blame(error: ArenaError, request: RunRequest, field: str, *item: str | int) -> None:
-    if request.file is not None:
-        request.file.blame(error, request, field, *item)
-
-
-def _entered(request: RunRequest, registry: Registry, by_default: Sequence[str]) -> list[Entrant]:
+def _entered(request: RunRequest, registry: Registry, bots: Sequence[Any]) -> list[Entrant]:
     """Return the entrants of a request. Raise UsageError if two have the same name."""
     # If the bots come from a file, an iterator tracks which of them is being entered, so that an error can name its
     # line. They are still entered in one call: the registry renames bots in files that have the same name.
@@ -165,20 +164,17 @@ def _entered(request: RunRequest, registry: Registry, by_default: Sequence[str])
 
     def one_by_one() -> Iterator[Any]:
         nonlocal at
-        for at, bot in enumerate(request.bots or by_default):  # noqa: B007 - read by the except clause below
+        for at, bot in enumerate(bots):  # noqa: B007 - read when an error is raised
             yield bot
 
-    try:
-        entrants = registry.entrants((request.bots or by_default) if request.file is None else one_by_one())
-    except ArenaError as error:
-        _blame(error, request, "bots", at)
-        raise
-    try:
+    with _blaming(request, "bots", find=lambda: (at,)):
+        entrants = registry.entrants(bots if request.file is None else one_by_one())
+
+    def twice() -> tuple[int, ...]:
+        return _item_named(Counter(one.name for one in entrants).most_common(1)[0][0], request, registry)
+
+    with _blaming(request, "bots", find=twice):
         check_distinct(entrants)
-    except UsageError as error:
-        twice = Counter(one.name for one in entrants).most_common(1)[0][0]
-        _blame(error, request, "bots", *_item_named(twice, request, registry))
-        raise
     return entrants
 
 
@@ -187,8 +183,6 @@ def _item_named(name: str, request: RunRequest, registry: Registry) -> tuple[int
 
     There is none if the name was changed because two bots had the same one.
     """
-    if request.file is None:
-        return ()  # the index is only needed to find a line of the file
     entered = [[one.name for one in registry.entrants([bot])] for bot in request.bots]
     return tuple(number for number, names in enumerate(entered) if name in names)[-1:]
 
@@ -205,8 +199,9 @@ def _unfit_option(chosen: Mapping[str, type[Game[Any]]], options: Mapping[str, V
 
 def _guessable(request: RunRequest, entrants: Sequence[Entrant]) -> list[str]:
     """Return a warning if isolated bots could guess the seed by brute force and so know all cards; else nothing."""
-    confined = any(is_confined(entrant.untrusted, request.isolate) for entrant in entrants)
-    if not confined or request.seed is None or request.seed.bit_length() >= SAFE_BITS:
+    if request.seed is None or request.seed.bit_length() >= SAFE_BITS:
+        return []
+    if not [entrant for entrant in entrants if is_confined(entrant.untrusted, request.isolate)]:
         return []
     return [
         f"The seed {request.seed} is so short that a bot can find it by trial, and then knows all cards. "
@@ -255,16 +250,18 @@ def _names(cls: type[Game[Any]]) -> set[str]:
     return {option.name for option in cls.options}
 
 
-def seats_for(game: Game[Any], asked: int | None, field: Sequence[str]) -> int:
+def seats_for(game: Game[Any], asked: int | None, field: Sequence[str] | None = None) -> int:
     """Return the number of players in a match: as requested, or as many as there are bots, up to DEFAULT_PLAYERS.
 
-    Raise UsageError if the game does not allow this number or there are too few bots.
+    Raise UsageError if the game does not allow this number, or if the bots that play it (`field`) are too few. In a
+    league more bots may join, so it gives no field.
     """
     low, high = game.min_players, game.max_players
-    players = asked if asked is not None else max(low, min(high, DEFAULT_PLAYERS, len(field)))
+    most = DEFAULT_PLAYERS if field is None else min(DEFAULT_PLAYERS, len(field))
+    players = asked if asked is not None else max(low, min(high, most))
     if not low <= players <= high:
         raise UsageError(f"{game.title} is for {low} to {high} players, not {players}.")
-    if len(field) < players:
+    if field is not None and len(field) < players:
         listed = f" ({', '.join(field)})" if field else ""
         raise UsageError(
             f"{game.title} with {players} players needs at least {players} bots that play it; "
@@ -289,6 +286,7 @@ def create_run(request: RunRequest, registry: Registry, command: str) -> tuple[R
             require_enforcement()  # before the folder is created: a run that cannot be played leaves none behind
     with _blaming(request, "name"):
         folder = run_folder(Path(request.results), request.name)
+    # Everything was checked by now: what can be refused leaves no folder behind.
     run = RunFolder.create(folder, info_for(setup, command, asdict(request.limits)))
     run.warnings += setup.warnings
     return run, setup
@@ -315,7 +313,7 @@ def info_for(setup: RunSetup, command: str, limits: Mapping[str, Value]) -> RunI
     return RunInfo(
         arena=VERSION,
         plan=setup.plan,
-        entrants=tuple(entrant.info for entrant in setup.entrants.values()),
+        entrants=tuple([entrant.info for entrant in setup.entrants.values()]),
         files=files,
         limits=dict(limits),
         command=command,
@@ -370,6 +368,7 @@ def resumed_limits(run: RunFolder, given: Mapping[str, Any], force: bool = False
 
     Raise UsageError if one differs from that of the run and `force` is not set. Stricter isolation is always allowed.
     """
+    # Other limits could give other results, and the run would be of two kinds of matches.
     begun = limits_of_run(run)
     other = {name: getattr(begun, name) for name, value in given.items() if value != getattr(begun, name)}
     if "isolate" in other and _STRENGTH.index(given["isolate"]) >= _STRENGTH.index(begun.isolate):
@@ -389,57 +388,6 @@ def kept_otherwise(run: RunFolder, isolate: Isolation, entrants: Iterable[Entran
         f"{run.folder / RUN} says isolate={said}, but its bots are isolated as with isolate={isolate}. If you trust "
         f"them, say isolate={said} when you continue the run."
     )
-
-
-def reopen(run: RunFolder, registry: Registry, force: bool = False, noting: bool = True) -> RunSetup:
-    """Return the setup of a run to be continued, with the bots and rules that are installed now.
-
-    Raise StoreError if they have changed since the run was played, unless `force` is set. The changes are then recorded
-    in run.json; with `noting=False` the caller does that.
-    """
-    setup = restore(run, registry)
-    absent = sorted({name for plan in setup.plan.games for name in plan.entrants} - setup.entrants.keys())
-    if absent:
-        raise StoreError(
-            f"{run.folder} cannot be continued, not even by force: {RUN} has {', '.join(map(shown, absent))} play, "
-            f"and what it enters is {', '.join(map(shown, setup.entrants))}."
-        )
-    changes = changes_since(run.info, setup)
-    if changes and not force:
-        raise StoreError(f"{run.folder} cannot be continued: {'; '.join(changes)}.", fix="force")
-    if noting:
-        run.force(changes)
-    run.warnings += [f"continued although {change}." for change in changes]
-    return setup
-
-
-def restore(run: RunFolder, registry: Registry) -> RunSetup:
-    """Return the schedule of a run with the rules and bots that are installed now, changed or not."""
-    refuse_era(run)
-    for info in run.info.entrants:
-        if info.ref.place and not Path(info.ref.place).exists():
-            raise UsageError(
-                f"There is no file {info.ref.place}. Paths are those of the folder in which the run was begun: "
-                f"go on from there."
-            )
-    entrants = {entrant.name: entrant for entrant in enter_again(run, registry, run.info.entrants)}
-    games = configure_run(run, registry)
-    schedule = Schedule(run.info.plan, bound_formats(run.info.plan, lambda: games, registry.formats))
-    return RunSetup(schedule, games, entrants, listeners=registry.listeners)
-
-
-def refuse_era(run: RunFolder) -> None:
-    """Raise UsageError if the run is an era of a league: only the league can play it."""
-    if run.info.plan.format == LEAGUE.name:
-        raise UsageError(f"{run.folder} is an era of a league and is played by the league.", fix="league-run")
-
-
-def enter_again(run: RunFolder, registry: Registry, entrants: Iterable[BotInfo]) -> list[Entrant]:
-    """Return these bots of a run as they are installed now, with the contents of option files that the run recorded.
-
-    The run may be untrusted, so lists and patterns in its references are not expanded and no other files are read.
-    """
-    return dataclasses.replace(registry, contents=run.info.files).entrants(info.ref for info in entrants)
 
 
 def configure_run(run: RunFolder, registry: Registry) -> dict[str, Game[Any]]:
@@ -484,121 +432,44 @@ def game_of(run: RunFolder, registry: Registry, record: GameRecord) -> Game[Any]
     return games[record.game]
 
 
-def changes_since(info: RunInfo, setup: RunSetup) -> list[str]:
-    """Return a clause for each way in which the installed rules and bots differ from those of the run."""
-    changes = [
-        f"the rules of {plan.name} are version {setup.games[plan.name].version} now, the run has {plan.rules}"
-        for plan in info.plan.games
-        if setup.games[plan.name].version != plan.rules
-    ]
-    told = (entrant_change(old, setup.entrants.get(old.name)) for old in info.entrants)
-    return changes + [change for change in told if change]
+# The dry run: the balance of a schedule, and how long it takes, from a few of its matches.
 
 
-def entrant_change(old: BotInfo, new: Entrant | None) -> str:
-    """Return a clause that says how an installed bot differs from the one of the run; empty if it is the same."""
-    if new is None:
-        return f"the bot {old.name} is gone"
-    if new.version != old.version:
-        return f"the bot {old.name} is version {new.version} now, the run has {old.version}"
-    if new.digest != old.digest:
-        return f"the source of the bot {old.name} has been changed ({new.digest} now, not {old.digest})"
-    return ""
+MAX_COUNTED_MATCHES, MAX_SIMULATED_MATCHES = 100_000, 10_000
+"""Matches that tables of the balance count; fewer of adaptive formats, whose results have to be simulated."""
+MAX_TRIAL_MATCHES = 12
+MAX_TRIAL_S = 5.0
 
 
-# Balance of a schedule: how often each bot plays, in which seats, against which opponents. For `--dry-run` and tests.
+def balance_tables(schedule: Schedule, most: int | None = None) -> Iterator[Table]:
+    """Yield a table for each game: how often each bot plays, in which seats, and how often it meets others.
 
-
-MOST_LOOKED_AT, MOST_SIMULATED = 100_000, 10_000
-"""Default number of matches in a balance report; the lower one is for adaptive formats, which simulate results."""
-
-
-class BotBalance(Struct, frozen=True):
-    """One bot's part of a schedule."""
-
-    bot: str
-    matches: int
-    seats: tuple[int, ...]
-    """Matches in each seat."""
-    least: int
-    """Meetings with the opponent met least often, among the bots of the game that play at least one match."""
-    most: int
-    """Meetings with the opponent met most often."""
-
-
-class GameBalance(Struct, frozen=True):
-    """One game's part of a schedule."""
-
-    game: str
-    matches: int
-    bots: tuple[BotBalance, ...]
-
-
-def report(schedule: Schedule, most: int | None = None) -> list[GameBalance]:
-    """Return the balance of the first `most` matches of a schedule, by game.
-
-    Matches of an adaptive format depend on results: these are simulated with bots of equal strength.
+    The first `most` matches of the schedule count. Those of an adaptive format depend on results: these are simulated
+    with bots of equal strength. "met least" is about bots that play at least one match.
     """
     if most is None:
-        most = MOST_SIMULATED if schedule.adaptive else MOST_LOOKED_AT
-    return measure(islice(schedule.simulated(), most))
-
-
-def measure(specs: Iterable[MatchSpec]) -> list[GameBalance]:
-    """Return the balance of these matches, by game."""
-    games: dict[str, _Counts] = {}
-    for spec in specs:
-        games.setdefault(spec.game, _Counts()).add(spec.seats)
-    return [counts.balance(game) for game, counts in games.items()]
-
-
-class _Counts:
-    def __init__(self) -> None:
-        self.matches = 0
-        self.seats: dict[str, dict[int, int]] = {}
-        self.met: dict[str, dict[str, int]] = {}
-        self.players = 0
-
-    def add(self, seats: tuple[str, ...]) -> None:
-        self.matches += 1
-        self.players = max(self.players, len(seats))
-        for seat, bot in enumerate(seats):
-            sat = self.seats.setdefault(bot, {})
-            sat[seat] = sat.get(seat, 0) + 1
-        for one, two in combinations(seats, 2):
-            for bot, other in ((one, two), (two, one)):
-                met = self.met.setdefault(bot, {})
-                met[other] = met.get(other, 0) + 1
-
-    def balance(self, game: str) -> GameBalance:
-        bots = []
-        for bot in sorted(self.seats):
-            seats = tuple(self.seats[bot].get(seat, 0) for seat in range(self.players))
-            meetings = [self.met.get(bot, {}).get(other, 0) for other in self.seats if other != bot] or [0]
-            bots.append(BotBalance(bot, sum(seats), seats, min(meetings), max(meetings)))
-        return GameBalance(game, self.matches, tuple(bots))
-
-
-def balance_tables(balances: Iterable[GameBalance]) -> Iterator[Table]:
-    """Yield the balance of each game as a table."""
-    for each in balances:
-        seats = [f"seat {seat}" for seat in range(len(each.bots[0].seats) if each.bots else 0)]
-        rows = [[bot.bot, bot.matches, *bot.seats, bot.least, bot.most] for bot in each.bots]
-        title = f"{each.game}: {each.matches:,} matches of {len(each.bots)} bots"
-        yield Table(title, ["bot", "matches", *seats, "met least", "met most"], rows)
-
-
-# Estimate of the duration of a run, from a few of its matches.
-
-
-MOST_MATCHES = 12
-MOST_SECONDS = 5.0
+        most = MAX_SIMULATED_MATCHES if schedule.adaptive else MAX_COUNTED_MATCHES
+    games: dict[str, tuple[Counter[tuple[str, int]], Counter[tuple[str, str]]]] = {}
+    for spec in islice(schedule.simulated(), most):
+        sat, met = games.setdefault(spec.game, (Counter(), Counter()))
+        sat.update((bot, seat) for seat, bot in enumerate(spec.seats))
+        met.update(permutations(spec.seats, 2))
+    for game, (sat, met) in games.items():
+        bots, seats = sorted({bot for bot, _ in sat}), sorted({seat for _, seat in sat})
+        rows = []
+        for bot in bots:
+            in_seats = [sat[bot, seat] for seat in seats]
+            meetings = [met[bot, other] for other in bots if other != bot] or [0]
+            rows.append([bot, sum(in_seats), *in_seats, min(meetings), max(meetings)])
+        title = f"{game}: {sum(sat[bot, 0] for bot in bots):,} matches of {len(bots)} bots"
+        head = ["bot", "matches", *(f"seat {seat}" for seat in seats), "met least", "met most"]
+        yield Table(title, head, rows)
 
 
 def seconds_per_match(schedule: Schedule, roster: Roster) -> float:
     """Return the mean duration of a match on one core, measured by playing a few matches of the schedule."""
     specs = list(islice(schedule.simulated(), 2000))
-    step = max(1, len(specs) // MOST_MATCHES)
+    step = max(1, len(specs) // MAX_TRIAL_MATCHES)
     spent, played = 0.0, 0
     try:
         for spec in specs[::step]:
@@ -606,7 +477,7 @@ def seconds_per_match(schedule: Schedule, roster: Roster) -> float:
             began = perf_counter()
             play(spec, roster.games[spec.game], seats)
             spent, played = spent + perf_counter() - began, played + 1
-            if spent > MOST_SECONDS:
+            if spent > MAX_TRIAL_S:
                 break
     finally:
         roster.close()

@@ -132,7 +132,7 @@ def sign_run(run: RunFolder, path: Path, when: str) -> Signature:
     those that it was finished with.
     """
     key = _load(path)
-    with lock(run.folder):
+    with lock(run.folder):  # nothing may change between the check of the records and the signature
         if not run.info.finished:
             raise UsageError(f"{run.folder} is not complete; sign it when all its matches are played.")
         for _ in run.records():

@@ -72,17 +72,18 @@ def digest_of_file(path: Path) -> str:
         raise StoreError(f"Cannot read {path}: {error.strerror or error}.") from error
 
 
-def cannot_write(path: Path, error: OSError, more: str = "") -> StoreError:
-    """Return the error for a file that cannot be written; `more` says what to do."""
-    return StoreError(f"Cannot write to {path}: {error.strerror or error}.{more and ' '}{more}")
+def cannot_write(path: Path, error: OSError) -> StoreError:
+    """Return the error for a file that cannot be written."""
+    return StoreError(f"Cannot write to {path}: {error.strerror or error}.")
 
 
-def going_on(folder: Path) -> str:
-    """Return how to continue a run, or a league, after it could not be written."""
-    for league in (folder, folder.parent.parent):
+def stopped_error(folder: Path, error: StoreError) -> StoreError:
+    """Return the error for a run, or a league, that cannot be written further, from that of the file."""
+    why = f"{error} What was recorded so far is safe."
+    for league in (folder, folder.parent.parent):  # an era of a league is two levels below it
         if (league / "journal.jsonl").exists():
-            return f"What was recorded so far is safe; fix the problem, then: arena league run --league {league}."
-    return f"What was recorded so far is safe; fix the problem and continue with --resume {folder}."
+            return StoreError(why, fix="resume-league", league=str(league))
+    return StoreError(why, fix="resume-folder", folder=str(folder))
 
 
 class RecordFile:
@@ -96,6 +97,7 @@ class RecordFile:
             self._fd = os.open(path, os.O_RDWR | os.O_APPEND | getattr(os, "O_BINARY", 0))
         except OSError as error:
             raise cannot_write(path, error) from error
+        # A process that was killed while it wrote leaves an incomplete line, and the next line would be appended to it.
         size = os.fstat(self._fd).st_size
         self._end = self._whole_lines(size)
         if self._end < size:
@@ -120,6 +122,7 @@ class RecordFile:
         lines = list(map(with_sum, lines)) if self.summed else lines
         data = b"\n".join([*lines, b""])
         try:
+            # One call as a rule: a reader, or a crash, finds whole lines and at most one incomplete line at the end.
             written = os.write(self._fd, data)
             while written < len(data):
                 written += os.write(self._fd, data[written:])
@@ -127,12 +130,13 @@ class RecordFile:
             if monotonic() - self._synced > SYNC_EVERY:
                 self._sync()
         except OSError as error:
+            # Nothing of these lines stays: half a line in the middle of the file would make the run unreadable.
             os.ftruncate(self._fd, self._end)
             raise self._failed(error) from error
         return lines
 
     def _failed(self, error: OSError) -> StoreError:
-        return cannot_write(self.path, error, going_on(self.path.parent))
+        return stopped_error(self.path.parent, cannot_write(self.path, error))
 
     def _sync(self) -> None:
         os.fsync(self._fd)
@@ -200,7 +204,7 @@ def write_derived(folder: Path, files: Mapping[str, bytes]) -> None:
         for name, data in files.items():
             write_whole(folder / name, data)
     except StoreError as error:
-        raise StoreError(f"{error} {going_on(folder)}") from error
+        raise stopped_error(folder, error) from error
 
 
 # The run folder: run.json has the request, games.jsonl a line for each match, notes.jsonl what bots noted in it.
@@ -330,12 +334,13 @@ class RunFolder:
         """Change fields of run.json."""
         info = msgspec.structs.replace(self.info, **changes)
         self.played = self.played if info.plan == self.info.plan else None
+        # `info` is what the file says, also if it cannot be written.
         before, self.info = self.info, info
         try:
             self._write_info()
         except StoreError as error:
             self.info = before
-            raise StoreError(f"{error} {going_on(self.folder)}") from error
+            raise stopped_error(self.folder, error) from error
 
     def lines(self, cursor: ReadCursor | None = None) -> Iterator[RecordLine]:
         """Yield the complete lines of games.jsonl, or those after a cursor."""
@@ -500,7 +505,7 @@ class RunFolder:
             try:
                 (self.folder / NOTES).touch()
             except OSError as error:
-                raise cannot_write(self.folder / NOTES, error, going_on(self.folder)) from error
+                raise stopped_error(self.folder, cannot_write(self.folder / NOTES, error)) from error
             self._notes = RecordFile(self.folder / NOTES)
             self.warnings += self._notes.warnings
         return self._notes
@@ -516,6 +521,7 @@ class RunFolder:
         with lock(self.folder):
             if RunFolder.open(self.folder).info != self.info:
                 raise StoreError(f"{self.folder / RUN} was changed by another process just now; try again.")
+            # The new plan clears the digest, and with it the proof that these records are those of the finished run.
             if self.info.finished and self.info.records != self.digest():
                 raise StoreError(
                     f"{self.folder / GAMES}: these are not the records that the run was finished with, so it is not "

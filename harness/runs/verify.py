@@ -137,8 +137,12 @@ class RecordCheck:
             else:
                 self._unfit.append(record)
             self.records += 1
-        if self._unfit:
-            self._tell_strangers()
+        # A repeated record does not fit either, but it is in the schedule. Both are rare: the schedule is read again.
+        places = {record.index for record in self._unfit}
+        due = {spec.index: spec for spec in self._expected() if spec.index in places} if places else {}
+        self.strangers = [
+            record for record in self._unfit if record.index not in due or not belongs_to(record, due[record.index])
+        ]
 
     def _note_faults(self, record: GameRecord) -> None:
         self.taken += len(record.failures)
@@ -148,14 +152,6 @@ class RecordCheck:
                 self._out.setdefault(name, record.id)
             else:
                 self._failures[name] += 1
-
-    def _tell_strangers(self) -> None:
-        """Find records that are not in the schedule; a repeated record is in it."""
-        places = {record.index for record in self._unfit}
-        due = {spec.index: spec for spec in self._expected() if spec.index in places}
-        self.strangers = [
-            record for record in self._unfit if record.index not in due or not belongs_to(record, due[record.index])
-        ]
 
     def missing(self) -> Iterator[MatchSpec]:
         """Return the matches without any record, not even one that does not fit."""
@@ -198,7 +194,8 @@ class Verified:
         """Digests of the tables that follow from the records, by file name; None if unknown."""
         # What a plugin's format says may change with the plugin.
         self._bundled = schedule.format is FORMATS.get(schedule.plan.format)
-        self._checked: RecordCheck | None = None
+        self.check: RecordCheck | None = None
+        """A check without problems, made now."""
 
     def recall(self) -> bool:
         """Return whether a check is cached; then the fields have its result."""
@@ -208,14 +205,9 @@ class Verified:
         self.records, self.taken, self.tables = found
         return True
 
-    def take(self, check: RecordCheck) -> None:
-        """Store a check without problems."""
-        self._checked = check
-
     def keep(self, tables: dict[str, str]) -> None:
         """Cache the check, if one was made, with the digests of the tables that follow from the records."""
-        check = self._checked
-        if check is not None and self._bundled:
+        if (check := self.check) is not None and self._bundled:
             state = (check.records, check.taken, tables)
             save_cached(self.run, NAME, state, check.hashed.digest(), check.size, self._about())
 
@@ -276,22 +268,18 @@ def check_run(
 
     noted = _noted(run) if found.finished else set()
     if sample and not noted and verified.recall():
+        # All records of these files were checked before, so only the sample is replayed.
         found.records, found.taken = verified.records, verified.taken
         found.every = max(1, found.records // sample)
-        _look_at_some(run, found.every, step, replay)
+        for line in run.lines():
+            step()
+            if not (line.number - 1) % found.every:
+                replay(line.record())
         extras = extra_fields(run)
     else:
         extras = _look_at_all(run, schedule, found, sample, step, replay, noted)
     found.problems += [*extras, *_unfit_limits(run), *_unfit_notes(run, noted)]
     return found
-
-
-def _look_at_some(run: RunFolder, every: int, step: Callable[[], None], replay: Callable[[GameRecord], None]) -> None:
-    """Replay a sample of records that are known to be in the schedule."""
-    for line in run.lines():
-        step()
-        if not (line.number - 1) % every:
-            replay(line.record())
 
 
 def _look_at_all(
@@ -304,7 +292,9 @@ def _look_at_all(
     noted: set[str],
 ) -> list[str]:
     """Check every record and replay the sample; return a sentence for each field that Arena does not write."""
-    led = schedule.led_by(_looked_at(run, schedule))[0] if schedule.adaptive else None
+    led = None
+    if schedule.adaptive:  # who meets whom follows from the records
+        led, _ = schedule.led_by(run.records([]) if schedule.format.reads_actions else run.results([]))
     count = schedule.count() or 0 if led is None else len(led)
     found.every = max(1, count // sample) if sample else 1
     person = any(entrant.name == HUMAN for entrant in run.info.entrants)
@@ -331,13 +321,8 @@ def _look_at_all(
     found.problems = check.damaged + unfit + found.problems
     found.broken |= {record.id for record in check.strangers}
     if found.verified and not (check.damaged or unfit or check.extras or found.missing):
-        found.verified.take(check)
+        found.verified.check = check
     return [*extra_fields(run), *check.extras]
-
-
-def _looked_at(run: RunFolder, schedule: Schedule) -> Iterator[GameRecord]:
-    """Return the records, with actions if the format of the run needs them."""
-    return run.records([]) if schedule.format.reads_actions else run.results([])
 
 
 def _unfit_limits(run: RunFolder) -> Iterator[str]:

@@ -24,7 +24,8 @@ from harness.match.replay import positions
 from harness.plugins.discovery import shown
 from harness.plugins.entrants import Entrant
 from harness.plugins.registry import Registry
-from harness.runs.setup import configure_run, enter_again, entrant_change, limits_of_run
+from harness.runs.resume import enter_again, entrant_change
+from harness.runs.setup import configure_run, limits_of_run
 from harness.runs.store import RunFolder
 
 REPEATABLE = ("exception", "illegal")
@@ -94,7 +95,7 @@ def _entrants(run: RunFolder, registry: Registry, unasked: dict[str, str]) -> di
     entrants = {}
     for old in run.info.entrants:
         try:
-            [new] = enter_again(run, registry, [old])
+            [new] = enter_again(run, registry, [old])  # alone, so that one missing bot does not keep others from it
         except ArenaError as error:
             unasked[old.name] = str(error)
             continue
@@ -120,22 +121,21 @@ def _given_names(run: RunFolder, registry: Registry, entrants: Mapping[str, Entr
             yield info.name, f"{shown(own)} ({entrants[info.name].digest}){not_that}"
 
 
+@dataclass
 class _Checking:
-    def __init__(
-        self,
-        found: BotFindings,
-        roster: Roster,
-        limits: BotLimits,
-        workers: int | None,
-        should_stop: Callable[[], bool],
-        step: Callable[[], None],
-    ) -> None:
-        self.found, self.roster, self.limits, self.workers = found, roster, limits, workers
-        self.should_stop, self.step = should_stop, step
-        self.to_ask: dict[str, tuple[GameRecord, GameRecord | None]] = {}
-        """Matches to ask about decision by decision, and the record of playing them again, if they were."""
-        self.alone = limits.isolate == "off" and workers == 0
+    found: BotFindings
+    roster: Roster
+    limits: BotLimits
+    workers: int | None
+    should_stop: Callable[[], bool]
+    step: Callable[[], None]
+    to_ask: dict[str, tuple[GameRecord, GameRecord | None]] = field(default_factory=dict)
+    """Matches to ask about decision by decision, and the record of playing them again, if they were."""
+
+    @property
+    def alone(self) -> bool:
         """Whether a bot that hangs or crashes would do so in this process."""
+        return self.limits.isolate == "off" and self.workers == 0
 
     def play_again(self, records: Iterator[GameRecord]) -> None:
         """Play all matches again whose bots can all be asked."""
@@ -148,6 +148,8 @@ class _Checking:
                 else:
                     self.to_ask[record.id] = record, None
 
+        # Playing a whole match again is fast, and enough if nothing differs. Only matches that differ are asked about
+        # decision by decision, to find out which bot it was and whether that bot is deterministic.
         for record, played in self._played(first()):
             doubtful = _doubtful(record)
             if doubtful and not self.alone and not _same(record, played):

@@ -1,4 +1,4 @@
-"""Errors below the command line make sense in Python: what to type is in one table, in cli/advice.py."""
+"""Errors below the command line make sense in Python: what to type is in one table, in cli/main.py."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import dill
 import pytest
 
 import harness
-from harness.cli.advice import ADVICE, full_message
+from harness.cli.main import ADVICE, full_message
 from harness.core.errors import StoreError, UnknownName, UsageError
 
 HARNESS = Path(harness.__file__).parent
@@ -38,7 +38,6 @@ NOT_YET = {
     "output/leaderboard.py",
     "output/text.py",
     "ratings/leaderboard.py",
-    "runs/store.py",
 }
 """Files whose messages still mention flags. Remove a file from here when its messages are converted; add none."""
 
@@ -80,7 +79,7 @@ def test_messages_below_the_command_line_mention_no_flags():
 
 def test_every_fix_has_its_advice():
     for place, key, data in fixes():
-        assert key in ADVICE, f"{place}: {key} is not in cli/advice.py"
+        assert key in ADVICE, f"{place}: {key} is not in cli/main.py"
         needed = {field for _, field, _, _ in Formatter().parse(ADVICE[key]) if field}
         assert data is None or needed <= data, f"{place}: {key} needs {needed}"
 

@@ -6,8 +6,8 @@ from statistics import median
 
 from tests.architecture.size import sizes
 
-MAX_MODULES = 176
-MAX_LINES = 31_000
+MAX_MODULES = 172
+MAX_LINES = 30_810
 MIN_MEDIAN_LINES = 150
 """A change that needs more raises the number in the same commit and says why."""
 MIN_LINES = 100
@@ -27,10 +27,8 @@ SMALL = {
     "executors/retry.py": "whom to blame and what to play again",
     "executors/serial.py": "one executor",
     "isolation/doctor.py": "what this machine can enforce",
-    "play/cli.py": "a command",
     "plugins/features.py": "the table of features, read by arena --help",
     "report/cli.py": "two commands",
-    "runs/request.py": "what is asked of a run; its options are declared in core/options.py",
     "runs/standings.py": "the leaderboards of a run",
     "serve/cli.py": "a command, loaded without the web server's libraries",
 }

@@ -67,7 +67,7 @@ def test_a_full_disk_is_reported_for_every_file_and_the_run_can_be_resumed(file,
         said = arena("tournament", *FIELD, "--name", "a", code=2).stderr
     assert f"results/a/{file}: No space left on device." in said
     if after or file != "run.json":
-        assert "What was recorded so far is safe; fix the problem and continue with --resume results/a." in said
+        assert "What was recorded so far is safe. Fix the problem and continue with --resume results/a" in said
         arena("tournament", "--resume", "a", "--workers", 0, "-q")
     else:
         arena("tournament", *FIELD, "--name", "a")

@@ -11,8 +11,8 @@ from types import SimpleNamespace
 import pytest
 
 from harness.bench.records import STARTS, measure_start
-from harness.cli import completion as names_module
-from harness.cli.completion import installed_names
+from harness.cli import options as names_module
+from harness.cli.options import installed_names
 
 SAYS = (
     "import atexit, json, sys; atexit.register(lambda: print(json.dumps(sorted(sys.modules)), file=sys.stderr));"

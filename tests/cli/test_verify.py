@@ -20,8 +20,9 @@ from harness.match.referee import ranks_with_faults
 from harness.match.replay import Replay
 from harness.plugins.registry import load
 from harness.runs.reader import GAMES, SUM_SIZE, RecordLine, with_sum
+from harness.runs.resume import restore
 from harness.runs.runner import Tournament
-from harness.runs.setup import configure_run, restore
+from harness.runs.setup import configure_run
 from harness.runs.store import RUN, RunFolder
 from harness.runs.verify import check_run
 from tests.support.cli import arena
@@ -192,7 +193,7 @@ def test_a_forged_fault_is_found(kind):
 def _with_a_fault(record, kind):
     """The match as if the bot of the first seat had failed at its last decision, with the stand-in's luck."""
     from harness.executors.serial import SerialExecutor
-    from harness.runs.setup import restore
+    from harness.runs.resume import restore
 
     setup = restore(RunFolder.open(FOLDER), load())
     fault = Fault(0, kind, len(record.actions) // 2, "invented")

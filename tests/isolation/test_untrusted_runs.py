@@ -13,7 +13,8 @@ from harness.core.errors import UsageError
 from harness.isolation import doctor
 from harness.output import text
 from harness.runs.reader import GAMES
-from harness.runs.setup import enter_again, installed, isolation_of_run
+from harness.runs.resume import enter_again
+from harness.runs.setup import installed, isolation_of_run
 from harness.runs.store import RUN, RunFolder
 from tests.support.cli import arena
 from tests.support.forgery import edit_info

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from harness import BotEntry, RunRequest, UsageError
 from harness.executors.base import default_workers
-from harness.runs.config_file import event_text
+from harness.runs.request import event_text
 
 BOT = """import harness
 class {name}(harness.Bot):

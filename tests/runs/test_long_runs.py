@@ -24,8 +24,8 @@ from harness.report.facts import STATE, facts_of, gather
 from harness.runs import cache, reader
 from harness.runs.cache import pack_state, unpack_state
 from harness.runs.reader import GAMES, RecordLine, ordered_results, with_sum
+from harness.runs.resume import restore
 from harness.runs.runner import Tournament
-from harness.runs.setup import restore
 from harness.runs.standings import boards_of
 from harness.runs.store import RUN, RunFolder, encode
 from harness.runs.verify import check_run

@@ -17,7 +17,7 @@ from harness.comparison.cli import command as compare
 from harness.core.options import BotLimits, CommonLimits, RunOptions, run_options
 from harness.league.cli import NOT_ASKED, init_command
 from harness.league.folder import NOT_FOR_LEAGUES
-from harness.runs import config_file
+from harness.runs import request as config_file
 
 PYTHON_ONLY = {"file": "where a config file says what it says; reading the file makes it"}
 

@@ -11,8 +11,9 @@ from harness.output.leaderboard import write_leaderboard
 from harness.plugins.registry import load
 from harness.runs.reader import GAMES, with_sum
 from harness.runs.request import RunRequest
+from harness.runs.resume import reopen
 from harness.runs.runner import Tournament
-from harness.runs.setup import configure_run, info_for, prepare, reopen
+from harness.runs.setup import configure_run, info_for, prepare
 from harness.runs.store import RUN, RunFolder, find
 from tests.support.forgery import edit_info
 from tests.support.monitors import CallingMonitor

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.runs.config_file import places_in
-from harness.runs.request import Place
+from harness.runs.request import Place, places_in
 
 TEXT = '''# c = 1 [x]
 games = ["el-paso", # a ] comment

@@ -1,19 +1,20 @@
-"""Extend a run by deals, bots or rounds, and recover the request of an existing run."""
+"""Continue a run as it was asked for or extend it by deals, bots or rounds; recover the request of a run."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace as replaced
+import dataclasses
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
-from harness.core.errors import UsageError
+from harness.core.errors import StoreError, UsageError
 from harness.core.options import DEFAULT_MOVE_TIME_S, DIGEST, RunOptions, resolve, run_options
-from harness.core.plan import GamePlan, Plan
-from harness.core.records import Option, Value
+from harness.core.plan import LEAGUE, Plan
+from harness.core.records import Value
+from harness.plugins.discovery import shown
 from harness.plugins.entrants import BotEntry, BotInfo, Entrant, check_distinct, split_options, unknown_games
 from harness.plugins.registry import Registry
 from harness.runs.request import RunRequest
@@ -21,15 +22,89 @@ from harness.runs.scheduler import Schedule
 from harness.runs.setup import (
     RunSetup,
     bound_formats,
-    changes_since,
+    configure_run,
     isolation_of_run,
     limits_of_run,
     prepare,
-    refuse_era,
-    reopen,
 )
 from harness.runs.signing import SIGNATURE
-from harness.runs.store import RUN, RunFolder
+from harness.runs.store import RUN, RunFolder, RunInfo
+
+# Continuing a run with the rules and bots that are installed now.
+
+
+def reopen(run: RunFolder, registry: Registry, force: bool = False, noting: bool = True) -> RunSetup:
+    """Return the setup of a run to be continued, with the bots and rules that are installed now.
+
+    Raise StoreError if they have changed since the run was played, unless `force` is set. The changes are then recorded
+    in run.json; with `noting=False` the caller does that.
+    """
+    setup = restore(run, registry)
+    absent = sorted({name for plan in setup.plan.games for name in plan.entrants} - setup.entrants.keys())
+    if absent:
+        raise StoreError(
+            f"{run.folder} cannot be continued, not even by force: {RUN} has {', '.join(map(shown, absent))} play, "
+            f"and what it enters is {', '.join(map(shown, setup.entrants))}."
+        )
+    changes = changes_since(run.info, setup)
+    if changes and not force:
+        raise StoreError(f"{run.folder} cannot be continued: {'; '.join(changes)}.", fix="force")
+    if noting:
+        run.force(changes)
+    run.warnings += [f"continued although {change}." for change in changes]
+    return setup
+
+
+def restore(run: RunFolder, registry: Registry) -> RunSetup:
+    """Return the schedule of a run with the rules and bots that are installed now, changed or not."""
+    refuse_era(run)
+    for info in run.info.entrants:
+        if info.ref.place and not Path(info.ref.place).exists():
+            raise UsageError(
+                f"There is no file {info.ref.place}. Paths are those of the folder in which the run was begun: "
+                f"go on from there."
+            )
+    entrants = {entrant.name: entrant for entrant in enter_again(run, registry, run.info.entrants)}
+    games = configure_run(run, registry)
+    schedule = Schedule(run.info.plan, bound_formats(run.info.plan, lambda: games, registry.formats))
+    return RunSetup(schedule, games, entrants, listeners=registry.listeners)
+
+
+def refuse_era(run: RunFolder) -> None:
+    """Raise UsageError if the run is an era of a league: only the league can play it."""
+    if run.info.plan.format == LEAGUE.name:
+        raise UsageError(f"{run.folder} is an era of a league and is played by the league.", fix="league-run")
+
+
+def enter_again(run: RunFolder, registry: Registry, entrants: Iterable[BotInfo]) -> list[Entrant]:
+    """Return these bots of a run as they are installed now, with the contents of option files that the run recorded.
+
+    The run may be untrusted, so lists and patterns in its references are not expanded and no other files are read.
+    """
+    return dataclasses.replace(registry, contents=run.info.files).entrants(info.ref for info in entrants)
+
+
+def changes_since(info: RunInfo, setup: RunSetup) -> list[str]:
+    """Return a clause for each way in which the installed rules and bots differ from those of the run."""
+    changes = [
+        f"the rules of {plan.name} are version {setup.games[plan.name].version} now, the run has {plan.rules}"
+        for plan in info.plan.games
+        if setup.games[plan.name].version != plan.rules
+    ]
+    told = (entrant_change(old, setup.entrants.get(old.name)) for old in info.entrants)
+    return changes + [change for change in told if change]
+
+
+def entrant_change(old: BotInfo, new: Entrant | None) -> str:
+    """Return a clause that says how an installed bot differs from the one of the run; empty if it is the same."""
+    if new is None:
+        return f"the bot {old.name} is gone"
+    if new.version != old.version:
+        return f"the bot {old.name} is version {new.version} now, the run has {old.version}"
+    if new.digest != old.digest:
+        return f"the source of the bot {old.name} has been changed ({new.digest} now, not {old.digest})"
+    return ""
+
 
 # Extension of a run by deals, rounds or late bots, if its format allows it.
 
@@ -78,6 +153,8 @@ def resume_run(
             f"leaderboard' rates several together."
         )
     longer = form.extend(plan, asked)
+    # The format may still refuse the plan here. From the next line on the folder is changed: first what had changed in
+    # bots and rules, then the plan together with the new bots, in one write.
     schedule = Schedule(longer, bound_formats(longer, lambda: setup.games, registry.formats))
     finished = run.info.finished  # read before run.extend clears it
     run.force(changes)
@@ -90,7 +167,7 @@ def resume_run(
     entrants = {**setup.entrants, **{one.name: one for one in late}}
     unknown = unknown_games([(one.name, one.bot) for one in late], registry.games)
     told = [*known, *unknown, *_told(run, plan, schedule.plan, setup.schedule.count(), schedule.count(), finished)]
-    return replaced(setup, schedule=schedule, entrants=entrants), told
+    return dataclasses.replace(setup, schedule=schedule, entrants=entrants), told
 
 
 def _late(run: RunFolder, entered: list[Entrant]) -> tuple[list[Entrant], list[str]]:
@@ -104,6 +181,7 @@ def _late(run: RunFolder, entered: list[Entrant]) -> tuple[list[Entrant], list[s
     for one in entered:
         if one.name not in there:
             late.append(one)
+        # The same name for another bot would mix the records of both. The folder of a file does not matter.
         elif (one.ref.bare, one.digest) == (there[one.name].ref.bare, there[one.name].digest):
             known.append(f"{one.name} is in this run already.")
         else:
@@ -124,7 +202,10 @@ def _asked(
         run_options(RunOptions)["deals"].check(wanted.deals)
     if wanted.deals is not None and wanted.deals < plan.deals:
         raise UsageError(f"{run.folder} has {plan.deals:,} deals; it can get more, not {wanted.deals:,}.")
-    games = tuple(_joined(game, late) for game in plan.games)
+    games = tuple(
+        replace(game, entrants=(*game.entrants, *(one.name for one in late if one.plays(game.name))))
+        for game in plan.games
+    )
     for one in late:
         if not any(one.name in game.entrants for game in games):
             raise UsageError(f"{one.name} cannot play {' or '.join(game.name for game in games)}.")
@@ -135,10 +216,6 @@ def _asked(
     settings, _ = resolve(name, registry.formats[name].options, {**plan.settings, **split_options(wanted.format, rest)})
     deals = plan.deals if wanted.deals is None else wanted.deals
     return replace(plan, games=games, deals=deals, candidates=(*plan.candidates, *candidates), settings=settings)
-
-
-def _joined(game: GamePlan, late: Sequence[Entrant]) -> GamePlan:
-    return replace(game, entrants=(*game.entrants, *(one.name for one in late if one.plays(game.name))))
 
 
 def _late_candidates(plan: Plan, asked: Sequence[str], entered: Sequence[Entrant]) -> list[str]:
@@ -226,7 +303,18 @@ def request_of_run(run: RunFolder, registry: Registry) -> tuple[RunRequest, list
 
     Raise UsageError if there is no such request, for example because a bot is a class that was defined in a notebook.
     """
-    check_entrants(run, registry)
+    # Classes and functions of a Python program are neither installed nor in a file: no name enters them.
+    unknown = [
+        f"{entrant.name} (of {entrant.source})"
+        for entrant in run.info.entrants
+        if entrant.ref.command is None and not entrant.ref.place
+        and entrant.ref.bot not in registry.bots and not Path(entrant.ref.bot).exists()
+    ]  # fmt: skip
+    if unknown:
+        raise UsageError(
+            f"{run.folder} cannot be turned into a config file: {', '.join(unknown)} is not installed, and not in a "
+            f"file. Move a class that was typed in Python to a file."
+        )
     request = without_defaults(RunRequest(**fields_of_run(run)), registry)
     setup = prepare(request, registry)
     asked, plan = setup.plan, run.info.plan
@@ -243,29 +331,20 @@ def request_of_run(run: RunFolder, registry: Registry) -> tuple[RunRequest, list
     return request, changes_since(run.info, setup)
 
 
-def check_entrants(run: RunFolder, registry: Registry) -> None:
-    """Raise UsageError if bots of the run cannot be entered again by name."""
-    unknown = [entrant for entrant in run.info.entrants if _is_typed(entrant, registry)]
-    if unknown:
-        told = ", ".join(f"{entrant.name} (of {entrant.source})" for entrant in unknown)
-        raise UsageError(
-            f"{run.folder} cannot be turned into a config file: {told} is not installed, and not in a file. Move a "
-            f"class that was typed in Python to a file."
-        )
-
-
 def without_defaults(request: RunRequest, registry: Registry) -> RunRequest:
     """Return the request without those options of its games and format that have their default values."""
-    games = [registry.game(name).options for name in request.games]
     name, _, settings = request.format.partition(":")
-    declared = {option.name: option for option in registry.formats[name].options} if name in registry.formats else {}
-    kept = [part for part in settings.split(",") if part and not _is_default(part, declared)]
-    unset = {key for key, value in request.options.items() if all(_has_default(key, value, each) for each in games)}
-    return replace(
-        request,
-        format=":".join([name, ",".join(kept)]) if kept else name,
-        options={key: value for key, value in request.options.items() if key not in unset},
-    )
+    declared = registry.formats[name].options if name in registry.formats else ()
+    unset = {f"{option.name}={_word(option.default)}" for option in declared}
+    kept = [part for part in settings.split(",") if part and part not in unset]
+    # An option is left out only if no game has another default for it.
+    defaults = [option for game in request.games for option in registry.game(game).options]
+    options = {
+        key: value
+        for key, value in request.options.items()
+        if any(option.default != value for option in defaults if option.name == key)
+    }
+    return replace(request, format=":".join([name, ",".join(kept)]) if kept else name, options=options)
 
 
 def _entry(entrant: BotInfo, run: RunFolder) -> str | BotEntry:
@@ -276,22 +355,6 @@ def _entry(entrant: BotInfo, run: RunFolder) -> str | BotEntry:
         )
     told = entrant.team or entrant.author
     return BotEntry(entrant.spec, entrant.team, entrant.author) if told else entrant.spec
-
-
-def _is_typed(entrant: BotInfo, registry: Registry) -> bool:
-    """Return whether a bot was a class or a function of a Python program, and not a file or an installed bot."""
-    ref = entrant.ref
-    return ref.command is None and not ref.place and ref.bot not in registry.bots and not Path(ref.bot).exists()
-
-
-def _is_default(setting: str, declared: Mapping[str, Option]) -> bool:
-    key, _, value = setting.partition("=")
-    return key in declared and _word(declared[key].default) == value
-
-
-def _has_default(key: str, value: Value, options: tuple[Option, ...]) -> bool:
-    """Return whether a game has no such option, or has this value as its default."""
-    return all(option.default == value for option in options if option.name == key)
 
 
 def _word(value: Value) -> str:
