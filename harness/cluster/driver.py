@@ -43,7 +43,7 @@ from harness.cluster.messages import (
 from harness.cluster.nodes import ClusterNode, ClusterNodes, InFlightMatches
 from harness.core.errors import ArenaError, UsageError
 from harness.core.records import GameRecord
-from harness.executors.base import ExecutorSettings, Job, Keep, Played, Roster, WorkerLoss, discard
+from harness.executors.base import Executor, ExecutorSettings, Job, Keep, Played, Roster, WorkerLoss, discard
 from harness.isolation.process import append_to_log
 
 POLL_INTERVAL_S = 0.1
@@ -67,7 +67,7 @@ class ClusterLost(ArenaError):
     """The run cannot continue here; all finished matches are on disk."""
 
 
-class ClusterExecutor:
+class ClusterExecutor(Executor):
     """Plays on the nodes of a Dask cluster. Records are the same as in `SerialExecutor`, whatever the nodes."""
 
     elsewhere: ClassVar[bool] = True
@@ -75,10 +75,8 @@ class ClusterExecutor:
     def __init__(
         self, roster: Roster, settings: ExecutorSettings, should_stop: Callable[[], bool] = lambda: False
     ) -> None:
-        self.losses: list[WorkerLoss] = []
-        self.given_up: list[str] = []
-        self.tell: Callable[[str], None] = lambda _sentence: None
-        self.roster, self.settings, self.should_stop = roster, settings, should_stop
+        super().__init__(roster, should_stop)
+        self.settings = settings
         self._cluster: ClusterHandle | None = None
         self._scheduler: SchedulerClient | None = None
         self._nodes = ClusterNodes(environment_facts(roster))
@@ -101,13 +99,13 @@ class ClusterExecutor:
         setup = NodeSetup(
             python=python_here(),
             roster=pack_for_nodes(self.roster),
-            limits=self.settings.asked,
+            limits=self.settings.limits,
             workers=self.settings.workers,
         )
         self._setup = encode_message(setup)
-        if self.settings.ship:
+        if self.settings.cluster.ship:
             self._wheels = wheels_for(installed_modules(self.roster))
-        self._cluster = open_cluster(self.settings.cluster, self.tell)
+        self._cluster = open_cluster(self.settings.cluster.address, self.tell)
         try:
             self._scheduler = SchedulerClient(self._cluster.address, secrets.token_hex(4), self._cluster.security)
             self._scheduler.open()
@@ -123,7 +121,7 @@ class ClusterExecutor:
             self._scheduler.close([node.address for node in self._nodes if node.facts is not None and not node.silent])
         if self._cluster is not None:
             self._cluster.close()
-        self.roster.close()
+        super().__exit__()
 
     @property
     def replayed(self) -> int:
@@ -378,9 +376,10 @@ class ClusterExecutor:
 
     def _write_logs(self, logs: Mapping[str, bytes]) -> None:
         """Append what bots printed on a node to the run's logs."""
-        for name, text in logs.items() if self.settings.logs else ():
-            # Only the last part of the name: a node must not write outside of the run folder.
-            append_to_log(Path(self.settings.logs, Path(name).name), text)
+        if self.settings.logs is not None:
+            for name, text in logs.items():
+                # Only the last part of the name: a node must not write outside of the run folder.
+                append_to_log(self.settings.logs / Path(name).name, text)
 
     def _stop(self) -> None:
         """Ask nodes to finish what they are playing."""

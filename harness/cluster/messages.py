@@ -31,7 +31,7 @@ from harness.core.game import Game
 from harness.core.options import BotLimits
 from harness.core.table import Table
 from harness.executors.base import Job, Roster, WorkerLoss
-from harness.executors.payload import dumps
+from harness.executors.worker import dumps
 from harness.isolation.entrants import RemoteEntrant, SessionPool, files_of_command
 from harness.output.tables import grid_text
 from harness.plugins.bot_files import class_digest

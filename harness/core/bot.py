@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from functools import cache, cached_property
 from math import isfinite
 from random import Random
@@ -49,10 +49,9 @@ class MatchNotes(Struct, frozen=True):
     notes: tuple[DecisionNotes, ...]
 
 
-def encode_notes(match: str, notes: Iterable[DecisionNotes]) -> bytes:
+def encode_notes(match: str, notes: Sequence[DecisionNotes]) -> bytes:
     """Return the line for notes.jsonl; empty if there are no notes."""
-    noted = tuple(notes)
-    return _encode(MatchNotes(match, noted)) if noted else b""
+    return _encode(MatchNotes(match, tuple(notes))) if notes else b""
 
 
 class NoteBuffer(list[bytes]):
