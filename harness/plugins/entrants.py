@@ -100,10 +100,6 @@ class Entrant:
         """Return what is recorded about it."""
         return BotInfo(self.name, self.spec, self.source, self.version, self.digest, self.team, self.author)
 
-    def consulting(self, name: str, digest: str) -> Entrant:
-        """Return the entrant with a consulted bot in its digest, unless that has the same source."""
-        return self if digest in self.digest else replace(self, digest=f"{self.digest}, {name} {digest}")
-
     def plays(self, game: str) -> bool:
         """Return whether it plays this game."""
         return all(not bot.games or game in bot.games for bot in (self.bot, *self.consulted))

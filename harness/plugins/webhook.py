@@ -20,7 +20,7 @@ from uuid import uuid4
 import msgspec
 
 from harness._version import VERSION
-from harness.core.errors import UnknownName, UsageError
+from harness.core.errors import UnknownName, UsageError, printable
 from harness.core.records import Fault, GameRecord
 from harness.plugins.hooks import LeagueChange, LeagueStatus, RunStatus, hookimpl
 
@@ -139,7 +139,7 @@ class Webhook:
         except HTTPError as error:
             error.close()
             return (
-                f"it answered {error.code} {_plain(error.reason)}",
+                f"it answered {error.code} {printable(str(error.reason), MAX_REASON_CHARS)}",
                 error.code >= 500 or error.code in RETRIED_STATUSES,
             )
         except URLError as error:
@@ -184,11 +184,6 @@ def _origin(address: str) -> str:
     """Return the address without its path, which is often the secret of a webhook."""
     parts = urlsplit(address)
     return f"{parts.scheme}://{parts.netloc}"
-
-
-def _plain(text: object) -> str:
-    """Return the answer of a server for a terminal: short, without control characters."""
-    return "".join(letter if letter.isprintable() else "?" for letter in str(text)[:MAX_REASON_CHARS])
 
 
 def _cause(error: object) -> str:
