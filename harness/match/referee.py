@@ -10,6 +10,7 @@ import random
 from collections.abc import Callable, MutableSequence, Sequence
 from contextlib import suppress
 from copy import deepcopy
+from functools import partial
 from math import inf
 from time import perf_counter, process_time
 from typing import Any, Final
@@ -131,10 +132,7 @@ class _Match:
 
     def _seat_bot(self, number: int, entrant: Entrant, luck: Chance) -> Seat:
         where = (self.spec.id, number)
-
-        def fallback() -> random.Random:
-            return luck.rng("spare", *where)
-
+        fallback = partial(luck.rng, "spare", *where)
         # It killed or hung the process in its constructor, in `start` or at the first decision: run nothing of it.
         if number in self.forfeits and self.forfeits[number].decision == 0:
             self.faults.append(self.forfeits[number])
@@ -221,12 +219,14 @@ class _Match:
                     took = now() - began
                 except BaseException as error:  # whatever a bot raises is its fault, SystemExit included
                     took = now() - began
-                    action = self._on_exception(number, legal, error)
+                    self._blame_error(error, number, state.phase)
+                    action = self._forfeit(number, legal)
                 else:
                     try:  # take the object from our list: a bot's object could claim to equal anything, or raise
                         action = legal[legal.index(answer)]
                     except BaseException:
-                        action = self._on_illegal(number, legal, answer)
+                        self._blame(number, "illegal", illegal_answer(answer, legal), state.phase)
+                        action = self._forfeit(number, legal)
                 if audit is not None:
                     audit()
                 status[ASKING] = IDLE
@@ -235,7 +235,8 @@ class _Match:
                     seat.slowest = took
                 # A bot that failed in this decision is not blamed a second time for being late.
                 if limited and seat.choose is not None and (took > move_time + margin or seat.time > bank + margin):
-                    action = self._on_late(number, legal, took)
+                    self._blame_late(number, took, seat.time, state.phase)
+                    action = self._forfeit(number, legal)
                 if seat.note_buffer:
                     self._save_notes(number, seat.note_buffer)
             actions.append(action.code)
@@ -263,18 +264,6 @@ class _Match:
         assert self.notes is not None
         with suppress(Exception):  # a bot can reach and break its note buffer, which must not stop the match
             self.notes.append(DecisionNotes(len(self.actions), number, note_buffer.drain()))
-
-    def _on_exception(self, number: int, legal: tuple[Action, ...], error: BaseException) -> Action:
-        self._blame_error(error, number, self.state.phase)
-        return self._forfeit(number, legal)
-
-    def _on_illegal(self, number: int, legal: tuple[Action, ...], answer: object) -> Action:
-        self._blame(number, "illegal", illegal_answer(answer, legal), self.state.phase)
-        return self._forfeit(number, legal)
-
-    def _on_late(self, number: int, legal: tuple[Action, ...], took: float) -> Action:
-        self._blame_late(number, took, self.seats[number].time, self.state.phase)
-        return self._forfeit(number, legal)
 
     def _blame_late(self, number: int, took: float, in_all: float, phase: str = "") -> None:
         """Blame a late answer; it is doubtful if little of the time was processor time.
