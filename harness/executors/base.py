@@ -23,6 +23,10 @@ from harness.plugins.trust import is_confined
 
 # What every executor does and gets, and the executor of a run.
 #
+# Three modules are imported where they are used. They would make every start of `arena` slower: sandboxes
+# (isolation.entrants) by 24 ms of processor time, the fork server by 7 ms. The module of an executor is named as text
+# in the table of features.
+#
 # A new executor is a subclass of Executor and its line in EXECUTORS (harness/plugins/features.py).
 
 
@@ -98,6 +102,8 @@ class ExecutorSettings(NamedTuple):
     """What every executor gets from a run."""
 
     limits: BotLimits
+    times: Limits
+    """Its time limits, as the referee gets them."""
     workers: int
     """Worker processes; 0 is this process only. On a cluster, of each node; 0 for one a thread of its Dask worker."""
     logs: Path | None = None
@@ -180,10 +186,11 @@ def choose_executor(
     kind = "cluster" if cluster.address else "local" if workers else "serial"
     module, _, name = EXECUTORS[kind].partition(":")
     executor: type[Executor] = getattr(load_cluster(module) if cluster.address else import_module(module), name)
-    remove_stale_folders()
+    settings = ExecutorSettings(limits, _times(limits), workers, logs, cluster)
     if not executor.elsewhere:
         roster = isolated(roster, limits, logs)
-    return executor.open(roster, ExecutorSettings(limits, workers, logs, cluster), should_stop)
+    remove_stale_folders()  # of earlier processes: ours are locked
+    return executor.open(roster, settings, should_stop)
 
 
 def load_cluster(module: str) -> Any:
@@ -219,7 +226,7 @@ def isolated(roster: Roster, limits: BotLimits, logs: Path | None = None) -> Ros
         raise UsageError("Programs and sandboxed bots need Linux, macOS or another Unix.")
     policy = IsolationPolicy(
         limits.isolate,
-        time_limits(limits),
+        _times(limits),
         limits.memory,
         threads=limits.threads,
         logs=str(logs or ""),
@@ -229,8 +236,7 @@ def isolated(roster: Roster, limits: BotLimits, logs: Path | None = None) -> Ros
     return roster._replace(entrants=isolate_all(roster.entrants, policy, roster.games))
 
 
-def time_limits(limits: BotLimits) -> Limits:
-    """Return the time limits among the limits of a run."""
+def _times(limits: BotLimits) -> Limits:
     return Limits(limits.move_time, limits.game_time, clock=limits.clock)
 
 
@@ -247,7 +253,7 @@ def default_workers() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-# Bots outside this process. Their modules are loaded only if there are any: they make start-up slower.
+# Bots outside this process.
 
 
 class SandboxLoader(NamedTuple):

@@ -24,6 +24,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from harness.isolation.accounting import children_of
 from harness.plugins.bot_files import OURS
 
 # Server side: the clean process. It forks a worker for each request and reports exits.
@@ -193,15 +194,6 @@ def kill_group(leader: int) -> None:
         os.kill(leader, signal.SIGKILL)
 
 
-def child_pids() -> set[int]:
-    """Return the processes whose parent is this one."""
-    found: set[int] = set()
-    for path in Path("/proc/self/task").glob("*/children"):
-        with suppress(OSError):
-            found.update(map(int, path.read_text().split()))
-    return found
-
-
 def _in_our_session(pid: int) -> bool:
     with suppress(OSError):
         return os.getsid(pid) == os.getsid(0)
@@ -216,7 +208,7 @@ def kill_orphans(keep: set[int]) -> int:
     """
     killed = 0
     # Killing an orphan makes its children ours, so look again until there are none.
-    while orphans := {pid for pid in child_pids() - keep if not _in_our_session(pid)}:
+    while orphans := {pid for pid in children_of(os.getpid()) if pid not in keep and not _in_our_session(pid)}:
         for pid in orphans:
             kill_group(pid)
             with suppress(ChildProcessError):

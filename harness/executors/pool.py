@@ -25,7 +25,6 @@ from harness.executors.base import (
     Roster,
     WorkerLoss,
     discard,
-    time_limits,
 )
 from harness.executors.retry import CrashTracker
 from harness.executors.worker import (
@@ -40,7 +39,7 @@ from harness.executors.worker import (
     new_status,
     pack_roster,
 )
-from harness.isolation.accounting import processor_time
+from harness.isolation.accounting import children_of, processor_time
 from harness.match.faults import Limits
 from harness.match.referee import MIN_CPU_SHARE
 
@@ -211,15 +210,15 @@ class LocalPool(Executor):
     @classmethod
     def open(cls, roster: Roster, settings: ExecutorSettings, should_stop: Callable[[], bool]) -> Self:
         """Return the pool for a run; it kills what bots fork and leave behind."""
-        limits, times = settings.limits, time_limits(settings.limits)
-        return cls(roster, times, settings.workers, limits.memory, limits.threads, sweep=True, should_stop=should_stop)
+        times, memory, threads = settings.times, settings.limits.memory, settings.limits.threads
+        return cls(roster, times, settings.workers, memory, threads, sweep=True, should_stop=should_stop)
 
     def __enter__(self) -> Self:
         self._payload = pack_roster(self.roster)
         if self.sweep:
             forkserver.set_subreaper(True)
             # Children from before the pool are the caller's, and are never killed as orphans.
-            self._other_children = forkserver.child_pids()
+            self._other_children = set(children_of(os.getpid()))
         for _ in range(self.size):
             self._start_worker()
         return self

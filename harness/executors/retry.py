@@ -128,6 +128,8 @@ def play_with_retry(
         doubts: list[Fault] = []
         seats = roster.seats(spec)
         record = play(spec, roster.games[spec.game], seats, limits, job.forfeits, status, audit, notes, doubts)
+        if not doubts:
+            break
         # A crash has an exact place. How long an answer takes varies, so a timeout may repeat at another decision.
         keys = {(each.seat, each.kind, None if each.kind == "timeout" else each.decision) for each in doubts}
         # Every doubtful fault has happened before, so none of them is an accident.

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Self
 
 from harness.core.bot import DecisionNotes, encode_notes
-from harness.executors.base import Executor, ExecutorSettings, Job, Keep, Played, Roster, discard, encode, time_limits
+from harness.executors.base import Executor, ExecutorSettings, Job, Keep, Played, Roster, discard, encode
 from harness.executors.retry import play_with_retry
 from harness.match.faults import NO_LIMITS, Limits
 from harness.match.stdio import printing_to_stderr
@@ -30,7 +30,7 @@ class SerialExecutor(Executor):
     @classmethod
     def open(cls, roster: Roster, settings: ExecutorSettings, should_stop: Callable[[], bool]) -> Self:
         """Return the executor for a run without workers."""
-        return cls(roster, time_limits(settings.limits), should_stop, getattr(should_stop, "audit", None))
+        return cls(roster, settings.times, should_stop, getattr(should_stop, "audit", None))
 
     def __exit__(self, *_error: object) -> None:
         super().__exit__()
