@@ -44,6 +44,7 @@ ADVICE = {
     "resume-tournament": "Continue it with: arena tournament --resume {folder}",
     "run-exists": "Continue it with --resume {folder}, or choose another --name.",
     "same-format": "Leave out --format.",
+    "ship": "Send your versions along with --ship.",
     "show-key": "Print yours with: arena sign --show-key",
     "which-bot": "Name it with --bot.",
 }

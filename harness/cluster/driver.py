@@ -118,7 +118,8 @@ class ClusterExecutor(Executor):
     def __exit__(self, *_error: object) -> None:
         if self._scheduler is not None:
             # A silent node would only delay the end of the run.
-            self._scheduler.close([node.address for node in self._nodes if node.facts is not None and not node.silent])
+            answering = [node for node in self._nodes.values() if node.facts is not None and not node.silent]
+            self._scheduler.close([node.address for node in answering])
         if self._cluster is not None:
             self._cluster.close()
         super().__exit__()
@@ -167,7 +168,7 @@ class ClusterExecutor(Executor):
     def _wait_for_answers(self) -> None:
         """Wait until all present nodes have sent their facts; raise UsageError if one of them cannot play."""
         began, reported = monotonic(), False
-        while not self._nodes.listed or any(node.state == "asked" and not node.silent for node in self._nodes):
+        while not self._nodes.listed or any(node.state == "asked" and not node.silent for node in self._nodes.values()):
             if self.should_stop():
                 return
             waited = monotonic() - began
@@ -180,8 +181,9 @@ class ClusterExecutor(Executor):
                 for _ in self._handle_event(event, discard):
                     raise AssertionError("nothing has been sent yet")
         # At the start a node that does not fit is an error: the user can still fix the cluster.
-        if refused := [node for node in self._nodes if node.state == "refused"]:
-            raise UsageError(self._nodes.refusal_text(refused))
+        if refused := [node for node in self._nodes.values() if node.state == "refused"]:
+            other_code = any(one.what != "python" for node in refused for one in node.differs)
+            raise UsageError(self._nodes.refusal_text(refused), fix="ship" if other_code else "")
         # From now on a node that does not fit is skipped with a message instead of ending the run.
         self._started = True
 
@@ -210,7 +212,7 @@ class ClusterExecutor(Executor):
     # Nodes join, leave and fall silent.
 
     def _update_nodes(self, event: NodesSeen) -> None:
-        joined, gone = self._nodes.update(event.nodes)
+        joined, gone = self._nodes.update_seen(event.nodes)
         for node in joined:
             self._prepare_node(node)
         for node in gone:
@@ -218,7 +220,7 @@ class ClusterExecutor(Executor):
                 self.tell(f"The node {node.label} has left; its matches are played elsewhere.")
             for number in list(node.batches):
                 self._lose_batch(number, f"its node {node.label} left")
-        for node in self._nodes:
+        for node in self._nodes.values():
             self._check_silence(node)
         if joined or gone:
             self._in_flight.sizer.workers = max(1, self._nodes.workers())
@@ -255,7 +257,7 @@ class ClusterExecutor(Executor):
         if node.facts is not None and node.state == "fit":
             for sentence in node.facts.lacking:
                 named = sentence.replace("this machine", f"the node {node.label}", 1)
-                self.tell("Warning: " + named.replace("'arena doctor'", "'arena doctor --cluster'"))
+                self.tell("Warning: " + named.replace("'arena doctor' says", "'arena doctor' there says"))
         elif self._started:
             self.tell(f"The node {node.label} gets no matches. {self._nodes.refusal_text([node])}")
 
@@ -300,7 +302,7 @@ class ClusterExecutor(Executor):
 
     def _warn_no_nodes(self) -> None:
         """Warn that no node can play, or raise ClusterLost if all were refused."""
-        refused = [node for node in self._nodes if node.state == "refused"]
+        refused = [node for node in self._nodes.values() if node.state == "refused"]
         if self._in_flight and refused and len(refused) == len(self._nodes):
             raise ClusterLost(
                 f"No node can play any more. {self._nodes.refusal_text(refused)} Finished matches are saved.",
