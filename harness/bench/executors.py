@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from heapq import heappop, heappush
 from itertools import chain, count
 from math import exp, log
@@ -238,7 +239,7 @@ class FakeNodes:
         self._played: GameRecord | None = None
         self._busy_until: dict[str, float] = defaultdict(float)
 
-    def prepare(self, setup: bytes) -> bytes:
+    def prepare(self, _run: str, setup: bytes, _wheels: Mapping[str, bytes]) -> bytes:
         """Return the facts of a node, which are true: it runs this Arena."""
         with self._lock:
             if self._roster is None:
@@ -248,7 +249,7 @@ class FakeNodes:
                 remove_folder(home)
         return encode_message(NodeFacts(same=self._facts, workers=self.cores))
 
-    def play(self, number: int, batch: bytes) -> bytes:
+    def play(self, _run: str, number: int, batch: bytes) -> bytes:
         """Return the lines of a batch when they are due."""
         from distributed import get_worker, secede  # optional, see above
 
@@ -273,27 +274,11 @@ class FakeNodes:
         return replace(record, time=tuple(self.think * count for count in record.decisions))
 
 
-class _Current:
-    """The fake nodes that tasks of this process find."""
-
-    fake_nodes = FakeNodes(1, 0.0)
-
-
-def fake_prepare(_run: str, setup: bytes, _wheels: Mapping[str, bytes]) -> bytes:
-    """Replaces `agent.prepare`."""
-    return _Current.fake_nodes.prepare(setup)
-
-
-def fake_play(_run: str, number: int, batch: bytes) -> bytes:
-    """Replaces `agent.play`."""
-    return _Current.fake_nodes.play(number, batch)
-
-
 def main(nodes: int, cores: int, think: float) -> None:
     """Start fake nodes, print the scheduler's address, and serve until stdin closes."""
-    _Current.fake_nodes = FakeNodes(cores, think)
+    fake = FakeNodes(cores, think)
     # The driver sends agent.prepare and agent.play by name, so replacing them here redirects its tasks.
-    vars(agent).update(prepare=fake_prepare, play=fake_play)
+    vars(agent).update(prepare=fake.prepare, play=fake.play)
     from harness.cluster.connect import serve_local_cluster  # optional, see above
 
     serve_local_cluster(nodes, processes=False)
@@ -362,27 +347,26 @@ class IdleShare(NamedTuple):
 class SimulatedNodes:
     """An executor that plays in simulated time, so the same run always takes the same time."""
 
-    def __init__(
-        self, cores: int, seconds: Callable[[MatchSpec], float], result: Callable[[MatchSpec], GameRecord]
-    ) -> None:
-        self.cores, self._seconds, self._result = cores, seconds, result
+    def __init__(self, cores: int, simulate: Callable[[MatchSpec], tuple[float, GameRecord]]) -> None:
+        """`simulate` returns the duration and the record of a match."""
+        self.cores, self._simulate = cores, simulate
         self.now = self.busy = 0.0
         self.played = 0
 
     def run(self, jobs: Iterable[Job], _keep: Keep = discard) -> Iterator[Played]:
         """Start matches in order as cores become free; yield each when it ends."""
-        waiting, playing = iter(jobs), list[tuple[float, int, MatchSpec]]()
+        waiting, playing = iter(jobs), list[tuple[float, int, GameRecord]]()
         while True:
             while len(playing) < self.cores and (job := next(waiting, None)) is not None:
                 self.played += 1
-                seconds = self._seconds(job.spec)
+                seconds, record = self._simulate(job.spec)
                 self.busy += seconds
-                # The number breaks ties, so that specs are never compared.
-                heappush(playing, (self.now + seconds, self.played, job.spec))
+                # The number breaks ties, so that records are never compared.
+                heappush(playing, (self.now + seconds, self.played, record))
             if not playing:
                 return
-            self.now, _, spec = heappop(playing)
-            yield Played(self._result(spec), b"")
+            self.now, _, record = heappop(playing)
+            yield Played(record, b"")
 
     @property
     def idle(self) -> float:
@@ -390,26 +374,11 @@ class SimulatedNodes:
         return self.cores * self.now - self.busy
 
 
-class _SimulatedResults:
-    """Duration and result of each match, the same on any number of nodes."""
-
-    def __init__(self, luck: Chance) -> None:
-        self._luck = luck
-        self._strengths = {name: STRENGTH_GAP * number for number, name in enumerate(_bot_names(BOTS))}
-        self._known: dict[str, tuple[float, GameRecord]] = {}
-
-    def seconds(self, spec: MatchSpec) -> float:
-        return self._simulate(spec)[0]
-
-    def result(self, spec: MatchSpec) -> GameRecord:
-        return self._simulate(spec)[1]
-
-    def _simulate(self, spec: MatchSpec) -> tuple[float, GameRecord]:
-        if spec.id not in self._known:
-            usual = log(LENGTHS.get(spec.game, 100)) - LENGTH_SPREAD**2 / 2
-            seconds = exp(self._luck.rng("length", spec.id).gauss(usual, LENGTH_SPREAD))
-            self._known[spec.id] = seconds, simulated_record(spec, self._strengths, self._luck)
-        return self._known[spec.id]
+def _simulate(luck: Chance, strengths: Mapping[str, float], spec: MatchSpec) -> tuple[float, GameRecord]:
+    """Return the duration and the record of a match, the same on any number of nodes."""
+    usual = log(LENGTHS.get(spec.game, 100)) - LENGTH_SPREAD**2 / 2
+    seconds = exp(luck.rng("length", spec.id).gauss(usual, LENGTH_SPREAD))
+    return seconds, simulated_record(spec, strengths, luck)
 
 
 def make_plan(case: IdleCase, games: Sequence[str], seed: int) -> Plan:
@@ -463,10 +432,11 @@ def _shares(case: IdleCase, games: Sequence[str], nodes: Sequence[int], seeds: S
     ended: dict[tuple[int, int], list[SimulatedNodes]] = {}
     for seed in seeds:
         schedule = Schedule(make_plan(case, games, seed), FORMATS)
-        world = _SimulatedResults(Chance(seed))
+        strengths = {name: STRENGTH_GAP * number for number, name in enumerate(_bot_names(BOTS))}
+        simulate = partial(_simulate, Chance(seed), strengths)
         for many in nodes:
             for mode, play_all in enumerate(modes):
-                executor = SimulatedNodes(NODE_CORES * many, world.seconds, world.result)
+                executor = SimulatedNodes(NODE_CORES * many, simulate)
                 play_all(schedule, executor)
                 ended.setdefault((many, mode), []).append(executor)
     return {many: _share(ended[many, 0], ended[many, 1]) for many in nodes}
