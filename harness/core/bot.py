@@ -241,7 +241,7 @@ class Bot(Generic[ViewType]):
         """Called once, when the match is over; the record does not say which deal it was."""
 
 
-@cache
+@cache  # a function that is entered twice is one bot, and pickle finds one class
 def function_bot(choose: Callable[[Any, Sequence[Action]], Action]) -> type[Bot]:
     """Return a bot class that chooses by a plain function and has its name; the function may have an attribute
     `games`."""

@@ -40,6 +40,7 @@ def resolve(
     `kept` has the contents of files that are given by digest, as in records. Without it they are given by path, as a
     user types them.
     """
+    # All declared options are returned, not only those that were given: records must not depend on later defaults.
     by_name = {option.name: option for option in declared}
     for name in given:
         if name not in by_name:

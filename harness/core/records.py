@@ -163,6 +163,7 @@ def ranks_of(scores: Sequence[int]) -> tuple[int, ...]:
     return tuple(best_first.index(score) + 1 for score in scores)
 
 
+# Cached: the ranks of a run repeat all the time, and every match is rated by them.
 @lru_cache(maxsize=100_000)
 def shares_ahead(ranks: tuple[int, ...]) -> tuple[float, ...]:
     """Return for each seat the share of the other seats that it finished ahead of; a tie counts half."""

@@ -149,8 +149,8 @@ class _Requery:
         replay = self.replay
         position = replay.position(self.recorded_notes.get(replay.decision, ()))
         legal = position.legal
-        news = visible_events(self.seat, replay.log[self.events_seen :])
-        self.events_seen = len(replay.log)
+        seen, self.events_seen = self.events_seen, len(replay.log)
+        news = visible_events(self.seat, replay.log[seen:])
         now, began = None, perf_counter()
         if self.failure is None:
             try:
@@ -172,7 +172,7 @@ class _Requery:
                     self.failure = BotFailure("illegal", illegal_answer(answer, legal))
         return AskedDecision(
             position=position,
-            news=tuple(visible_events(self.seat, news)),
+            news=tuple(visible_events(self.seat, replay.log[seen:])),  # the bot may have changed its own copies
             now=now,
             notes=self.note_buffer.drain(),
             failure=self.failure,

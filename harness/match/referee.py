@@ -125,14 +125,15 @@ class _Match:
         luck = Chance(spec.seed)
         # Bots that use the global generator get the same numbers each time the match is played.
         random.seed(luck.derive("global", spec.id))
+        # The seed depends on match, seat and name, never on the order of play: any executor gives the same luck.
+        seeds = [luck.derive("bot", spec.id, seat, entrant.name) for seat, entrant in enumerate(entrants)]
         # Seats before the deal: events are logged only if a bot listens to them.
-        self.seats = [self._seat_bot(seat, entrant, luck) for seat, entrant in enumerate(entrants)]
+        self.seats = [self._seat_bot(seat, entrants[seat], seed, luck) for seat, seed in enumerate(seeds)]
         self.log: list[Event] | None = [] if any(seat.listens for seat in self.seats) else None
         self.state: State[Any] = game.new(len(self.seats), luck, self.log)
 
-    def _seat_bot(self, number: int, entrant: Entrant, luck: Chance) -> Seat:
-        where = (self.spec.id, number)
-        fallback = partial(luck.rng, "spare", *where)
+    def _seat_bot(self, number: int, entrant: Entrant, seed: int, luck: Chance) -> Seat:
+        fallback = partial(luck.rng, "spare", self.spec.id, number)
         # It killed or hung the process in its constructor, in `start` or at the first decision: run nothing of it.
         if number in self.forfeits and self.forfeits[number].decision == 0:
             self.faults.append(self.forfeits[number])
@@ -141,8 +142,7 @@ class _Match:
         note_buffer = None if self.notes is None else NoteBuffer()
         began = perf_counter()
         try:
-            # The seed depends on match, seat and name, never on the order of play: any executor gives the same luck.
-            bot = entrant.seat(self.game, number, len(self.spec.seats), luck.derive("bot", *where, entrant.name))
+            bot = entrant.seat(self.game, number, len(self.spec.seats), seed)
             bot._note_buffer = note_buffer
             bot.start()
         except BaseException as error:
@@ -168,6 +168,11 @@ class _Match:
         if self.audit:
             self.audit()
         self.status[ASKING] = IDLE
+
+    # Blame. A seat fails once: the fault names the decision that was due, and from then on the seat plays at random, so
+    # that the game of the others is finished and rated. A fault that may have a cause outside of the bot (its process
+    # died, or a late answer took little processor time) is a doubt as well: executors/retry.py plays the match again,
+    # and the fault counts only if it happens again.
 
     def _blame(self, number: int, kind: FaultKind, detail: str, phase: str = "", doubtful: bool = False) -> None:
         # The decision of a fault is the number of decisions made so far.

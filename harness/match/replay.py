@@ -29,6 +29,7 @@ class Replay:
     """A recorded match, stepped through decision by decision."""
 
     def __init__(self, game: Game[Any], record: GameRecord, chance: Chance | None = None) -> None:
+        # By other rules the same actions may be legal and lead to another result.
         if record.rules != game.version:
             raise ReplayError(
                 f"{record.id} was played by version {record.rules} of the rules of {game.title}; "
@@ -82,6 +83,7 @@ class Replay:
         if self.decision < len(record.actions):
             raise ReplayError(f"{record.id}: the game ended after {self.decision} of {len(record.actions)} decisions.")
         scores = self.state.scores()
+        # All that follows from the actions is compared; times and faults cannot be computed again.
         for what, recorded, actual in (
             ("scores", record.scores, scores),
             ("ranks", record.ranks, ranks_with_faults(scores, record.faults)),
@@ -98,7 +100,7 @@ def verify(game: Game[Any], record: GameRecord) -> None:
     """
     _check_ranges(record)
     replay = Replay(game, record)
-    replay.state.log = None
+    replay.state.log = None  # records hold no events, and logging them takes time
     # The stream from which the referee drew the actions of a failed bot, one for each of its decisions.
     luck = {seat: Chance(record.seed).rng("spare", record.id, seat) for seat in {f.seat for f in record.faults}}
     while not replay.over:

@@ -230,6 +230,7 @@ class _BotFinder:
         top, _, rest = name.partition(".")
         if top in OURS or top in sys.stdlib_module_names:
             return None
+        # From the inside out: the innermost bot is the one on whose behalf something is imported.
         frame = sys._getframe(1)
         while frame.f_back is not None:
             frame = frame.f_back
@@ -327,7 +328,7 @@ def consulted_in(sources: Mapping[str, bytes]) -> list[str]:
     return list(found)
 
 
-@cache
+@cache  # all bots of a package have the same digest, and reading its files takes time
 def _package_digest(file: str) -> str:
     """Return the digest of all files of the package with this `__init__.py`, or of a single module."""
     place = Path(file)

@@ -59,6 +59,8 @@ def installed_plugins() -> list[tuple[str, str, PluginContents]]:
     """
     found = []
     origins = [(*_origin(point), point) for point in entry_points(group=hooks.PROJECT)]
+    # Engines before bots, which import them. Others by name: the order must not depend on how pip lists packages,
+    # because the first plugin with a name keeps it.
     origins.sort(key=lambda each: (each[0] != DISTRIBUTION, each[2].name != "engines", each[0], each[2].name))
     for source, version, point in origins:
         bundled = source == DISTRIBUTION
@@ -205,6 +207,7 @@ def check_bot(bot: Any) -> None:
 def _check_bot_class(cls: Any) -> None:
     if not (isinstance(cls, type) and issubclass(cls, Bot)):
         raise PluginError(f"arena_bots() offers {shown(cls)}, which is not a subclass of harness.Bot.")
+    # Not by making an object: a constructor may load a network, and this runs at every start.
     try:
         signature(cls).bind()
     except TypeError:

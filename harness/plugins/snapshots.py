@@ -275,6 +275,7 @@ def program_files(words: Sequence[str], argv: Sequence[str], system: Sequence[st
             continue
         if any(path.is_relative_to(folder) for folder in visible):
             continue
+        # What is in a bin folder needs the libraries beside that folder, which cannot be copied file by file.
         if number == 0 and (os.sep not in words[0] or path.parent.name == "bin"):
             continue  # it is installed, and runs from where it is
         if number and not Path(words[number]).exists():

@@ -76,28 +76,27 @@ class Webhook:
     @hookimpl
     def arena_run_started(self, run: RunStatus) -> None:
         """Post that a run starts."""
-        self._post("run-started", run=_run(run))
+        self._post("run-started", run=_status(run))
 
     @hookimpl
     def arena_match_finished(self, run: RunStatus, record: GameRecord) -> None:
         """Post how a match ended."""
-        self._post("match-finished", run=_run(run), match=_match(record))
+        self._post("match-finished", run=_status(run), match=_match(record))
 
     @hookimpl
     def arena_fault(self, run: RunStatus, record: GameRecord, fault: Fault) -> None:
         """Post a fault."""
-        self._post("fault", run=_run(run), match=_match(record), fault=_fault(record, fault))
+        self._post("fault", run=_status(run), match=_match(record), fault=_fault(record, fault))
 
     @hookimpl
     def arena_run_finished(self, run: RunStatus) -> None:
         """Post that a run is over."""
-        self._post("run-finished", run=_run(run))
+        self._post("run-finished", run=_status(run))
 
     @hookimpl
     def arena_league_changed(self, league: LeagueStatus, change: LeagueChange) -> None:
         """Post a change of a league."""
-        status = {name: value for name, value in msgspec.structs.asdict(league).items() if name != "folder"}
-        self._post("league-changed", league=status, change=msgspec.structs.asdict(change))
+        self._post("league-changed", league=_status(league), change=msgspec.structs.asdict(change))
 
     @hookimpl
     def arena_events_ended(self) -> str | None:
@@ -193,8 +192,9 @@ def _cause(error: object) -> str:
     return text.strip().rstrip(".")
 
 
-def _run(run: RunStatus) -> dict[str, object]:
-    return {name: value for name, value in msgspec.structs.asdict(run).items() if name != "folder"}
+def _status(of: RunStatus | LeagueStatus) -> dict[str, object]:
+    """Return the state of a run or a league without its folder."""
+    return {name: value for name, value in msgspec.structs.asdict(of).items() if name != "folder"}
 
 
 def _match(record: GameRecord) -> dict[str, object]:
