@@ -239,7 +239,7 @@ class FakeNodes:
         self._played: GameRecord | None = None
         self._busy_until: dict[str, float] = defaultdict(float)
 
-    def prepare(self, _run: str, setup: bytes, _wheels: Mapping[str, bytes]) -> bytes:
+    def prepare(self, setup: bytes) -> bytes:
         """Return the facts of a node, which are true: it runs this Arena."""
         with self._lock:
             if self._roster is None:
@@ -249,7 +249,7 @@ class FakeNodes:
                 remove_folder(home)
         return encode_message(NodeFacts(same=self._facts, workers=self.cores))
 
-    def play(self, _run: str, number: int, batch: bytes) -> bytes:
+    def play(self, number: int, batch: bytes) -> bytes:
         """Return the lines of a batch when they are due."""
         from distributed import get_worker, secede  # optional, see above
 
@@ -274,11 +274,27 @@ class FakeNodes:
         return replace(record, time=tuple(self.think * count for count in record.decisions))
 
 
+class _Current:
+    """The fake nodes that tasks of this process find."""
+
+    fake_nodes = FakeNodes(1, 0.0)
+
+
+def fake_prepare(_run: str, setup: bytes, _wheels: Mapping[str, bytes]) -> bytes:
+    """Replaces `agent.prepare`."""
+    return _Current.fake_nodes.prepare(setup)
+
+
+def fake_play(_run: str, number: int, batch: bytes) -> bytes:
+    """Replaces `agent.play`."""
+    return _Current.fake_nodes.play(number, batch)
+
+
 def main(nodes: int, cores: int, think: float) -> None:
     """Start fake nodes, print the scheduler's address, and serve until stdin closes."""
-    fake = FakeNodes(cores, think)
+    _Current.fake_nodes = FakeNodes(cores, think)
     # The driver sends agent.prepare and agent.play by name, so replacing them here redirects its tasks.
-    vars(agent).update(prepare=fake.prepare, play=fake.play)
+    vars(agent).update(prepare=fake_prepare, play=fake_play)
     from harness.cluster.connect import serve_local_cluster  # optional, see above
 
     serve_local_cluster(nodes, processes=False)
