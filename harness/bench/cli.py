@@ -6,9 +6,11 @@ import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import median
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import click
+import msgspec
 
 from harness.cli.options import BOT, GAME, load_plugins, note
 from harness.core.errors import UsageError
@@ -125,8 +127,6 @@ def show_breakdowns(plan: SpeedPlan, pythons: tuple[str, ...], as_json: bool) ->
 
 
 def _json(rows: list[Any]) -> str:
-    import msgspec
-
     return msgspec.json.format(msgspec.json.encode(rows)).decode()
 
 
@@ -233,26 +233,7 @@ PEER_NAMES = ("catanatron", "open_spiel", "pettingzoo", "rlcard", "chess")
     "driver; needs Dask.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
-def command(
-    games: tuple[str, ...],
-    players: int | None,
-    seconds: float,
-    workers: int | None,
-    bots: tuple[str, ...],
-    costs: bool,
-    shares: bool,
-    instructions: bool,
-    pythons: tuple[str, ...],
-    peers: tuple[str, ...],
-    peers_folder: Path | None,
-    repeat: int | None,
-    start: bool,
-    idle: bool,
-    records: int | None,
-    entrants: int | None,
-    nodes: int | None,
-    as_json: bool,
-) -> None:
+def command(**given: Any) -> None:
     """Measure games and decisions a second on one core, with random bots and a view for each decision.
 
     Machines differ and are noisy: compare ratios taken in one run. The last line of the games' table divides by the
@@ -273,108 +254,95 @@ def command(
     arena bench --nodes 2 --game el-paso --seconds 10
     arena bench --idle
     """
-    if entrants and not records:
-        raise click.UsageError("--entrants needs --records, the number of records in the league.")
-    if idle or start:
-        others = any((players, workers, bots, costs, shares, instructions, pythons, peers, repeat, records, nodes))
-        return _measure_standalone(idle, start, games, others, as_json)
+    asked = SimpleNamespace(**given)
+    _check_combination(asked)
+    if asked.idle:
+        return show_idle(asked.games or sorted(load_plugins().games), asked.as_json)
+    if asked.start:
+        return show_start(asked.as_json)
     from harness.bench.engine import measure, measure_bot, measure_costs
     from harness.bench.executors import measure_executors
     from harness.bench.timing import DEFAULT_PAIRS, OUR_LOOP, SpeedPlan, count_instructions, valgrind_command
     from harness.core.compiled import build_form
 
-    compares = bool(pythons or peers or shares)
-    _check_combination(
-        costs, bool(bots or workers), compares, instructions, shares and bool(peers), bool(records or nodes)
-    )
-    if instructions:
+    if asked.instructions:
         valgrind_command()  # fail before the measurements, not after them
-    registry = load_plugins()
-    tables = {name: _seats(registry.game(name), players) for name in games or sorted(registry.games)}
-    if records or nodes:
-        found = _measure_separately(registry, tables, records, entrants, nodes, seconds, players)
-        return _print(found, as_json, build_form() if nodes else "")
-    if compares:
-        plan = SpeedPlan(tables, repeat or DEFAULT_PAIRS, seconds, instructions)
-        if shares:
-            show_breakdowns(plan, pythons, as_json)
-        else:
-            show_comparisons(plan, pythons, peers, peers_folder, as_json)
-        return None
-    measured = registry.entrants(bots)
+    registry, seconds = load_plugins(), asked.seconds
+    tables = {name: _seats(registry.game(name), asked.players) for name in asked.games or sorted(registry.games)}
+    if asked.records or asked.nodes:
+        found = (_measure_records if asked.records else _measure_nodes)(asked, registry, tables)
+        return _print(found, asked.as_json, build_form() if asked.nodes else "")
+    plan = SpeedPlan(tables, asked.repeat or DEFAULT_PAIRS, seconds, asked.instructions)
+    if asked.shares:
+        return show_breakdowns(plan, asked.pythons, asked.as_json)
+    if asked.pythons or asked.peers:
+        return show_comparisons(plan, asked.pythons, asked.peers, asked.peers_folder, asked.as_json)
+    measured = registry.entrants(asked.bots)
     results: dict[str, dict[str, float]] = {}
     for name, seats in tables.items():
         game = registry.game(name).configure()
         note(f"Measuring {game.title} with {seats} players for {seconds:g} s ...")
-        results[name] = (measure_costs if costs else measure)(game, seats, seconds)
+        results[name] = (measure_costs if asked.costs else measure)(game, seats, seconds)
         for bot in measured:
             if bot.plays(name):
                 note(f"Measuring {bot.name} at {game.title} ...")
                 results[name][f"{bot.name}, decisions/s"] = measure_bot(bot, game, seats, seconds)
-        if workers:
-            note(f"Measuring executors with {workers} workers for {2 * seconds:g} s ...")
-            results[name] |= measure_executors(game, seats, workers, 2 * seconds)
-        if instructions:
+        if asked.workers:
+            note(f"Measuring executors with {asked.workers} workers for {2 * seconds:g} s ...")
+            results[name] |= measure_executors(game, seats, asked.workers, 2 * seconds)
+        if asked.instructions:
             note(f"Counting instructions of {game.title} ...")
             results[name]["instructions/decision"] = count_instructions(None, OUR_LOOP, f"{name}/{seats}")
-    return _print(results, as_json, "microseconds" if costs else build_form())
+    return _print(results, asked.as_json, "microseconds" if asked.costs else build_form())
 
 
-def _measure_separately(
-    registry: Registry,
-    tables: Mapping[str, int],
-    records: int | None,
-    entrants: int | None,
-    nodes: int | None,
-    seconds: float,
-    players: int | None,
-) -> Mapping[str, Mapping[str, float]]:
-    """Return the measurements of --records for the first game, or of --nodes."""
-    if records:
-        from harness.bench.records import measure_records
+Measurements = Mapping[str, Mapping[str, float]]
 
-        name = "el-paso" if len(tables) > 1 and "el-paso" in tables else next(iter(tables))
-        if entrants:
-            from harness.bench.records import measure_league
 
-            note(f"Making leagues of {entrants:,} bots with {records:,} records of {name} and fewer ...")
-            return measure_league(entrants, records, registry, name)
-        note(f"Making runs of {records:,} records of {name} and fewer, and reading them ...")
-        return measure_records(records, registry, name, players)
+def _measure_records(asked: SimpleNamespace, registry: Registry, tables: Mapping[str, int]) -> Measurements:
+    """Return the measurements of --records, for one game."""
+    from harness.bench.records import measure_league, measure_records
+
+    name = "el-paso" if len(tables) > 1 and "el-paso" in tables else next(iter(tables))
+    if asked.entrants:
+        note(f"Making leagues of {asked.entrants:,} bots with {asked.records:,} records of {name} and fewer ...")
+        return measure_league(asked.entrants, asked.records, registry, name)
+    note(f"Making runs of {asked.records:,} records of {name} and fewer, and reading them ...")
+    return measure_records(asked.records, registry, name, asked.players)
+
+
+def _measure_nodes(asked: SimpleNamespace, registry: Registry, tables: Mapping[str, int]) -> Measurements:
+    """Return the measurements of --nodes."""
     from harness.bench.executors import FAKE_NODES, measure_cluster
     from harness.executors.base import load_cluster
 
     load_cluster("harness.cluster.connect")  # a clear error if Dask is missing
-    assert nodes is not None, "the caller measures records or nodes"
+    nodes = asked.nodes
     note(f"Measuring {nodes} nodes beside {nodes} workers, and {FAKE_NODES} fake nodes: minutes for each game ...")
-    return {
-        name: measure_cluster(registry.game(name).configure(), seats, nodes, seconds) for name, seats in tables.items()
-    }
+    games = {name: registry.game(name).configure() for name in tables}
+    return {name: measure_cluster(games[name], seats, nodes, asked.seconds) for name, seats in tables.items()}
 
 
-def _measure_standalone(idle: bool, start: bool, games: tuple[str, ...], others: bool, as_json: bool) -> None:
-    """Run --idle or --start, which combine with no other measurement."""
-    if idle and (start or others):
-        raise click.UsageError("--idle simulates runs of games; leave out what else is measured.")
-    if start and (games or others):
-        raise click.UsageError("--start measures arena itself; leave out what else is measured.")
-    if idle:
-        show_idle(games or sorted(load_plugins().games), as_json)
-    else:
-        show_start(as_json)
-
-
-def _check_combination(costs: bool, bots: bool, compares: bool, counts: bool, apart: bool, records: bool) -> None:
+def _check_combination(asked: SimpleNamespace) -> None:
     """Raise UsageError for measurements that do not combine."""
-    if costs and (bots or compares or counts):
+    bots, counts, records = asked.bots or asked.workers, asked.instructions, asked.records or asked.nodes
+    compares = asked.pythons or asked.peers or asked.shares
+    others = bots or counts or records or compares or asked.costs or asked.players or asked.repeat
+    if asked.entrants and not asked.records:
+        raise click.UsageError("--entrants needs --records, the number of records in the league.")
+    if asked.idle and (asked.start or others):
+        raise click.UsageError("--idle simulates runs of games; leave out what else is measured.")
+    if asked.start and (asked.games or others):
+        raise click.UsageError("--start measures arena itself; leave out what else is measured.")
+    if asked.costs and (bots or compares or counts):
         raise UsageError(
             "--costs measures what the games ask of any bot; leave out --bot, --workers and what else is measured."
         )
     if compares and bots:
         raise UsageError("A comparison plays with random bots on one core; leave out --bot and --workers.")
-    if records and (bots or costs or compares or counts):
+    if records and (bots or asked.costs or compares or counts):
         raise UsageError("--records and --nodes are measured by themselves; leave out what else is measured.")
-    if apart:
+    if asked.shares and asked.peers:
         raise UsageError("--shares takes arenas apart, this one and others by --against-python; leave out --against.")
 
 

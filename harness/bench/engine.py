@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
+from functools import partial
 from random import Random
 from statistics import median
 from time import perf_counter, process_time
@@ -115,7 +116,8 @@ class Uniform(Bot):
 
 def measure(game: Game[Any], players: int, seconds: float) -> dict[str, float]:
     """Return the rates of one game on one core with random bots; a decision is a choice of two or more actions."""
-    bare, viewed, refereed = (_rate(game, players, seconds / 4, one) for one in (_bare, _viewed, _refereed))
+    ways = (_unrefereed, partial(_unrefereed, views=True), _refereed)
+    bare, viewed, refereed = (_rate(game, players, seconds / 4, one) for one in ways)
     loop = calibrate(seconds / 4)
     games, decisions, spent = refereed
     return {
@@ -151,20 +153,13 @@ def _rate(game: Game[Any], players: int, seconds: float, one: Any) -> tuple[int,
     return games, decisions, spent
 
 
-def _bare(game: Game[Any], players: int, seed: int) -> int:
-    state, rng, decisions = game.new(players, Chance(seed)), Random(seed).random, 0
-    while legal := state.legal:
-        decisions += len(legal) > 1
-        state.step(legal[int(rng() * len(legal))])
-    return decisions
-
-
-def _viewed(game: Game[Any], players: int, seed: int) -> int:
+def _unrefereed(game: Game[Any], players: int, seed: int, views: bool = False) -> int:
     state, rng, decisions = game.new(players, Chance(seed)), Random(seed).random, 0
     while legal := state.legal:
         if len(legal) > 1:
-            state.view(state.seat)
             decisions += 1
+            if views:
+                state.view(state.seat)
         state.step(legal[int(rng() * len(legal))])
     return decisions
 

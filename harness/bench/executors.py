@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from heapq import heappop, heappush
 from itertools import chain, count
 from math import exp, log
@@ -362,27 +363,26 @@ class IdleShare(NamedTuple):
 class SimulatedNodes:
     """An executor that plays in simulated time, so the same run always takes the same time."""
 
-    def __init__(
-        self, cores: int, seconds: Callable[[MatchSpec], float], result: Callable[[MatchSpec], GameRecord]
-    ) -> None:
-        self.cores, self._seconds, self._result = cores, seconds, result
+    def __init__(self, cores: int, simulate: Callable[[MatchSpec], tuple[float, GameRecord]]) -> None:
+        """`simulate` returns the duration and the record of a match."""
+        self.cores, self._simulate = cores, simulate
         self.now = self.busy = 0.0
         self.played = 0
 
     def run(self, jobs: Iterable[Job], _keep: Keep = discard) -> Iterator[Played]:
         """Start matches in order as cores become free; yield each when it ends."""
-        waiting, playing = iter(jobs), list[tuple[float, int, MatchSpec]]()
+        waiting, playing = iter(jobs), list[tuple[float, int, GameRecord]]()
         while True:
             while len(playing) < self.cores and (job := next(waiting, None)) is not None:
                 self.played += 1
-                seconds = self._seconds(job.spec)
+                seconds, record = self._simulate(job.spec)
                 self.busy += seconds
-                # The number breaks ties, so that specs are never compared.
-                heappush(playing, (self.now + seconds, self.played, job.spec))
+                # The number breaks ties, so that records are never compared.
+                heappush(playing, (self.now + seconds, self.played, record))
             if not playing:
                 return
-            self.now, _, spec = heappop(playing)
-            yield Played(self._result(spec), b"")
+            self.now, _, record = heappop(playing)
+            yield Played(record, b"")
 
     @property
     def idle(self) -> float:
@@ -390,26 +390,11 @@ class SimulatedNodes:
         return self.cores * self.now - self.busy
 
 
-class _SimulatedResults:
-    """Duration and result of each match, the same on any number of nodes."""
-
-    def __init__(self, luck: Chance) -> None:
-        self._luck = luck
-        self._strengths = {name: STRENGTH_GAP * number for number, name in enumerate(_bot_names(BOTS))}
-        self._known: dict[str, tuple[float, GameRecord]] = {}
-
-    def seconds(self, spec: MatchSpec) -> float:
-        return self._simulate(spec)[0]
-
-    def result(self, spec: MatchSpec) -> GameRecord:
-        return self._simulate(spec)[1]
-
-    def _simulate(self, spec: MatchSpec) -> tuple[float, GameRecord]:
-        if spec.id not in self._known:
-            usual = log(LENGTHS.get(spec.game, 100)) - LENGTH_SPREAD**2 / 2
-            seconds = exp(self._luck.rng("length", spec.id).gauss(usual, LENGTH_SPREAD))
-            self._known[spec.id] = seconds, simulated_record(spec, self._strengths, self._luck)
-        return self._known[spec.id]
+def _simulate(luck: Chance, strengths: Mapping[str, float], spec: MatchSpec) -> tuple[float, GameRecord]:
+    """Return the duration and the record of a match, the same on any number of nodes."""
+    usual = log(LENGTHS.get(spec.game, 100)) - LENGTH_SPREAD**2 / 2
+    seconds = exp(luck.rng("length", spec.id).gauss(usual, LENGTH_SPREAD))
+    return seconds, simulated_record(spec, strengths, luck)
 
 
 def make_plan(case: IdleCase, games: Sequence[str], seed: int) -> Plan:
@@ -463,10 +448,11 @@ def _shares(case: IdleCase, games: Sequence[str], nodes: Sequence[int], seeds: S
     ended: dict[tuple[int, int], list[SimulatedNodes]] = {}
     for seed in seeds:
         schedule = Schedule(make_plan(case, games, seed), FORMATS)
-        world = _SimulatedResults(Chance(seed))
+        strengths = {name: STRENGTH_GAP * number for number, name in enumerate(_bot_names(BOTS))}
+        simulate = partial(_simulate, Chance(seed), strengths)
         for many in nodes:
             for mode, play_all in enumerate(modes):
-                executor = SimulatedNodes(NODE_CORES * many, world.seconds, world.result)
+                executor = SimulatedNodes(NODE_CORES * many, simulate)
                 play_all(schedule, executor)
                 ended.setdefault((many, mode), []).append(executor)
     return {many: _share(ended[many, 0], ended[many, 1]) for many in nodes}

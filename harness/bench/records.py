@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import cycle, islice
@@ -94,20 +94,25 @@ def measure_records(
     records: int, registry: Registry, game: str, players: int | None = None
 ) -> dict[str, dict[str, float]]:
     """Return the cost of each command with a run of `records` records, and with a tenth of them."""
-    many, few = (_run_costs(number, registry, game, players) for number in (records, records // SIZE_STEP))
-    tenth = f"{records // SIZE_STEP:,}"
-    return {
-        "seconds": {name: took.seconds for name, took in many.items()},
-        "megabytes": {name: took.megabytes for name, took in many.items()},
-        f"seconds with {tenth}": {name: took.seconds for name, took in few.items()},
-        f"megabytes with {tenth}": {name: took.megabytes for name, took in few.items()},
-    }
+
+    def make(folder: Path, size: int) -> Path:
+        return make_run(folder, size, registry, game, players).folder
+
+    fewer = records // SIZE_STEP
+    return _costs(make, RUN_COMMANDS, records, "") | _costs(make, RUN_COMMANDS, fewer, f" with {fewer:,}")
 
 
-def _run_costs(records: int, registry: Registry, game: str, players: int | None) -> dict[str, CommandCost]:
+def _costs(
+    make: Callable[[Path, int], Path], commands: Mapping[str, Sequence[str]], records: int, label: str
+) -> dict[str, dict[str, float]]:
+    """Return two columns, seconds and megabytes of each command, for what `make` makes with this many records."""
     with TemporaryDirectory(prefix="arena-bench-") as scratch:
-        run = make_run(Path(scratch) / "run", records, registry, game, players)
-        return {name: run_command(run.folder, command, Path(scratch)) for name, command in RUN_COMMANDS.items()}
+        place = make(Path(scratch) / "made", records)
+        costs = {name: run_command(place, command, Path(scratch)) for name, command in commands.items()}
+    return {
+        f"seconds{label}": {name: cost.seconds for name, cost in costs.items()},
+        f"megabytes{label}": {name: cost.megabytes for name, cost in costs.items()},
+    }
 
 
 def run_command(run: Path, command: Sequence[str], scratch: Path) -> CommandCost:
@@ -154,7 +159,11 @@ def make_league(folder: Path, entrants: int, records: int, registry: Registry, g
     """
     request = RunRequest(games=(game,), seed=7, workers=0)
     league = LeagueFolder.create(folder, request, registry)
-    league.journal.add_entries(*(_join_entry(number, registry, game) for number in range(1, entrants + 1)))
+    bot = registry.entrant(BOT)
+    joined = BotJoined(
+        bot="", version=1, spec=BOT, source=bot.source, declared=bot.version, digest=bot.digest, games=(game,)
+    )
+    league.journal.add_entries(*(replace(joined, bot=f"b{number:04}") for number in range(1, entrants + 1)))
     config = SeasonConfig.from_request(request, registry)
     run = create_era(folder, 1, config, 7)
     league.journal.add_entries(EraBegun(era=1, plans=config.plans, limits=config.limits))
@@ -163,7 +172,9 @@ def make_league(folder: Path, entrants: int, records: int, registry: Registry, g
     epochs = RosterEpochs(1, config.plans, league.journal.entries)
     [plan], size = config.plans, roster.size
     rounds = max(3, -(-records // size))
-    lots, real = Random(7), cycle([_league_record(config, registry, number) for number in range(PLAYED_MATCHES)])
+    table_of_one = [BOT] * plan.players
+    specs = [MatchSpec.single(f"m{n}", game, plan.settings, n, table_of_one) for n in range(PLAYED_MATCHES)]
+    lots, real = Random(7), cycle([play(spec, config.games[game], [bot] * plan.players) for spec in specs])
     names = roster.games[game].playing
     place = run.folder / GAMES
     with place.open("ab") as file:
@@ -185,34 +196,16 @@ def make_league(folder: Path, entrants: int, records: int, registry: Registry, g
     return league
 
 
-def _join_entry(number: int, registry: Registry, game: str) -> BotJoined:
-    entrant = registry.entrant(BOT)
-    return BotJoined(
-        bot=f"b{number:04}", version=1, spec=BOT, source=entrant.source, declared=entrant.version,
-        digest=entrant.digest, games=(game,),
-    )  # fmt: skip
-
-
-def _league_record(config: SeasonConfig, registry: Registry, number: int) -> GameRecord:
-    [plan], entrant = config.plans, registry.entrant(BOT)
-    spec = MatchSpec.single(f"m{number}", plan.name, plan.settings, number, [BOT] * plan.players)
-    return play(spec, config.games[plan.name], [entrant] * plan.players)
-
-
 def measure_league(entrants: int, records: int, registry: Registry, game: str) -> dict[str, dict[str, float]]:
     """Return the cost of each command with a league of `records` records, a tenth and a hundredth of them."""
+
+    def make(folder: Path, size: int) -> Path:
+        return make_league(folder, entrants, size, registry, game).folder
+
     found: dict[str, dict[str, float]] = {}
     for number in (records, records // SIZE_STEP, records // SIZE_STEP**2):
-        readings = _league_costs(entrants, number, registry, game)
-        found[f"seconds with {number:,}"] = {name: took.seconds for name, took in readings.items()}
-        found[f"megabytes with {number:,}"] = {name: took.megabytes for name, took in readings.items()}
+        found |= _costs(make, LEAGUE_COMMANDS, number, f" with {number:,}")
     return found
-
-
-def _league_costs(entrants: int, records: int, registry: Registry, game: str) -> dict[str, CommandCost]:
-    with TemporaryDirectory(prefix="arena-bench-") as scratch:
-        league = make_league(Path(scratch) / "league", entrants, records, registry, game)
-        return {name: run_command(league.folder, command, Path(scratch)) for name, command in LEAGUE_COMMANDS.items()}
 
 
 # Start-up time: whole processes from start to exit, and the steps in them.

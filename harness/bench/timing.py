@@ -16,7 +16,6 @@ from math import ceil
 from pathlib import Path
 from shutil import which
 from statistics import median
-from types import TracebackType
 from typing import Self
 
 import msgspec
@@ -93,7 +92,7 @@ class LoopProcess:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.close()
 
     def play(self, games: int, first: int = 1) -> Measured:

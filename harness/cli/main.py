@@ -56,6 +56,7 @@ ADVICE = {
     "resume-tournament": "Continue it with: arena tournament --resume {folder}",
     "run-exists": "Continue it with --resume {folder}, or choose another --name.",
     "same-format": "Leave out --format.",
+    "ship": "Send your versions along with --ship.",
     "same-name": "Leave it out with --without {bot}, or enter another version under its own name: --bot v2={bot}",
     "show-key": "Print yours with: arena sign --show-key",
     "which-bot": "Name it with --bot.",

@@ -140,7 +140,7 @@ class Stepper:
         self.narration = Narration(self.game, self.record, self.notes)
         self.news = self.narration.advance(self.seat)
         while self.narration.decision < decision:
-            self.narration.decide()
+            self.narration.step()
             self.news = self.narration.advance(self.seat)
         self._show()
 

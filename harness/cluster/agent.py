@@ -10,6 +10,7 @@ import sys
 import threading
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, wait
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -175,11 +176,8 @@ class BatchQueue:
         # Each loss is reported once, with whichever batch is sent next.
         losses = self.pool.losses[self._losses_sent :]
         self._losses_sent += len(losses)
-        self._send_message(
-            BatchDone(
-                number=batch.number, lines=batch.lines, given_up=batch.given_up, losses=losses, logs=self._new_logs()
-            )
-        )
+        done = BatchDone(number=batch.number, lines=batch.lines, given_up=batch.given_up, losses=losses)
+        self._send_message(replace(done, logs=self._new_logs()))
 
     def _new_logs(self) -> dict[str, bytes]:
         """Return what bots logged since the last call, by file name."""
@@ -301,14 +299,6 @@ class CodeChanged(Exception):
     """The code on a node changed since the run began."""
 
 
-@dataclass(slots=True)
-class _PendingBatch:
-    """A batch whose result a task waits for; `done` stays None if the agent dies."""
-
-    arrived: threading.Event = field(default_factory=threading.Event)
-    done: bytes | None = None
-
-
 class Agent:
     """The Dask worker's side of an agent process."""
 
@@ -334,7 +324,8 @@ class Agent:
         child_end.close()
         # Several tasks share the pipe, and both the reader thread and a task may close the agent.
         self._sending, self._closing = threading.Lock(), threading.Lock()
-        self._pending: dict[int, _PendingBatch] = {}
+        self._pending: dict[int, Future[bytes]] = {}
+        """Results that tasks wait for, by number of the batch. The thread that takes one out of here completes it."""
         self.ended = False
         try:
             self.pipe.send_bytes(setup)
@@ -347,32 +338,26 @@ class Agent:
             raise AgentDied(f"it exited during its start (exit code {self.process.returncode})") from error
         threading.Thread(target=self._read_reports, daemon=True).start()
 
-    def expect_batch(self, number: int) -> _PendingBatch:
+    def expect_batch(self, number: int) -> Future[bytes]:
         """Register a batch before it is sent, so that its result cannot arrive unexpected."""
-        pending = self._pending[number] = _PendingBatch()
+        pending = self._pending[number] = Future[bytes]()
         return pending
 
-    def play(self, batch: bytes, number: int, pending: _PendingBatch, wanted: Callable[[], bool]) -> bytes:
-        """Send a batch and return its result."""
+    def play(self, batch: bytes, number: int, pending: Future[bytes], wanted: Callable[[], bool]) -> bytes:
+        """Send a batch and return its result; raise AgentDied if the agent exits before that."""
         try:
-            with self._sending:
-                self.pipe.send_bytes(batch)
-            while not pending.arrived.wait(CANCEL_POLL_S):
+            try:
+                with self._sending:
+                    self.pipe.send_bytes(batch)
+            except OSError as error:
+                raise AgentDied("it exited before it received the batch") from error
+            while not wait([pending], CANCEL_POLL_S).done:
                 if not wanted():
                     raise BatchCancelled
-        except OSError as error:
-            raise AgentDied("it exited before it received the batch") from error
+            return pending.result()
         finally:
             # Also after a cancellation: a late result then finds no pending batch and is dropped.
             self._pending.pop(number, None)
-        if pending.done is None:
-            raise AgentDied(f"it exited during a batch (exit code {self.process.poll()})")
-        return pending.done
-
-    @property
-    def busy(self) -> bool:
-        """Whether a batch is being played."""
-        return bool(self._pending)
 
     @property
     def batch_numbers(self) -> list[int]:
@@ -399,7 +384,8 @@ class Agent:
         # Wake the tasks that wait for results. They remove their batches in other threads at the same time.
         while self._pending:
             with suppress(KeyError):
-                self._pending.popitem()[1].arrived.set()
+                died = AgentDied(f"it exited during a batch (exit code {self.process.poll()})")
+                self._pending.popitem()[1].set_exception(died)
 
     def _read_reports(self) -> None:
         """Read reports until the agent exits, stops responding, or is idle and its driver is gone."""
@@ -408,9 +394,8 @@ class Agent:
                 data = self.pipe.recv_bytes()
                 report = decode_report(data)
                 if isinstance(report, BatchDone) and (pending := self._pending.pop(report.number, None)):
-                    pending.done = data
-                    pending.arrived.set()
-                elif not self.busy and not self._wanted():
+                    pending.set_result(data)
+                elif not self._pending and not self._wanted():
                     break
         self.close()
 
@@ -457,7 +442,7 @@ class NodeService:
     @property
     def busy(self) -> bool:
         """Whether a batch is being played."""
-        return self._agent is not None and self._agent.busy
+        return self._agent is not None and bool(self._agent.batch_numbers)
 
     def stop(self) -> list[int]:
         """Let the agent finish the matches that it is playing; return the numbers of its batches."""
@@ -470,7 +455,7 @@ class NodeService:
     def leave(self, unless_busy: bool = False) -> None:
         """End the agent; with `unless_busy`, only if it is not playing a batch."""
         with self._lock:
-            if self._agent is not None and not (unless_busy and self._agent.busy):
+            if self._agent is not None and not (unless_busy and self.busy):
                 self._agent.close()
                 self._agent = None
 

@@ -43,7 +43,7 @@ from harness.cluster.messages import (
 from harness.cluster.nodes import ClusterNode, ClusterNodes, InFlightMatches
 from harness.core.errors import ArenaError, UsageError
 from harness.core.records import GameRecord
-from harness.executors.base import ExecutorSettings, Job, Keep, Played, Roster, WorkerLoss, discard
+from harness.executors.base import Executor, ExecutorSettings, Job, Keep, Played, Roster, WorkerLoss, discard
 from harness.isolation.process import append_to_log
 
 POLL_INTERVAL_S = 0.1
@@ -67,7 +67,7 @@ class ClusterLost(ArenaError):
     """The run cannot continue here; all finished matches are on disk."""
 
 
-class ClusterExecutor:
+class ClusterExecutor(Executor):
     """Plays on the nodes of a Dask cluster. Records are the same as in `SerialExecutor`, whatever the nodes."""
 
     elsewhere: ClassVar[bool] = True
@@ -75,10 +75,8 @@ class ClusterExecutor:
     def __init__(
         self, roster: Roster, settings: ExecutorSettings, should_stop: Callable[[], bool] = lambda: False
     ) -> None:
-        self.losses: list[WorkerLoss] = []
-        self.given_up: list[str] = []
-        self.tell: Callable[[str], None] = lambda _sentence: None
-        self.roster, self.settings, self.should_stop = roster, settings, should_stop
+        super().__init__(roster, should_stop)
+        self.settings = settings
         self._cluster: ClusterHandle | None = None
         self._scheduler: SchedulerClient | None = None
         self._nodes = ClusterNodes(environment_facts(roster))
@@ -101,13 +99,13 @@ class ClusterExecutor:
         setup = NodeSetup(
             python=python_here(),
             roster=pack_for_nodes(self.roster),
-            limits=self.settings.asked,
+            limits=self.settings.limits,
             workers=self.settings.workers,
         )
         self._setup = encode_message(setup)
-        if self.settings.ship:
+        if self.settings.cluster.ship:
             self._wheels = wheels_for(installed_modules(self.roster))
-        self._cluster = open_cluster(self.settings.cluster, self.tell)
+        self._cluster = open_cluster(self.settings.cluster.address, self.tell)
         try:
             self._scheduler = SchedulerClient(self._cluster.address, secrets.token_hex(4), self._cluster.security)
             self._scheduler.open()
@@ -120,10 +118,11 @@ class ClusterExecutor:
     def __exit__(self, *_error: object) -> None:
         if self._scheduler is not None:
             # A silent node would only delay the end of the run.
-            self._scheduler.close([node.address for node in self._nodes if node.facts is not None and not node.silent])
+            answering = [node for node in self._nodes.values() if node.facts is not None and not node.silent]
+            self._scheduler.close([node.address for node in answering])
         if self._cluster is not None:
             self._cluster.close()
-        self.roster.close()
+        super().__exit__()
 
     @property
     def replayed(self) -> int:
@@ -169,7 +168,7 @@ class ClusterExecutor:
     def _wait_for_answers(self) -> None:
         """Wait until all present nodes have sent their facts; raise UsageError if one of them cannot play."""
         began, reported = monotonic(), False
-        while not self._nodes.listed or any(node.state == "asked" and not node.silent for node in self._nodes):
+        while not self._nodes.listed or any(node.state == "asked" and not node.silent for node in self._nodes.values()):
             if self.should_stop():
                 return
             waited = monotonic() - began
@@ -182,8 +181,9 @@ class ClusterExecutor:
                 for _ in self._handle_event(event, discard):
                     raise AssertionError("nothing has been sent yet")
         # At the start a node that does not fit is an error: the user can still fix the cluster.
-        if refused := [node for node in self._nodes if node.state == "refused"]:
-            raise UsageError(self._nodes.refusal_text(refused))
+        if refused := [node for node in self._nodes.values() if node.state == "refused"]:
+            other_code = any(one.what != "python" for node in refused for one in node.differs)
+            raise UsageError(self._nodes.refusal_text(refused), fix="ship" if other_code else "")
         # From now on a node that does not fit is skipped with a message instead of ending the run.
         self._started = True
 
@@ -212,7 +212,7 @@ class ClusterExecutor:
     # Nodes join, leave and fall silent.
 
     def _update_nodes(self, event: NodesSeen) -> None:
-        joined, gone = self._nodes.update(event.nodes)
+        joined, gone = self._nodes.update_seen(event.nodes)
         for node in joined:
             self._prepare_node(node)
         for node in gone:
@@ -220,7 +220,7 @@ class ClusterExecutor:
                 self.tell(f"The node {node.label} has left; its matches are played elsewhere.")
             for number in list(node.batches):
                 self._lose_batch(number, f"its node {node.label} left")
-        for node in self._nodes:
+        for node in self._nodes.values():
             self._check_silence(node)
         if joined or gone:
             self._in_flight.sizer.workers = max(1, self._nodes.workers())
@@ -257,7 +257,7 @@ class ClusterExecutor:
         if node.facts is not None and node.state == "fit":
             for sentence in node.facts.lacking:
                 named = sentence.replace("this machine", f"the node {node.label}", 1)
-                self.tell("Warning: " + named.replace("'arena doctor'", "'arena doctor --cluster'"))
+                self.tell("Warning: " + named.replace("'arena doctor' says", "'arena doctor' there says"))
         elif self._started:
             self.tell(f"The node {node.label} gets no matches. {self._nodes.refusal_text([node])}")
 
@@ -302,7 +302,7 @@ class ClusterExecutor:
 
     def _warn_no_nodes(self) -> None:
         """Warn that no node can play, or raise ClusterLost if all were refused."""
-        refused = [node for node in self._nodes if node.state == "refused"]
+        refused = [node for node in self._nodes.values() if node.state == "refused"]
         if self._in_flight and refused and len(refused) == len(self._nodes):
             raise ClusterLost(
                 f"No node can play any more. {self._nodes.refusal_text(refused)} Finished matches are saved.",
@@ -378,9 +378,10 @@ class ClusterExecutor:
 
     def _write_logs(self, logs: Mapping[str, bytes]) -> None:
         """Append what bots printed on a node to the run's logs."""
-        for name, text in logs.items() if self.settings.logs else ():
-            # Only the last part of the name: a node must not write outside of the run folder.
-            append_to_log(Path(self.settings.logs, Path(name).name), text)
+        if self.settings.logs is not None:
+            for name, text in logs.items():
+                # Only the last part of the name: a node must not write outside of the run folder.
+                append_to_log(self.settings.logs / Path(name).name, text)
 
     def _stop(self) -> None:
         """Ask nodes to finish what they are playing."""

@@ -31,7 +31,7 @@ from harness.core.game import Game
 from harness.core.options import BotLimits
 from harness.core.table import Table
 from harness.executors.base import Job, Roster, WorkerLoss
-from harness.executors.payload import dumps
+from harness.executors.worker import dumps
 from harness.isolation.entrants import RemoteEntrant, SessionPool, files_of_command
 from harness.output.tables import grid_text
 from harness.plugins.bot_files import class_digest
@@ -131,10 +131,13 @@ def pack_for_nodes(roster: Roster) -> bytes:
     """Return the roster as bytes; raise UsageError if a part of it cannot be pickled."""
     # Each part is pickled separately, so that a node can report everything that it cannot load at once.
     games = {name: dumps(f"The game {name}", game, OTHER_MACHINES) for name, game in roster.games.items()}
-    bots = {
-        name: dumps(f"The bot {name}", _bundle_for_node(entrant), OTHER_MACHINES)
-        for name, entrant in roster.entrants.items()
-    }
+    bots = {}
+    for name, entrant in roster.entrants.items():
+        if isinstance(entrant, RemoteEntrant):
+            entrant = replace(
+                entrant, sessions=SessionPool()
+            )  # a session is a running process; the node starts its own
+        bots[name] = dumps(f"The bot {name}", make_bundle(entrant), OTHER_MACHINES)
     return dumps("The roster", (games, bots), OTHER_MACHINES)
 
 
@@ -143,14 +146,17 @@ def unpack_for_node(packed: bytes, home: str) -> UnpackedRoster:
     packed_games, packed_bots = dill.loads(packed)  # noqa: S301 - access to the cluster already allows running code
     missing: dict[str, str] = {}
     games: dict[str, Game[Any]] = {}
-    for name, data in packed_games.items():
-        _load_into(f"game {name}", data, missing, games, name)
     bundles: dict[str, Bundle] = {}
-    for name, data in packed_bots.items():
-        _load_into(f"bot {name}", data, missing, bundles, name)
-    return UnpackedRoster(
-        Roster(games, {name: unpack_bundle(bundle, home) for name, bundle in bundles.items()}), missing
-    )
+    kinds: tuple[tuple[str, dict[str, bytes], dict[str, Any]], ...]
+    kinds = (("game", packed_games, games), ("bot", packed_bots, bundles))
+    for kind, packed_parts, found in kinds:
+        for name, data in packed_parts.items():
+            try:
+                found[name] = dill.loads(data)  # noqa: S301 - as above
+            except BaseException as error:  # importing a plugin may raise anything
+                missing[f"{kind} {name}"] = reason_of(error)
+    entrants = {name: unpack_bundle(bundle, home) for name, bundle in bundles.items()}
+    return UnpackedRoster(Roster(games, entrants), missing)
 
 
 def installed_modules(roster: Roster) -> set[str]:
@@ -167,18 +173,6 @@ def by_value(cls: type) -> bool:
     for name in cls.__qualname__.split("."):
         found = getattr(found, name, None)
     return cls.__module__ == "__main__" or found is not cls
-
-
-def _bundle_for_node(entrant: Entrant) -> Bundle:
-    # A session is a running process and stays here; the node starts its own.
-    return make_bundle(replace(entrant, sessions=SessionPool()) if isinstance(entrant, RemoteEntrant) else entrant)
-
-
-def _load_into(what: str, data: bytes, missing: dict[str, str], found: dict[str, Any], name: str) -> None:
-    try:
-        found[name] = dill.loads(data)  # noqa: S301 - as above
-    except BaseException as error:  # importing a plugin may raise anything
-        missing[what] = reason_of(error)
 
 
 # Environment check: versions and digests that must be equal on every node, and the differences.
@@ -247,7 +241,7 @@ def remedy(found: Iterable[NodeDifference]) -> str:
     if "python" in kinds:
         steps.append("start its Dask worker with the same Python")
     if kinds - {"python"}:
-        steps.append("install the same versions there, or send yours along with --ship (programs must be there)")
+        steps.append("install the same versions there, or send yours along (programs must be there)")
     return f"To continue, {'; '.join(steps)}; or remove the node from the cluster."
 
 

@@ -75,46 +75,34 @@ class ClusterNode:
         return self.played / max(monotonic() - self.started_at, 1e-9)
 
 
-class ClusterNodes:
+class ClusterNodes(dict[str, ClusterNode]):
     """The nodes of a cluster, by address."""
 
     def __init__(self, here: Mapping[str, str]) -> None:
         """`here` holds the facts of this machine, which every node must match."""
+        super().__init__()
         self._here = here
-        self._by_address: dict[str, ClusterNode] = {}
         self.listed = False
         """Whether the scheduler has listed its nodes at least once."""
 
-    def __iter__(self) -> Iterator[ClusterNode]:
-        return iter(self._by_address.values())
-
-    def __len__(self) -> int:
-        return len(self._by_address)
-
-    def __getitem__(self, address: str) -> ClusterNode:
-        return self._by_address[address]
-
-    def __contains__(self, address: str) -> bool:
-        return address in self._by_address
-
     def playing(self) -> list[ClusterNode]:
         """Return the nodes that can be sent matches."""
-        return [node for node in self if node.can_play]
+        return [node for node in self.values() if node.can_play]
 
     def workers(self) -> int:
         """Return the number of worker processes on nodes that can play."""
         return sum(node.workers for node in self.playing())
 
-    def update(self, seen: Mapping[str, SeenNode]) -> tuple[list[ClusterNode], list[ClusterNode]]:
+    def update_seen(self, seen: Mapping[str, SeenNode]) -> tuple[list[ClusterNode], list[ClusterNode]]:
         """Update the nodes from the scheduler's list; return those that joined and those that left."""
         self.listed = True
         # A node that restarts usually gets a new address, so it counts as one that left and one that joined.
-        gone = [self._by_address.pop(address) for address in [*self._by_address] if address not in seen]
+        gone = [self.pop(address) for address in [*self] if address not in seen]
         joined = []
         for address, node in seen.items():
-            known = self._by_address.get(address)
+            known = self.get(address)
             if known is None:
-                known = self._by_address[address] = ClusterNode(address, node.name, node.threads)
+                known = self[address] = ClusterNode(address, node.name, node.threads)
                 joined.append(known)
             # Only changes count: last_seen is by the scheduler's clock and cannot be compared with ours.
             if node.last_seen != known.last_seen:
@@ -124,7 +112,7 @@ class ClusterNodes:
     def check_facts(self, address: str, facts: NodeFacts) -> None:
         """Store a node's facts and accept it if they equal those of this machine: only then are its records the
         same."""
-        node = self._by_address[address]
+        node = self[address]
         node.facts, node.workers, node.differs = facts, facts.workers, differences(self._here, node.label, facts)
         node.state = "refused" if node.differs or facts.problem else "fit"
         node.why, node.started_at = facts.problem, monotonic()
@@ -143,7 +131,7 @@ class ClusterNodes:
 
     def refuse(self, address: str, why: str) -> None:
         """Send no more matches to this node."""
-        self._by_address[address].state, self._by_address[address].why = "refused", why
+        self[address].state, self[address].why = "refused", why
 
 
 # Matches in flight: those that were taken from the schedule and have no record yet.

@@ -10,7 +10,7 @@ A broken law raises ConformanceError with a sentence that says what happened and
 """
 
 from harness.conformance.bot_check import BotReport, check_bot
-from harness.conformance.information import Trial, at_random, check_game, fingerprint
-from harness.conformance.laws import LAWS
+from harness.conformance.information import Trial, at_random, fingerprint
+from harness.conformance.laws import LAWS, check_game
 
 __all__ = ["LAWS", "BotReport", "Trial", "at_random", "check_bot", "check_game", "fingerprint"]

@@ -26,8 +26,7 @@ from harness.core.game import Game
 from harness.core.records import GameRecord, MatchSpec
 from harness.executors import forkserver
 from harness.executors.base import Executor, Job, Roster
-from harness.executors.payload import RosterPayload, pack_roster, unpack_roster
-from harness.executors.worker import LOAD_TIMEOUT_S
+from harness.executors.worker import LOAD_TIMEOUT_S, RosterPayload, pack_roster, unpack_roster
 from harness.isolation.entrants import RemoteEntrant, SessionPool
 from harness.isolation.launch import thread_variables
 from harness.match.faults import Limits
@@ -251,7 +250,7 @@ def try_import(roster: Roster, name: str, threads: int = 1) -> ImportTrial | Non
         else:
             data = b""
             os.kill(process.pid, 9)
-    process.join()
+    process.wait()
     return msgspec.json.decode(data, type=ImportTrial) if data else None
 
 

@@ -59,16 +59,6 @@ class Trial:
         raise ConformanceError(f"{self} has not ended after {self.max_decisions} choices.")
 
 
-def check_game(game: Game[Any], seeds: Sequence[int] = (1, 2, 3), policy: Policy = at_random) -> None:
-    """Check every law at every player count; raise ConformanceError at the first one that is broken."""
-    from harness.conformance.laws import LAWS  # that module imports this one
-
-    for players in range(game.min_players, game.max_players + 1):
-        for seed in seeds:
-            for law in LAWS:
-                law(Trial(game, players, seed, policy))
-
-
 # Worlds that a seat may be in: the choices of a match as one seat saw them, and imagined states that fit them
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import gc
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import isfinite
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
@@ -13,8 +13,10 @@ from typing import Any
 import msgspec
 
 from harness.conformance.information import (
+    Policy,
     RecordingChance,
     Trial,
+    at_random,
     events_tell_no_more_than_views,
     fingerprint,
     imagined_states_fit_what_was_seen,
@@ -76,6 +78,7 @@ def illegal_actions_change_nothing(trial: Trial) -> None:
     table = trial.game.actions
     for number, state in enumerate(trial.play(trial.new())):
         legal = set(state.legal)
+        # A few of the table each time, others at the next choice: all of them at every choice would take minutes.
         others = [action for action in table[number % 7 :: 7] if action not in legal][:3]
         before = fingerprint(state)
         for other in (*others, None, "nonsense"):
@@ -102,6 +105,7 @@ def clones_are_independent(trial: Trial) -> None:
         state.step(action)
     for number, (clone, before) in enumerate(kept):
         _check(fingerprint(clone) == before, f"The clone made at choice {number} was changed by later play.")
+    # From the middle: an early clone shares hardly anything with its state, a late one has hardly anything to play.
     half = len(kept) // 2
     twin = kept[half][0]
     for code in codes[half:]:
@@ -182,6 +186,7 @@ def _walk(view: View) -> None:
         seen.add(id(thing))
         _check(not isinstance(thing, State | Chance | Game), f"A {type(thing).__name__} can be reached from a view.")
         _check(not isinstance(thing, list | dict | set | bytearray), f"A view holds a mutable {type(thing).__name__}.")
+        # The collector's references, not attributes: a closure or a C object can hide what no attribute shows.
         rest.extend(gc.get_referents(thing))
 
 
@@ -303,6 +308,14 @@ LAWS: tuple[Callable[[Trial], None], ...] = (
     games_end_with_scores,
     views_can_be_read,
 )
+
+
+def check_game(game: Game[Any], seeds: Sequence[int] = (1, 2, 3), policy: Policy = at_random) -> None:
+    """Check every law at every player count; raise ConformanceError at the first one that is broken."""
+    for players in range(game.min_players, game.max_players + 1):
+        for seed in seeds:
+            for law in LAWS:
+                law(Trial(game, players, seed, policy))
 
 
 def _first_repeated(things: Any) -> object:

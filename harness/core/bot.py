@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from functools import cache, cached_property
 from math import isfinite
 from random import Random
@@ -49,10 +49,9 @@ class MatchNotes(Struct, frozen=True):
     notes: tuple[DecisionNotes, ...]
 
 
-def encode_notes(match: str, notes: Iterable[DecisionNotes]) -> bytes:
+def encode_notes(match: str, notes: Sequence[DecisionNotes]) -> bytes:
     """Return the line for notes.jsonl; empty if there are no notes."""
-    noted = tuple(notes)
-    return _encode(MatchNotes(match, noted)) if noted else b""
+    return _encode(MatchNotes(match, tuple(notes))) if notes else b""
 
 
 class NoteBuffer(list[bytes]):
@@ -242,7 +241,7 @@ class Bot(Generic[ViewType]):
         """Called once, when the match is over; the record does not say which deal it was."""
 
 
-@cache
+@cache  # a function that is entered twice is one bot, and pickle finds one class
 def function_bot(choose: Callable[[Any, Sequence[Action]], Action]) -> type[Bot]:
     """Return a bot class that chooses by a plain function and has its name; the function may have an attribute
     `games`."""

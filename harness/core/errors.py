@@ -69,7 +69,20 @@ class ConformanceError(ArenaError, AssertionError):
     """An engine or a bot breaks a law of the contract."""
 
 
-# Why something that a plugin offers could not be used, in one line.
+# Texts for messages: what a plugin or a server said, and why something that a plugin offers could not be used.
+
+
+def safe_repr(thing: object) -> str:
+    """Return the repr of any object, or its type if that raises."""
+    try:
+        return repr(thing)
+    except BaseException:
+        return f"an object of type {type(thing).__name__}"
+
+
+def printable(text: str, max_chars: int) -> str:
+    """Return the beginning of a text, with a question mark for each character that a terminal could not show."""
+    return "".join(letter if letter.isprintable() else "?" for letter in text[:max_chars])
 
 
 def reason_of(error: BaseException) -> str:

@@ -40,6 +40,7 @@ def resolve(
     `kept` has the contents of files that are given by digest, as in records. Without it they are given by path, as a
     user types them.
     """
+    # All declared options are returned, not only those that were given: records must not depend on later defaults.
     by_name = {option.name: option for option in declared}
     for name in given:
         if name not in by_name:
@@ -195,10 +196,8 @@ class RunOption(NamedTuple):
         kinds = (int, float) if self.kind is float else (self.kind,)
         if not isinstance(value, kinds) or (isinstance(value, bool) and self.kind is not bool):
             raise UsageError(f"The field {shown or self.name} of a run is {self.what}, not {value!r}.")
-        if isinstance(value, int | float):
-            self._check_range(value)
-
-    def _check_range(self, value: int | float) -> None:
+        if not isinstance(value, int | float):
+            return
         name = self.name.replace("_", " ").capitalize()
         if (isinstance(value, float) and not isfinite(value)) or (self.minimum is not None and value < self.minimum):
             raise UsageError(f"{name} must be at least {self.minimum}, not {value}.")

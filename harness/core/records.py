@@ -64,11 +64,6 @@ class Fault(Struct, frozen=True, gc=False):
     """What was to be chosen, in the game's word for it; empty where nothing was, or where its process died over it."""
 
 
-def failures_of(faults: tuple[Fault, ...]) -> tuple[Fault, ...]:
-    """Return the faults that happened in this match: a disqualification comes from earlier ones."""
-    return tuple([fault for fault in faults if fault.kind != "disqualified"]) if faults else ()
-
-
 class MatchSpec(Struct, frozen=True, gc=False):
     """One match to be played; two plays of the same spec give the same record, timing aside."""
 
@@ -134,22 +129,12 @@ class GameRecord(Struct, frozen=True, gc=False):
     @property
     def spec(self) -> MatchSpec:
         """The match that was played."""
-        return MatchSpec(
-            id=self.id,
-            index=self.index,
-            set=self.set,
-            game=self.game,
-            options=self.options,
-            seed=self.seed,
-            seats=self.seats,
-            round=self.round,
-            table=self.table,
-        )
+        return MatchSpec(*[getattr(self, name) for name in MatchSpec.__struct_fields__])
 
     @property
     def failures(self) -> tuple[Fault, ...]:
-        """Faults that happened in this match, without disqualifications."""
-        return failures_of(self.faults)
+        """Faults that happened in this match: a disqualification comes from earlier ones."""
+        return tuple([fault for fault in self.faults if fault.kind != "disqualified"]) if self.faults else ()
 
     def without_timing(self) -> GameRecord:
         """Return the part that must be the same in every play of the match."""
@@ -178,6 +163,7 @@ def ranks_of(scores: Sequence[int]) -> tuple[int, ...]:
     return tuple(best_first.index(score) + 1 for score in scores)
 
 
+# Cached: the ranks of a run repeat all the time, and every match is rated by them.
 @lru_cache(maxsize=100_000)
 def shares_ahead(ranks: tuple[int, ...]) -> tuple[float, ...]:
     """Return for each seat the share of the other seats that it finished ahead of; a tie counts half."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Protocol, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import msgspec
 
@@ -22,7 +23,11 @@ from harness.plugins.trust import is_confined
 
 # What every executor does and gets, and the executor of a run.
 #
-# A new executor is a file and a line in EXECUTORS (harness/plugins/features.py).
+# Three modules are imported where they are used. They would make every start of `arena` slower: sandboxes
+# (isolation.entrants) by 24 ms of processor time, the fork server by 7 ms. The module of an executor is named as text
+# in the table of features.
+#
+# A new executor is a subclass of Executor and its line in EXECUTORS (harness/plugins/features.py).
 
 
 class Played(NamedTuple):
@@ -78,26 +83,6 @@ class Job(msgspec.Struct, frozen=True):
     """Whether the match was lost with another worker before."""
 
 
-class ExecutorSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """What every executor gets from a run."""
-
-    limits: Limits
-    workers: int
-    """Worker processes; 0 is this process only."""
-    memory: int = 0
-    """Megabytes a worker; 0 is no limit."""
-    threads: int = 1
-    """Threads of each native pool (OpenMP, BLAS) in a worker; 0 is no limit."""
-    cluster: str = ""
-    """The Dask cluster whose nodes play; `workers` is then for each node, 0 for one a thread of its Dask worker."""
-    ship: bool = False
-    """Whether packages are sent to the nodes."""
-    asked: BotLimits = BotLimits()
-    """All limits of the run, for executors that place bots themselves."""
-    logs: str = ""
-    """Folder for what sandboxed bots print; discarded if empty."""
-
-
 class ClusterChoice(NamedTuple):
     """The cluster on which a run is played, if not on this machine."""
 
@@ -113,6 +98,19 @@ HERE = ClusterChoice()
 """No cluster."""
 
 
+class ExecutorSettings(NamedTuple):
+    """What every executor gets from a run."""
+
+    limits: BotLimits
+    times: Limits
+    """Its time limits, as the referee gets them."""
+    workers: int
+    """Worker processes; 0 is this process only. On a cluster, of each node; 0 for one a thread of its Dask worker."""
+    logs: Path | None = None
+    """Folder for what sandboxed bots print, which is discarded without one."""
+    cluster: ClusterChoice = HERE
+
+
 class WorkerLoss(NamedTuple):
     """A worker was lost: the match and, if a bot was being asked, the seat."""
 
@@ -121,28 +119,37 @@ class WorkerLoss(NamedTuple):
     what: str
 
 
-class Executor(Protocol):
+class Executor(ABC):
     """Plays matches; used as a context manager."""
 
-    elsewhere: ClassVar[bool]
+    elsewhere: ClassVar[bool] = False
     """Whether it sends bots to other machines and isolates them there, instead of getting isolated bots."""
-    tell: Callable[[str], None]
-    """Prints a sentence for the user; set by the caller."""
-    losses: list[WorkerLoss]
-    """Workers that died or were killed."""
-    given_up: list[str]
-    """Matches that no worker survived, although no bot could be blamed."""
+
+    def __init__(self, roster: Roster, should_stop: Callable[[], bool]) -> None:
+        self.roster, self.should_stop = roster, should_stop
+        self.tell: Callable[[str], None] = lambda _sentence: None
+        """Prints a sentence for the user; set by the caller."""
+        self.losses: list[WorkerLoss] = []
+        """Workers that died or were killed."""
+        self.given_up: list[str] = []
+        """Matches that no worker survived, although no bot could be blamed."""
 
     @classmethod
+    @abstractmethod
     def open(cls, roster: Roster, settings: ExecutorSettings, should_stop: Callable[[], bool]) -> Self:
         """Return the executor for a run with these settings."""
 
     def status(self) -> str:
         """Return what plays, in a few words, or an empty string."""
+        return ""
 
-    def __enter__(self) -> Self: ...
-    def __exit__(self, *_error: object) -> None: ...
+    def __enter__(self) -> Self:
+        return self
 
+    def __exit__(self, *_error: object) -> None:
+        self.roster.close()
+
+    @abstractmethod
     def run(self, jobs: Iterable[Job], keep: Keep = discard) -> Iterator[Played]:
         """Play these matches; `keep` gets each as it ends, and it is yielded then or soon after, in any order.
 
@@ -172,28 +179,18 @@ def choose_executor(
 
     `logs` is the folder for what sandboxed bots print.
     """
-    kind = "cluster" if cluster.address else "serial" if workers == 0 else "local"
     if workers and not CAN_FORK:
         raise UsageError("Worker processes need Linux, macOS or another Unix.", fix="no-workers")
-    settings = ExecutorSettings(
-        limits=_times(limits),
-        workers=(0 if cluster.address else default_workers()) if workers is None else workers,
-        memory=limits.memory,
-        threads=limits.threads,
-        cluster=cluster.address,
-        ship=cluster.ship,
-        asked=limits,
-        logs=str(logs or ""),
-    )
-    executor = _executor(kind if settings.workers or kind != "local" else "serial")
-    remove_stale_folders()
-    return executor.open(roster if executor.elsewhere else isolated(roster, limits, logs), settings, should_stop)
-
-
-def _executor(kind: str) -> type[Executor]:
+    if workers is None:
+        workers = 0 if cluster.address else default_workers()
+    kind = "cluster" if cluster.address else "local" if workers else "serial"
     module, _, name = EXECUTORS[kind].partition(":")
-    executor: type[Executor] = getattr(load_cluster(module) if kind == "cluster" else import_module(module), name)
-    return executor
+    executor: type[Executor] = getattr(load_cluster(module) if cluster.address else import_module(module), name)
+    settings = ExecutorSettings(limits, _times(limits), workers, logs, cluster)
+    if not executor.elsewhere:
+        roster = isolated(roster, limits, logs)
+    remove_stale_folders()  # of earlier processes: ours are locked
+    return executor.open(roster, settings, should_stop)
 
 
 def load_cluster(module: str) -> Any:
@@ -256,7 +253,7 @@ def default_workers() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-# Bots outside this process. Their modules are loaded only if there are any: they make start-up slower.
+# Bots outside this process.
 
 
 class SandboxLoader(NamedTuple):

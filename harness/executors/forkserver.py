@@ -2,7 +2,7 @@
 
 A process in which bots were loaded must not be forked: the threads that a bot or its native libraries started do not
 exist in the copy, but the locks that they held do, and the copy can deadlock. So workers are forked from a clean
-process and load their bots themselves (`payload`).
+process and load their bots themselves (`worker`).
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from harness.isolation.accounting import children_of
 from harness.plugins.bot_files import OURS
 
 # Server side: the clean process. It forks a worker for each request and reports exits.
@@ -124,7 +125,7 @@ def _read_exactly(sock: socket.socket, size: int) -> bytes:
     while size:
         part = sock.recv(min(size, 1 << 20))
         if not part:
-            raise ConnectionResetError("the parent closed the socket during a request")
+            raise ConnectionResetError("the other end of the fork server's socket was closed")
         parts.append(part)
         size -= len(part)
     return b"".join(parts)
@@ -193,15 +194,6 @@ def kill_group(leader: int) -> None:
         os.kill(leader, signal.SIGKILL)
 
 
-def child_pids() -> set[int]:
-    """Return the processes whose parent is this one."""
-    found: set[int] = set()
-    for path in Path("/proc/self/task").glob("*/children"):
-        with suppress(OSError):
-            found.update(map(int, path.read_text().split()))
-    return found
-
-
 def _in_our_session(pid: int) -> bool:
     with suppress(OSError):
         return os.getsid(pid) == os.getsid(0)
@@ -216,7 +208,7 @@ def kill_orphans(keep: set[int]) -> int:
     """
     killed = 0
     # Killing an orphan makes its children ours, so look again until there are none.
-    while orphans := {pid for pid in child_pids() - keep if not _in_our_session(pid)}:
+    while orphans := {pid for pid in children_of(os.getpid()) if pid not in keep and not _in_our_session(pid)}:
         for pid in orphans:
             kill_group(pid)
             with suppress(ChildProcessError):
@@ -247,7 +239,7 @@ LOST_EXIT_CODE = 255
 
 
 class WorkerProcess:
-    """A worker process, with the interface of multiprocess.Process that the pool needs."""
+    """A process that the fork server has started."""
 
     def __init__(self, server: ForkServer, pid: int) -> None:
         self._server, self.pid = server, pid
@@ -257,13 +249,9 @@ class WorkerProcess:
         """The exit code, negative for a signal; None while the process runs."""
         return self._server.exit_code_of(self.pid, wait=False)
 
-    def is_alive(self) -> bool:
-        """Return whether the process runs."""
-        return self.exitcode is None
-
-    def join(self) -> None:
-        """Wait until the process has exited."""
-        self._server.exit_code_of(self.pid, wait=True)
+    def wait(self) -> int | None:
+        """Wait until the process has exited, and return its exit code."""
+        return self._server.exit_code_of(self.pid, wait=True)
 
 
 class ForkServer:
@@ -323,14 +311,11 @@ class ForkServer:
             select.select([self._sock], [], [], 0.1)  # with a timeout: another thread may read the reply first
 
     def _read_reply(self) -> tuple[int, int]:
-        data = b""
-        while len(data) < REPLY.size:
-            part = self._sock.recv(REPLY.size - len(data))
-            if not part:
-                self.alive = False
-                raise ConnectionResetError("the fork server has exited")
-            data += part
-        pid, code = REPLY.unpack(data)
+        try:
+            pid, code = REPLY.unpack(_read_exactly(self._sock, REPLY.size))
+        except OSError:
+            self.alive = False
+            raise
         return pid, code
 
 

@@ -9,18 +9,37 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from itertools import islice
 from time import monotonic, perf_counter, sleep
-from typing import ClassVar, Self
+from typing import Self
 
 import msgspec
 import multiprocess
 
 from harness.core.records import GameRecord, MatchSpec
 from harness.executors import forkserver
-from harness.executors.base import ExecutorSettings, Job, Keep, Played, Roster, WorkerLoss, discard
-from harness.executors.payload import RosterPayload, pack_roster
+from harness.executors.base import (
+    Executor,
+    ExecutorSettings,
+    Job,
+    Keep,
+    Played,
+    Roster,
+    WorkerLoss,
+    discard,
+)
 from harness.executors.retry import CrashTracker
-from harness.executors.worker import NEARLY_FULL, NOTES, OUT_OF_MEMORY, STOP, WorkerStatus, main, map_status, new_status
-from harness.isolation.accounting import processor_time
+from harness.executors.worker import (
+    NEARLY_FULL,
+    NOTES,
+    OUT_OF_MEMORY,
+    STOP,
+    RosterPayload,
+    WorkerStatus,
+    main,
+    map_status,
+    new_status,
+    pack_roster,
+)
+from harness.isolation.accounting import children_of, processor_time
 from harness.match.faults import Limits
 from harness.match.referee import MIN_CPU_SHARE
 
@@ -107,13 +126,14 @@ RECORD_PREFIX = b'{"id":"'
 class WorkerHandle:
     """The parent's side of one worker."""
 
-    def __init__(self, payload: RosterPayload, settings: ExecutorSettings, stopped: bool) -> None:
+    def __init__(self, stopped: bool, *args: RosterPayload | Limits | int) -> None:
+        """Start a worker; `args` are those of its `main`."""
         jobs, self.jobs = multiprocess.Pipe(duplex=False)
         self.lines, lines = multiprocess.Pipe(duplex=False)
         memory = new_status()
         self.status = map_status(memory)
         self.status[STOP] = stopped
-        self.process = forkserver.start_process(main, [jobs.fileno(), lines.fileno(), memory], payload, settings)
+        self.process = forkserver.start_process(main, [jobs.fileno(), lines.fileno(), memory], *args)
         # The worker has copies of its ends. If the parent kept them open, the pipes would not end when the worker dies.
         os.close(memory)
         jobs.close()
@@ -151,16 +171,14 @@ class WorkerHandle:
     def terminate(self) -> None:
         """Kill the worker and what its bots started, and release its resources."""
         forkserver.kill_group(self.pid)
-        self.process.join()
+        self.process.wait()
         self.jobs.close()
         self.lines.close()
 
 
-class LocalPool:
+class LocalPool(Executor):
     """Plays in persistent workers on this machine. Records are the same as in `SerialExecutor`, whatever the number of
     workers."""
-
-    elsewhere: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -174,13 +192,9 @@ class LocalPool:
     ) -> None:
         """`memory` is megabytes a worker, `threads` the size of native thread pools; `sweep` kills processes that bots
         leave behind; `should_stop` is polled."""
-        self.size, self.sweep, self.should_stop = workers, sweep, should_stop
-        self.tell: Callable[[str], None] = lambda _sentence: None
-        self.losses: list[WorkerLoss] = []
-        self.given_up: list[str] = []
-        """Matches that no worker survived, though no bot could be blamed."""
-        self._roster = roster
-        self._settings = ExecutorSettings(limits=limits, workers=workers, memory=memory, threads=threads)
+        super().__init__(roster, should_stop)
+        self.size, self.sweep = workers, sweep
+        self.limits, self.memory, self.threads = limits, memory, threads
         self._payload: RosterPayload | None = None
         self._workers: dict[int, WorkerHandle] = {}
         self._selector = selectors.DefaultSelector()
@@ -196,19 +210,15 @@ class LocalPool:
     @classmethod
     def open(cls, roster: Roster, settings: ExecutorSettings, should_stop: Callable[[], bool]) -> Self:
         """Return the pool for a run; it kills what bots fork and leave behind."""
-        limits, workers, memory, threads = settings.limits, settings.workers, settings.memory, settings.threads
-        return cls(roster, limits, workers, memory, threads, sweep=True, should_stop=should_stop)
-
-    def status(self) -> str:
-        """Return an empty string: there is nothing to add."""
-        return ""
+        times, memory, threads = settings.times, settings.limits.memory, settings.limits.threads
+        return cls(roster, times, settings.workers, memory, threads, sweep=True, should_stop=should_stop)
 
     def __enter__(self) -> Self:
-        self._payload = pack_roster(self._roster)
+        self._payload = pack_roster(self.roster)
         if self.sweep:
             forkserver.set_subreaper(True)
             # Children from before the pool are the caller's, and are never killed as orphans.
-            self._other_children = forkserver.child_pids()
+            self._other_children = set(children_of(os.getpid()))
         for _ in range(self.size):
             self._start_worker()
         return self
@@ -217,7 +227,7 @@ class LocalPool:
         for worker in list(self._workers.values()):
             self._stop_worker(worker)
         self._selector.close()
-        self._roster.close()
+        super().__exit__()
         if self.sweep:
             forkserver.set_subreaper(False)
 
@@ -225,8 +235,8 @@ class LocalPool:
         """Play these matches; lines are kept as they arrive, records are yielded many at a time."""
         waiting, kept, due = iter(jobs), list[Played](), 0.0
         self._send_first_jobs(waiting)
-        while (fewest_pending := self._fewest_pending()) is not None:
-            sleep(self._sizer.coalesce_delay(fewest_pending))
+        while any(pending := [len(worker.pending) for worker in self._workers.values()]):
+            sleep(self._sizer.coalesce_delay(min(pending)))
             timeout = max(0.0, min(POLL_INTERVAL_S, due - monotonic())) if kept else POLL_INTERVAL_S
             for key, _ in self._selector.select(timeout):
                 # A worker that was replaced while this list was handled has no entry any more: its event is stale.
@@ -235,7 +245,9 @@ class LocalPool:
             if monotonic() >= self._next_check:
                 self._next_check = monotonic() + POLL_INTERVAL_S
                 self._check_workers(waiting)
-                self._refill_idle(waiting)
+                for worker in list(self._workers.values()):
+                    if not worker.pending:  # the iterator may have new jobs since the worker ran out of them
+                        self._refill(worker, waiting)
                 if not self._stopped and self.should_stop():
                     self._stop()
             if self._finished:
@@ -244,11 +256,6 @@ class LocalPool:
                 yield from kept
                 kept, due = [], monotonic() + self._sizer.yield_delay
         yield from kept
-
-    def _fewest_pending(self) -> int | None:
-        """Return the length of the shortest queue of a worker; None if no match is pending."""
-        pending = [len(worker.pending) for worker in self._workers.values()]
-        return min(pending) if any(pending) else None
 
     def _keep_finished(self, keep: Keep) -> list[Played]:
         """Decode finished lines, then keep them: only valid records are written.
@@ -276,7 +283,7 @@ class LocalPool:
 
     def _start_worker(self) -> WorkerHandle:
         assert self._payload is not None, "a pool is used as a context manager"
-        worker = WorkerHandle(self._payload, self._settings, self._stopped)
+        worker = WorkerHandle(self._stopped, self._payload, self.limits, self.memory, self.threads)
         self._workers[worker.fd] = worker
         self._selector.register(worker.fd, selectors.EVENT_READ)
         return worker
@@ -312,12 +319,6 @@ class LocalPool:
         if jobs:
             worker.send(jobs)
 
-    def _refill_idle(self, waiting: Iterator[Job]) -> None:
-        """Send jobs to idle workers: the iterator may have new ones since they last ran out."""
-        for worker in list(self._workers.values()):
-            if not worker.pending:
-                self._refill(worker, waiting)
-
     def _read_worker(self, worker: WorkerHandle, waiting: Iterator[Job]) -> None:
         """Read what a worker has finished; if its pipe has ended, handle its death."""
         lines, ended = worker.read()
@@ -350,14 +351,13 @@ class LocalPool:
             # The status may still name a seat of an earlier match: between two matches no bot is being asked.
             seat = asking.seat if asking.match == job.spec.index else None
             forkserver.kill_group(worker.pid)
-            worker.process.join()
-            code = worker.process.exitcode
-            verdict = self._crashes.record_crash(job, seat, asking.decision, worker.overdue, code, worker.idle)
-            self.losses.append(WorkerLoss(job.spec.id, seat, verdict.what))
-            if verdict.job is None:
+            code = worker.process.wait()
+            again, what = self._crashes.record_crash(job, seat, asking.decision, worker.overdue, code, worker.idle)
+            self.losses.append(WorkerLoss(job.spec.id, seat, what))
+            if again is None:
                 self.given_up.append(job.spec.id)
             else:
-                worker.pending.appendleft(verdict.job)
+                worker.pending.appendleft(again)
         self._replace_worker(worker, waiting)
 
     def _replace_worker(self, worker: WorkerHandle, waiting: Iterator[Job]) -> None:
@@ -375,7 +375,7 @@ class LocalPool:
                 worker.first_seen = asking, now, processor_time(worker.pid)
             # The exit and the last lines can arrive together: read the pipe first, so that a finished match is not
             # played again. Reading may already handle the death and replace the worker.
-            if not worker.process.is_alive():
+            if worker.process.exitcode is not None:
                 self._read_worker(worker, waiting)
                 if worker.fd in self._workers and self._workers[worker.fd] is worker:
                     self._worker_died(worker, waiting)
@@ -391,7 +391,7 @@ class LocalPool:
                 # another try.
                 _, since, used = worker.first_seen
                 spent = processor_time(worker.pid) - used
-                worker.idle = self._settings.limits.clock == "fair" and spent < MIN_CPU_SHARE * (now - since)
+                worker.idle = self.limits.clock == "fair" and spent < MIN_CPU_SHARE * (now - since)
                 forkserver.kill_group(worker.pid)
 
 

@@ -122,22 +122,20 @@ def play_with_retry(
     """Return the record of the first play in which every fault is certain: it has no possible outside cause, or it has
     happened before at the same place."""
     spec = job.spec
-    game, seen = roster.games[spec.game], set[tuple[object, ...]]()
+    seen: set[tuple[int, str, int | None]] = set()
     for _ in range(MAX_ATTEMPTS):
         notes.clear()
         doubts: list[Fault] = []
-        record = play(spec, game, roster.seats(spec), limits, job.forfeits, status, audit, notes, doubts)
-        keys = {_fault_key(fault) for fault in doubts}
+        seats = roster.seats(spec)
+        record = play(spec, roster.games[spec.game], seats, limits, job.forfeits, status, audit, notes, doubts)
+        if not doubts:
+            break
+        # A crash has an exact place. How long an answer takes varies, so a timeout may repeat at another decision.
+        keys = {(each.seat, each.kind, None if each.kind == "timeout" else each.decision) for each in doubts}
         # Every doubtful fault has happened before, so none of them is an accident.
         if keys <= seen:
             break
         seen |= keys
         for fault in doubts:
-            roster.entrants[spec.seats[fault.seat]].start_afresh()
+            seats[fault.seat].start_afresh()
     return record
-
-
-def _fault_key(fault: Fault) -> tuple[object, ...]:
-
-    # A crash has an exact place. How long an answer takes varies, so a timeout may repeat at another decision.
-    return (fault.seat, fault.kind) if fault.kind == "timeout" else (fault.seat, fault.kind, fault.decision)

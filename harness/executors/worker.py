@@ -1,4 +1,4 @@
-"""A worker process, and the shared memory in which it notes which seat it is asking."""
+"""A worker process, how bots reach it, and the shared memory in which it notes which seat it is asking."""
 
 from __future__ import annotations
 
@@ -9,23 +9,154 @@ import signal
 import sys
 import tempfile
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib import import_module
+from io import BytesIO
 from time import perf_counter
-from typing import Any
+from types import ModuleType
+from typing import Any, NamedTuple, TextIO
 
+import dill
 import msgspec
 from multiprocess.connection import Connection
 
-from harness.core.bot import DecisionNotes, encode_notes
+from harness.core.bot import Bot, DecisionNotes, encode_notes
+from harness.core.errors import UsageError
+from harness.core.game import Game
 from harness.core.records import MatchSpec
 from harness.executors import forkserver
-from harness.executors.base import ExecutorSettings, Job, Roster, encode
-from harness.executors.payload import RosterPayload, unpack_roster
+from harness.executors.base import Job, Roster, encode
 from harness.executors.retry import play_with_retry
 from harness.isolation.launch import thread_variables
-from harness.match.faults import Limits
+from harness.match.faults import BotFault, Limits, detail_of, kind_of
 from harness.match.referee import ASKING, DEADLINE, IDLE, MATCH, MAX_SEATS, SLOTS
 from harness.match.stdio import MatchStdout, refuse_breakpoints
+from harness.plugins.bot_files import class_digest, load_file
+from harness.plugins.discovery import plugin_contents
+from harness.plugins.entrants import BotDescription, BotRef, Entrant
+from harness.plugins.snapshots import Bundle, make_bundle
+
+# Pickling: classes from a notebook by value, modules by name.
+
+
+def _save_module(pickler: Any, module: ModuleType) -> None:
+    if sys.modules.get(module.__name__) is module and module.__name__ != "__main__":
+        pickler.save_reduce(import_module, (module.__name__,), obj=module)
+    else:
+        dill.Pickler.dispatch[ModuleType](pickler, module)
+
+
+class _ByNamePickler(dill.Pickler):  # type: ignore[misc]  # dill has no types
+    """Pickles modules by name. dill itself pickles the whole content of a module outside of site-packages."""
+
+    dispatch = {**dill.Pickler.dispatch, ModuleType: _save_module}  # noqa: RUF012 - dill sets it for each class
+
+
+def dumps(what: str, thing: object, to: str, fix: str = "") -> bytes:
+    """Return the object as bytes for `dill.loads`.
+
+    Raise UsageError if it cannot be pickled; `what`, `to` and `fix` complete its message.
+    """
+    file = BytesIO()
+    try:
+        _ByNamePickler(file, recurse=True).dump(thing)
+    except Exception as error:
+        why = f"{type(error).__name__}: {error}"
+        raise UsageError(f"{what} cannot be sent to {to} ({why}): put it into a file.", fix=fix) from error
+    return file.getvalue()
+
+
+# Rosters: installed classes by name, files as text, classes of a notebook pickled.
+#
+# Each entrant is packed separately and unpacked when it first plays. A bot that cannot be loaded therefore fails in its
+# own matches only, and a worker does not load bots that it never plays.
+
+
+WORKERS = "worker processes"
+
+
+class RosterPayload(NamedTuple):
+    """A roster as bytes, to be unpacked in another process."""
+
+    games: bytes
+    entrants: dict[str, bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class FailedEntrant(Entrant):
+    """A bot that could not be loaded: seating it raises the fault, so it loses its own matches only."""
+
+    fault: BotFault
+
+    def seat(self, game: Game[Any], seat: int, players: int, seed: int) -> Bot:
+        """Raise the fault with which loading failed."""
+        raise self.fault
+
+
+def pack_roster(roster: Roster) -> RosterPayload:
+    """Return the roster as bytes; raise UsageError if a part of it cannot be pickled."""
+    return RosterPayload(
+        dumps("A game", dict(roster.games), WORKERS, fix="no-workers"),
+        {
+            # A worker imports consulted bots when they are asked, and reads data files where they are.
+            name: dumps(name, make_bundle(replace(entrant, consulted=()), with_files=False), WORKERS, fix="no-workers")
+            for name, entrant in roster.entrants.items()
+        },
+    )
+
+
+def unpack_roster(payload: RosterPayload, output: TextIO | None = None) -> Roster:
+    """Return the roster, its entrants still packed; what files print when they are loaded goes to `output`."""
+    return Roster(dill.loads(payload.games), LazyEntrants(payload.entrants, output))  # noqa: S301 - packed by our own parent
+
+
+class LazyEntrants(Mapping[str, Entrant]):
+    """Entrants by name, each loaded on first access."""
+
+    def __init__(self, packed: Mapping[str, bytes], output: TextIO | None) -> None:
+        self._packed, self._output = packed, output
+        self.loaded: dict[str, Entrant] = {}
+        """The entrants that have been loaded."""
+
+    def __getitem__(self, name: str) -> Entrant:
+        if name not in self.loaded:
+            self.loaded[name] = self._load(name)
+        return self.loaded[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._packed)
+
+    def __len__(self) -> int:
+        return len(self._packed)
+
+    def _load(self, name: str) -> Entrant:
+        try:
+            known = set(sys.modules)
+            bundle: Bundle = dill.loads(self._packed[name])  # noqa: S301 - packed by our own parent
+            entrant = bundle.entrant
+            if entrant.sources and not entrant.isolated:
+                offered = plugin_contents(load_file(entrant.source, entrant.sources, self._output), entrant.source)
+                [bot] = [bot for bot in offered.bots if bot.name == entrant.bot.name]
+                entrant = replace(entrant, bot=bot)
+            elif not entrant.isolated:
+                _check_unchanged(entrant, known)
+        except BaseException as error:  # importing a bot may raise anything
+            fault = BotFault(kind_of(error), f"cannot be loaded in a worker: {detail_of(error, __file__)}")
+            return FailedEntrant(name, BotRef(), BotDescription(name, "", (), (), ""), {}, "", "", fault=fault)
+        return entrant
+
+
+def _check_unchanged(entrant: Entrant, before: set[str]) -> None:
+    """Raise BotFault if an installed package was edited since the run began."""
+    module = entrant.cls.__module__
+    # Only a class that was imported just now, by name, can differ from what the parent digested. One that the fork
+    # server preloaded, or that was pickled by value, is what the parent has.
+    by_name = getattr(sys.modules.get(module), entrant.cls.__name__, None) is entrant.cls
+    known = entrant.digest and by_name and module not in before
+    if known and class_digest(entrant.cls) != entrant.own_digest:
+        raise BotFault("exception", f"its package ({module}) has been changed since the run began")
+
 
 # Status in shared memory: the match, the seat being asked and its deadline.
 #
@@ -88,20 +219,21 @@ RETIRE_AT_MEMORY_SHARE = 0.7
 """Share of the memory limit above which a worker asks to be replaced between two matches."""
 
 
-def main(fds: Sequence[int], payload: RosterPayload, settings: ExecutorSettings) -> None:
+def main(fds: Sequence[int], payload: RosterPayload, limits: Limits, memory: int, threads: int) -> None:
     """Play until there are no more jobs, in a process and session started for this worker.
 
-    The descriptors are the pipe for jobs, the pipe for finished lines, and the shared status.
+    The descriptors are the pipe for jobs, the pipe for finished lines, and the shared status. `memory` is megabytes (0:
+    no limit), `threads` the size of native thread pools.
     """
     me = os.getpid()
     try:
         jobs, lines, status = Connection(fds[0], writable=False), fds[1], map_status(fds[2])
         # The descriptor of the status is closed here: the mapping does not need it.
-        _set_up_process(settings.memory, keep=set(fds[:2]))
+        _set_up_process(memory, keep=set(fds[:2]))
         refuse_breakpoints()
-        os.environ.update(thread_variables(settings.threads))
+        os.environ.update(thread_variables(threads))
         roster = unpack_roster(payload)
-        _MatchLoop(jobs, lines, status, roster, settings.limits, settings.memory).run()
+        _MatchLoop(jobs, lines, status, roster, limits, memory).run()
         roster.close()
     except BaseException:
         if os.getpid() == me:  # otherwise a bot forked this process, and it must not print in the worker's name

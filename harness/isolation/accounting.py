@@ -74,8 +74,8 @@ def _status_bytes(pid: int, sizes: re.Pattern[str]) -> int:
 def _proc_folder(pid: int) -> Path:
     """Return its folder in /proc: of another thread if the main thread has ended, whose own files are empty then."""
     own = Path(f"/proc/{pid}")
-    with suppress(OSError):
-        if (own / "stat").read_text().rpartition(")")[2].split()[0] == "Z":
+    if process_state(pid) == "Z":
+        with suppress(OSError):
             return next((one for one in (own / "task").iterdir() if one.name != str(pid)), own)
     return own
 

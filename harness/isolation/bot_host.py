@@ -10,7 +10,6 @@ import signal
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from importlib import import_module
 from typing import Any
 
 import msgspec
@@ -35,10 +34,11 @@ from harness.isolation.protocol import (  # fmt: skip
     decode_request,
     encode,
 )
-from harness.match.faults import detail_of, illegal_answer, kind_of, set_bot_folder
+from harness.match.faults import BotFault, detail_of, illegal_answer, kind_of, set_bot_folder
 from harness.match.stdio import BotStdout, refuse_breakpoints
 from harness.plugins.bot_files import bot_file
 from harness.plugins.entrants import BotDescription, BotRef, Entrant
+from harness.plugins.features import load_object
 
 READ_BYTES = 1 << 16
 _SIG_IGN = 1
@@ -98,7 +98,7 @@ def serve(request: Mapping[str, Any]) -> None:
     me = os.getpid()
     wait_and_fork = _Forker().wait_and_fork if request.get("copied") else None  # before any of the bot's code runs
     bot = _find_bot(request)
-    games = [_import_class(path).configure() for path in request["engines"]]
+    games = [load_object(path).configure() for path in request["engines"]]
     for game in games:
         _warm_up(game, WARM_UP_DECISIONS)
     server = _BotServer(Entrant(bot.name, BotRef(), bot, dict(request["settings"]), "", ""), pipes)
@@ -200,22 +200,20 @@ class _BotServer:
         self.pipes.send(Introduction(PROTOCOL, bot.name, bot.version, bot.games, tuple(wants)))
 
     def _answer(self, request: Any, ask_bot: Callable[[Any], object]) -> None:
-        number = request.id
         try:
             reply = ask_bot(request)
-        except _IllegalAnswer as error:
-            reply = FaultReport(number, "illegal", without_surrogates(error.args[0]), self._drain_notes())
         except BaseException as error:  # whatever a bot raises is its own fault, SystemExit included
             kind = kind_of(error)
             detail = without_surrogates(detail_of(error, __file__))
-            reply = FaultReport(number, "memory" if kind == "memory" else "exception", detail, self._drain_notes())
+            reported = kind if kind in ("illegal", "memory") else "exception"
+            reply = FaultReport(request.id, reported, detail, self._drain_notes())
         self.pipes.send(reply)
 
     def _start(self, request: NewGame) -> Ready:
         # Again for each match: the bot may have closed or replaced them in an earlier one.
         sys.stdout = sys.stderr = BotStdout(2)
         assert isinstance(request.engine, msgspec.Struct), "a Python bot requests the engine"
-        game: Game[Any] = _import_class(request.engine.cls).configure(request.settings, request.engine.files)
+        game: Game[Any] = load_object(request.engine.cls).configure(request.settings, request.engine.files)
         self.started = request
         self.actions, self.view = game.actions, game.view_from_json
         # As in the referee: bots that use the global generator get the same numbers in every run.
@@ -239,7 +237,7 @@ class _BotServer:
             return Choice(request.id, code, self._drain_notes() if self.note_buffer else None)
         except BaseException:
             # Reported as a fault here, in the words of the referee: only this process has the object that was answered.
-            raise _IllegalAnswer(illegal_answer(answer, legal)) from None
+            raise BotFault("illegal", illegal_answer(answer, legal)) from None
 
     def _drain_notes(self) -> list[Any] | None:
         """Return the bot's notes for this answer."""
@@ -270,10 +268,6 @@ class _BotServer:
         )
 
 
-class _IllegalAnswer(Exception):
-    """The answer is not a legal action."""
-
-
 def _find_bot(request: Mapping[str, Any]) -> type[Bot]:
     """Return the bot's class: from a file, or from an installed package."""
     cls: type[Bot]
@@ -287,14 +281,9 @@ def _find_bot(request: Mapping[str, Any]) -> type[Bot]:
         if offer.digest != request["digest"]:
             sys.exit(f"{request['file']} has been changed since the run began")
         cls = offer.cls
-        return cls
-    cls = _import_class(str(request["bot"]))
+    else:
+        cls = load_object(str(request["bot"]))
     return cls
-
-
-def _import_class(path: str) -> Any:
-    module, _, name = path.partition(":")
-    return getattr(import_module(module), name)
 
 
 def describe_file(request: Mapping[str, Any]) -> None:

@@ -23,6 +23,7 @@ from msgspec.structs import replace
 from harness.core.bot import Bot, kebab
 from harness.core.errors import PluginError, UsageError
 from harness.core.game import Game
+from harness.core.options import DEFAULT_MEMORY_MB
 from harness.core.records import Isolation, Value
 from harness.isolation.confine import SYSTEM_FOLDERS
 from harness.isolation.doctor import require_enforcement
@@ -149,12 +150,12 @@ class ProcessLRU:
         self._keepers.pop(id(keeper), None)
         self._keepers[id(keeper)] = keeper
         # The limit counts idle programs only: those at a table are needed.
-        beyond = sum(each.idle_count for each in self._keepers.values()) - self.max_idle
+        beyond = sum(len(each.idle) for each in self._keepers.values()) - self.max_idle
         for number, each in list(self._keepers.items()):
-            while beyond > 0 and each.idle_count:
-                each.close_oldest()
+            while beyond > 0 and each.idle:
+                each.idle.popleft().session.close()
                 beyond -= 1
-            if not each.idle_count and each is not keeper:
+            if not each.idle and each is not keeper:
                 del self._keepers[number]
 
 
@@ -167,7 +168,6 @@ def process_lru() -> ProcessLRU:
 # Remote entrants: sandbox and protocol put together
 
 
-DEFAULT_MEMORY_MB = 4096
 DEFAULT_START_TIME_S = 20.0
 MAX_PROCESS_AGE_S = 900.0
 """A process is replaced between two matches after this, long before its processor time is used up."""
@@ -226,21 +226,13 @@ class RunningProgram:
         process = policy.start(launch, home, name)
         return cls(process, Session(process, policy.limits, policy.start_time), started_at)
 
-    @property
-    def can_play_again(self) -> bool:
-        """Whether it can play another match."""
-        return self.session.alive and perf_counter() - self.started_at < MAX_PROCESS_AGE_S
-
-    def may_play(self, deal: Hashable) -> bool:
-        """Return whether this process has not seen that deal."""
-        return deal not in self.deals
-
 
 class SessionPool:
     """The programs of one entrant in this process: one for each of its seats in a match, usually one."""
 
     def __init__(self, home: str = "") -> None:
         self.idle: deque[RunningProgram] = deque()
+        """Those that wait for a match, the one that has been idle longest first."""
         self.failed_starts: deque[BotFault] = deque()
         """Failed starts, one for each seat that needed the program."""
         self.unasked_exits = 0
@@ -266,7 +258,7 @@ class SessionPool:
     def take_idle(self) -> RunningProgram | None:
         """Return an idle program, or None; raises the fault of one that did not start."""
         for program in self.idle:
-            if program.may_play(self.deal):
+            if self.deal not in program.deals:
                 self.idle.remove(program)
                 return program
         if self.failed_starts:
@@ -281,20 +273,12 @@ class SessionPool:
             program.deals.add(self.deal)
         if program.process.is_tainted:
             self.may_fork = False
-        if program.can_play_again and (fresh or (keep and not program.process.template)):
+        young = perf_counter() - program.started_at < MAX_PROCESS_AGE_S
+        if program.session.alive and young and (fresh or (keep and not program.process.template)):
             self.idle.append(program)
             process_lru().mark_used(self)
         else:
             program.session.close()
-
-    @property
-    def idle_count(self) -> int:
-        """How many programs are idle."""
-        return len(self.idle)
-
-    def close_oldest(self) -> None:
-        """End the program that has been idle longest."""
-        self.idle.popleft().session.close()
 
     def dismiss(self) -> None:
         """End all programs; the next match starts new ones."""
@@ -331,12 +315,12 @@ class RemoteEntrant(Entrant):
             sessions.idle.remove(program)
             program.session.close()  # it exited between two matches; a new one plays
             sessions.unasked_exits += 1
-        while sum(one.may_play(deal) for one in sessions.idle) + len(sessions.failed_starts) < seats:
+        while sum(deal not in one.deals for one in sessions.idle) + len(sessions.failed_starts) < seats:
             try:
                 sessions.idle.append(self._start())
             except BotFault as fault:
                 sessions.failed_starts.append(fault)
-        for program in [one for one in sessions.idle if one.may_play(deal)][:seats]:
+        for program in [one for one in sessions.idle if deal not in one.deals][:seats]:
             program.process.begin_match()
         process_lru().mark_used(sessions)
 
@@ -461,7 +445,14 @@ def bots_in(path: str, isolate: Isolation) -> list[BotDescription]:
         snapshot = bot_snapshot(path, sources, declared_in(path, sources))
         place = snapshot.write(sessions.home)
         launch = python_launch(DESCRIBE_FILE, {"file": str(place / snapshot.start)}, place=place)
-        described = _read_descriptions(launch, sessions.home, policy)
+        process = policy.start(launch, sessions.home)
+        try:
+            # HELLO only serves as a first line: `describe_file` answers whatever it reads.
+            deadline = perf_counter() + policy.start_time
+            line = process.exchange(HELLO, deadline, MAX_DESCRIPTIONS_BYTES, "described its bots")
+        finally:
+            process.kill()
+        described = decode_descriptions(line)
     except (BotFault, InvalidMessage) as error:
         said = str(error).replace(f"{snapshot.name}/", "").rpartition("cannot be loaded: ")[2].rstrip(".")
         hint = undeclared_file_hint(bot_file(path).parent, said)
@@ -471,16 +462,6 @@ def bots_in(path: str, isolate: Isolation) -> list[BotDescription]:
     if len(described) > MAX_BOTS_PER_FILE:
         raise PluginError(f"{path} says that it has {len(described):,} bots; a file may have {MAX_BOTS_PER_FILE}.")
     return [_printable_description(bot) for bot in described]
-
-
-def _read_descriptions(launch: Launch, home: str, policy: IsolationPolicy) -> list[BotDescription]:
-    # HELLO only serves as a first line: `describe_file` answers whatever it reads.
-    process = policy.start(launch, home)
-    try:
-        line = process.exchange(HELLO, perf_counter() + policy.start_time, MAX_DESCRIPTIONS_BYTES, "described its bots")
-        return decode_descriptions(line)
-    finally:
-        process.kill()
 
 
 def _printable_description(bot: BotDescription) -> BotDescription:

@@ -21,6 +21,9 @@ from pathlib import Path
 from time import time
 from typing import Any
 
+if sys.platform != "win32":  # which has no such locks, and no sandbox either
+    import fcntl
+
 # Limits
 #
 # Not in `confine`, because that module can be imported on Linux only.
@@ -141,9 +144,7 @@ def remove_folder(folder: str) -> None:
 
 def remove_stale_folders() -> list[str]:
     """Delete the folders of dead processes; return their paths."""
-    try:
-        import fcntl
-    except ImportError:  # no such locks on this system, and no sandbox either
+    if sys.platform == "win32":
         return []
     found = []
     for path in Path(tempfile.gettempdir()).glob(f"{FOLDER_PREFIX}*"):
@@ -181,9 +182,7 @@ def _is_stale(path: Path) -> bool:
 
 def _lock_folder(folder: str) -> bool:
     """Lock a new folder; return False if another process deleted it as stale before that."""
-    try:
-        import fcntl
-    except ImportError:
+    if sys.platform == "win32":
         return True
     path = Path(folder, OWNER_FILE)
     try:

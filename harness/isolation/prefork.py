@@ -42,29 +42,29 @@ class TemplateProcess:
 
     def __init__(self, supervisor_pid: int, pid: int, folder: str, pipes: Sequence[int]) -> None:
         self.supervisor_pid, self.pid, self._pipes = supervisor_pid, pid, pipes
-        self.scratch = _scratch_path(pid, folder)
+        root = Path(f"/proc/{pid}/root")
+        self.scratch = folder if root.samefile("/") else f"{root}{confine.SCRATCH}"
+        """Its scratch folder as seen from this process."""
         self.distinguishable = False
         """Whether a copy could find out that it is not the first one: then it must not play."""
-        self._descriptors = [os.open(f"/proc/{pid}/{name}", os.O_RDONLY) for name in self._watched_files()]
+        # Its files in /proc that are compared, including the flags of its pipes, which copies share.
+        pipe_flags = sorted(one.name for one in Path(f"/proc/{pid}/fdinfo").iterdir())
+        watched = ["status", "limits", f"task/{pid}/children", *(f"fdinfo/{number}" for number in pipe_flags)]
+        self._descriptors = [os.open(f"/proc/{pid}/{name}", os.O_RDONLY) for name in watched]
         self._baseline: tuple[object, ...] = ()
         """What a copy could change about it, as it was before the first match."""
         self._cpu_at_fork = 0.0
         self._last_copy_pid = 0
         """Process id of the last copy inside its PID namespace."""
-        self._copy_pidfd = -1
-        """Descriptor of the last copy, which is killed but may not have exited."""
-
-    def _watched_files(self) -> list[str]:
-        """Return its files in /proc that are compared, including the flags of its pipes, which copies share."""
-        opened = sorted(one.name for one in Path(f"/proc/{self.pid}/fdinfo").iterdir())
-        return ["status", "limits", f"task/{self.pid}/children", *(f"fdinfo/{number}" for number in opened)]
+        self.copy_pidfd = -1
+        """Descriptor of the last copy, which may be killed and not have exited yet; readable when it exits."""
 
     def close(self) -> None:
         """Close the descriptors."""
-        for descriptor in (*self._descriptors, self._copy_pidfd):
+        for descriptor in (*self._descriptors, self.copy_pidfd):
             if descriptor >= 0:
                 os.close(descriptor)
-        self._descriptors, self._copy_pidfd = [], -1
+        self._descriptors, self.copy_pidfd = [], -1
 
     @classmethod
     def detect(cls, supervisor_pid: int, folder: str, pipes: Sequence[int]) -> TemplateProcess | None:
@@ -83,7 +83,8 @@ class TemplateProcess:
             # Any other open file is shared with all forks, and so is its position: a channel between matches.
             ours = {"/dev/null", *(f"pipe:[{os.fstat(each).st_ino}]" for each in pipes)}
             loaded = cls(supervisor_pid, pid, folder, pipes)
-            shares = _SHARED_MAPPING.search((own / "maps").read_text()) or loaded._scratch_in_use or loaded.children
+            mapped = _SHARED_MAPPING.search((own / "maps").read_text())
+            shares = mapped or loaded.children or any(Path(loaded.scratch).iterdir())
             if ours.issuperset(opened) and not shares and loaded._settle():
                 return loaded
         except OSError:
@@ -115,10 +116,10 @@ class TemplateProcess:
 
     def fork_copy(self) -> None:
         """Let it fork the next copy. The last one must have exited first, or the next could see how it ended."""
-        if self._copy_pidfd >= 0:
-            select.select([self._copy_pidfd], [], [], _EXIT_TIMEOUT_S)
-            os.close(self._copy_pidfd)
-            self._copy_pidfd = -1
+        if self.copy_pidfd >= 0:
+            select.select([self.copy_pidfd], [], [], _EXIT_TIMEOUT_S)
+            os.close(self.copy_pidfd)
+            self.copy_pidfd = -1
         # A bot with our user id could leave a message in the times and mode of the pipes: reset them.
         for pipe in self._pipes:
             with suppress(OSError):
@@ -134,24 +135,20 @@ class TemplateProcess:
         if not alive:
             return None
         with suppress(OSError):
-            self._copy_pidfd = os.pidfd_open(alive[0])
+            self.copy_pidfd = os.pidfd_open(alive[0])
             os.kill(self.pid, signal.SIGSTOP)
             inner = _NAMESPACE_PID.search(Path(f"/proc/{alive[0]}/status").read_bytes())
             number = int(inner[1]) if inner else 0
             # Ids in a namespace are consecutive. A gap means that the last copy started processes, and this one could
             # see that.
             gap = 0 < self._last_copy_pid != number - 1
-            self.distinguishable |= gap and self._has_pid_namespace
+            # Without a separate PID namespace, other processes use ids all the time.
+            self.distinguishable |= gap and self.scratch.startswith("/proc/")
             self._last_copy_pid = number
             self._await_stop()
             self._cpu_at_fork = processor_time(self.pid)
             return ProcessTree(self.supervisor_pid, alive[0], self.pid)
         return None
-
-    @property
-    def _has_pid_namespace(self) -> bool:
-        """Whether it has its own PID namespace; elsewhere other processes use ids all the time."""
-        return self.scratch.startswith("/proc/")
 
     def _await_stop(self) -> None:
         until = perf_counter() + _STOP_TIMEOUT_S
@@ -161,22 +158,12 @@ class TemplateProcess:
 
     def copy_ended(self) -> bool:
         """Return whether the last copy has exited."""
-        return self._copy_pidfd < 0 or bool(select.select([self._copy_pidfd], [], [], 0)[0])
-
-    @property
-    def copy_pidfd(self) -> int:
-        """A descriptor that becomes readable when the copy exits."""
-        return self._copy_pidfd
+        return self.copy_pidfd < 0 or bool(select.select([self.copy_pidfd], [], [], 0)[0])
 
     @property
     def copy_is_gone(self) -> bool:
         """Whether the copy that it was to fork has exited already."""
-        return not any(not is_dead(pid) for pid in self.children) and process_state(self.pid) in "STt"
-
-    @property
-    def _scratch_in_use(self) -> bool:
-        """Whether its scratch folder has files."""
-        return any(Path(self.scratch).iterdir())
+        return all(map(is_dead, self.children)) and process_state(self.pid) in "STt"
 
     @property
     def is_unchanged(self) -> bool:
@@ -191,9 +178,3 @@ class TemplateProcess:
         scratch = Path(self.scratch).stat()
         times = (scratch.st_mode, scratch.st_mtime_ns, scratch.st_ctime_ns, scratch.st_nlink, scratch.st_uid)
         return _WATCHED_STATUS.findall(status), limits, opened, times, os.getpriority(os.PRIO_PROCESS, self.pid)
-
-
-def _scratch_path(pid: int, folder: str) -> str:
-    """Return the path of its scratch folder as seen from this process."""
-    root = Path(f"/proc/{pid}/root")
-    return folder if root.samefile("/") else str(root) + confine.SCRATCH

@@ -145,6 +145,7 @@ class Process:
         self._poll.register(self._out, select.POLLIN)
         self._poll.register(self._err, select.POLLIN)
         self.alive = True
+        """Whether the program can be asked; False once it was killed."""
         self.is_tainted = False
         """Whether a fork ended by itself or left something behind: it must not be forked again."""
         self._fork_pending = self._always_freeze = False
@@ -189,7 +190,8 @@ class Process:
     ) -> bytes:
         """Send a line and return the next one. If none comes, kill the process and raise the matching BotFault.
 
-        `awaited` completes the sentence "it had not ..." in the detail of the fault.
+        `deadline` is in the time of perf_counter, `max_bytes` limits the answer. `awaited` completes the sentence "it
+        had not ..." in the detail of the fault.
         """
         began = perf_counter()
         try:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from math import inf
 from time import perf_counter
-from typing import Any, Literal, NoReturn, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeVar
 
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
@@ -13,11 +14,15 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 from harness._version import VERSION
 from harness.core.action import Action, action_fields
 from harness.core.bot import Bot
+from harness.core.errors import printable
 from harness.core.game import Game
 from harness.core.options import NO_FILES
 from harness.core.records import Event, FaultKind, GameRecord, Value
 from harness.match.faults import BotFault, Limits, illegal_answer
 from harness.plugins.entrants import BotDescription
+
+if TYPE_CHECKING:  # the bot's own process uses only the messages, and need not load how processes are started
+    from harness.isolation.process import Process
 
 # Messages: one JSON object a line
 #
@@ -137,9 +142,12 @@ Reply = Introduction | Ready | Choice | FaultReport
 
 encode = msgspec.json.Encoder().encode
 decode_request = msgspec.json.Decoder(Request).decode
-_decode_reply = msgspec.json.Decoder(Reply).decode
-_decode_descriptions = msgspec.json.Decoder(list[BotDescription]).decode
+_reply_decoder: msgspec.json.Decoder[Reply] = msgspec.json.Decoder(Reply)
+_descriptions_decoder = msgspec.json.Decoder(list[BotDescription])
 _DECODE_ERRORS = (msgspec.MsgspecError, RecursionError, MemoryError, ValueError)
+
+
+T = TypeVar("T")
 
 
 class InvalidMessage(Exception):
@@ -148,29 +156,22 @@ class InvalidMessage(Exception):
 
 def decode_reply(line: bytes) -> Reply:
     """Return the message in a line; raises InvalidMessage, and nothing else."""
-    try:
-        reply: Reply = _decode_reply(line)
-    except _DECODE_ERRORS as error:
-        raise InvalidMessage(_decode_error(line, error)) from None
-    return reply
+    return _decode(_reply_decoder, line)
 
 
 def decode_descriptions(line: bytes) -> list[BotDescription]:
     """Return the bots that a line describes; raises InvalidMessage, and nothing else."""
+    return _decode(_descriptions_decoder, line)
+
+
+def _decode(decoder: msgspec.json.Decoder[T], line: bytes) -> T:
     try:
-        descriptions: list[BotDescription] = _decode_descriptions(line)
-    except _DECODE_ERRORS as error:
-        raise InvalidMessage(_decode_error(line, error)) from None
-    return descriptions
+        return decoder.decode(line)
+    except _DECODE_ERRORS as error:  # its text may quote the line, so it is made printable, too
+        raise InvalidMessage(f"{quoted(line)} ({printable(str(error), 200)})") from None
 
 
-def _decode_error(line: bytes, error: Exception) -> str:
-    """Return the line and the error; the error may quote the line, so it is made printable, too."""
-    quoted = "".join(letter if letter.isprintable() else "?" for letter in str(error)[:200])
-    return f"{printable(line)} ({quoted})"
-
-
-def printable(line: bytes) -> str:
+def quoted(line: bytes) -> str:
     """Return a line for display: short, and without control characters."""
     text = line[:120].decode(errors="replace")
     return repr(text) + ("..." if len(line) > 120 else "")
@@ -187,38 +188,11 @@ BYE_GRACE_S = 0.5
 """Time for a program to exit by itself after bye."""
 
 
-class Channel(Protocol):
-    """Connection to a program, however it runs."""
-
-    @property
-    def alive(self) -> bool:
-        """Whether the program can be asked; False once it was killed."""
-
-    def exchange(self, line: bytes, deadline: float, max_bytes: int, awaited: str) -> bytes:
-        """Send a line and return the program's next line, without its newline.
-
-        `deadline` is in the time of perf_counter, `max_bytes` limits the answer. If no answer comes, kills the program
-        and raises the matching BotFault; `awaited` says what it "had not" done: "answered".
-        """
-
-    def dismiss(self, line: bytes, grace: float) -> None:
-        """Send a last line, wait up to `grace` seconds for the program to exit, then kill it.
-
-        Does nothing if it is not alive.
-        """
-
-    def processor_time(self) -> float:
-        """Return the seconds of processor time used in this match."""
-
-    def kill(self) -> object:
-        """Kill the program and everything it has started."""
-
-
 class Session:
     """A program that has said hello. It is dead after a fault that leaves it in an unknown state: start another."""
 
-    def __init__(self, channel: Channel, limits: Limits, start_time: float) -> None:
-        """Say hello; `start_time` is how many seconds the program has to answer, 0 for no limit."""
+    def __init__(self, channel: Process, limits: Limits, start_time: float) -> None:
+        """Say hello to the program; `start_time` is how many seconds it has to answer, 0 for no limit."""
         self.channel, self.limits, self._id = channel, limits, 0
         self.note: Any = None
         """The note that came with the last answer."""
@@ -274,10 +248,11 @@ class Session:
         """Return the program's choice among these actions, within `allowed` seconds."""
         self._id += 1
         codes = [action.code for action in legal]
+        fields = _action_table(legal[0].game) if "actions" in self.wants else ()
         message = Choose(  # by position, which is faster on this hot path; a test compares the fields by name
             self._id, codes, None if allowed == inf else round(allowed, 3), view,
             [action.text for action in legal] if "texts" in self.wants else UNSET,
-            _encoded_actions(legal) if "actions" in self.wants else UNSET,
+            [fields[code] for code in codes] if fields else UNSET,
             UNSET if events is None else events,
         )  # fmt: skip
         # The margin covers the delay of pipes and scheduler. The referee allows the same margin for its own
@@ -329,7 +304,7 @@ class Session:
             if reply.kind == "memory":  # its memory is still in use
                 self.channel.kill()
             raise BotFault(reply.kind, reply.detail)
-        return self._fail("illegal", f"sent {printable(line)} when {name} was due")
+        return self._fail("illegal", f"sent {quoted(line)} when {name} was due")
 
     def _check_id(self, answered: int) -> None:
         # A late answer to an earlier request must not count for this one.
@@ -341,29 +316,17 @@ class Session:
         raise BotFault(kind, detail)
 
 
-_components_json: dict[Game[Any], Raw] = {}
-
-
+@cache
 def _components(game: Game[Any]) -> Raw:
     """Return the components, encoded once: they are the same in every match."""
-    if game not in _components_json:
-        _components_json[game] = Raw(msgspec.json.encode(game.components()))
-    return _components_json[game]
+    return Raw(msgspec.json.encode(game.components()))
 
 
-_action_json: dict[Game[Any], tuple[Raw, ...]] = {}
-
-
-def _encoded_actions(legal: Sequence[Action]) -> list[Raw]:
-    """Return the encoded fields of these actions. The table is made once a game: a decision costs one look-up an
-    action.
-    """
-    game = legal[0].game
-    if game not in _action_json:
-        # A value without a JSON form is sent as text: the laws forbid it, but it must not become a bot's fault.
-        _action_json[game] = tuple(Raw(msgspec.json.encode(action_fields(each), enc_hook=str)) for each in game.actions)
-    table = _action_json[game]
-    return [table[action.code] for action in legal]
+@cache
+def _action_table(game: Game[Any]) -> tuple[Raw, ...]:
+    """Return the encoded fields of all actions, encoded once: a decision costs one look-up an action."""
+    # A value without a JSON form is sent as text: the laws forbid it, but it must not become a bot's fault.
+    return tuple(Raw(msgspec.json.encode(action_fields(each), enc_hook=str)) for each in game.actions)
 
 
 def class_path(cls: type) -> str:

@@ -410,22 +410,21 @@ def mount(source: str | None, target: str, kind: str | None, flags: int, data: s
     _check_result(_libc().mount(*parts, ctypes.c_ulong(flags), os.fsencode(data) or None), f"mount {target}")
 
 
-def set_read_only(path: str, recursive: bool = True) -> None:
+def set_read_only(path: str) -> None:
     """Make a mount, and those below it, read-only and without set-uid.
 
     Where allowed, also without access times: they would show one bot which files another has read.
     """
     try:
-        _set_attributes(path, recursive, _ATTR_RDONLY | _ATTR_NOSUID | _ATTR_NOATIME, _ATTR_ALL_ATIME)
+        _set_attributes(path, _ATTR_RDONLY | _ATTR_NOSUID | _ATTR_NOATIME, _ATTR_ALL_ATIME)
     except OSError:
-        _set_attributes(path, recursive, _ATTR_RDONLY | _ATTR_NOSUID, 0)
+        _set_attributes(path, _ATTR_RDONLY | _ATTR_NOSUID, 0)
 
 
-def _set_attributes(path: str, recursive: bool, wanted: int, cleared: int) -> None:
+def _set_attributes(path: str, wanted: int, cleared: int) -> None:
     attributes = (ctypes.c_uint64 * 4)(wanted, cleared, 0, 0)
-    flags = _AT_RECURSIVE if recursive else 0
     syscall(
-        _SYS_MOUNT_SETATTR, "mount_setattr", _AT_FDCWD, os.fsencode(path), flags, ctypes.byref(attributes),
+        _SYS_MOUNT_SETATTR, "mount_setattr", _AT_FDCWD, os.fsencode(path), _AT_RECURSIVE, ctypes.byref(attributes),
         ctypes.c_size_t(ctypes.sizeof(attributes)),
     )  # fmt: skip
 

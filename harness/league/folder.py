@@ -404,7 +404,7 @@ def announce_changes(league: LeagueFolder, entries: Iterable[JournalEntry], regi
 @contextmanager
 def open_listeners(registry: Registry) -> Iterator[Listeners]:
     """Yield the installed listeners, and wait at the end until they have handled all events."""
-    listeners = Listeners.of(registry)
+    listeners = Listeners(registry.listeners)
     try:
         yield listeners
     finally:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 import traceback
 from bdb import BdbQuit
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from math import sqrt
 from random import Random
 from textwrap import wrap
@@ -100,27 +100,23 @@ def ask_again(
     luck = random.getstate()
     # As the referee does. The caller's generator is restored afterwards.
     random.seed(Chance(record.seed).derive("global", record.id))
+    noted = {note.decision: note.said for note in notes}
     try:
-        return _Requery(game, record, seat, until, notes, debugger).run(entrant)
+        return _Requery(Replay(game, record), seat, until, noted, debugger).run(entrant)
     finally:
         random.setstate(luck)
 
 
+@dataclass(slots=True)
 class _Requery:
-    def __init__(
-        self,
-        game: Game[Any],
-        record: GameRecord,
-        seat: int,
-        until: int | None,
-        notes: Sequence[DecisionNotes],
-        debugger: BotDebugger | None,
-    ) -> None:
-        self.replay, self.seat, self.until, self.debugger = Replay(game, record), seat, until, debugger
-        self.recorded_notes = {note.decision: note.said for note in notes}
-        self.note_buffer = NoteBuffer()
-        self.failure: BotFailure | None = None
-        self.events_seen = 0
+    replay: Replay
+    seat: int
+    until: int | None
+    recorded_notes: Mapping[int, tuple[Any, ...]]
+    debugger: BotDebugger | None
+    note_buffer: NoteBuffer = field(default_factory=NoteBuffer)
+    failure: BotFailure | None = None
+    events_seen: int = 0
 
     def run(self, entrant: Entrant) -> list[AskedDecision]:
         """Return all decisions at which the bot was asked; if it fails in `start`, the first."""
@@ -150,50 +146,38 @@ class _Requery:
         return bot
 
     def _ask_decision(self, bot: Bot) -> AskedDecision:
-        replay, record = self.replay, self.replay.record
-        state, decision = replay.state, replay.decision
-        legal, view = state.legal, state.view(self.seat)
-        news = visible_events(self.seat, replay.log[self.events_seen :])
-        self.events_seen = len(replay.log)
+        replay = self.replay
+        position = replay.position(self.recorded_notes.get(replay.decision, ()))
+        legal = position.legal
+        seen, self.events_seen = self.events_seen, len(replay.log)
+        news = visible_events(self.seat, replay.log[seen:])
         now, began = None, perf_counter()
         if self.failure is None:
             try:
                 # Same order as in the referee: events first, then the question.
                 if type(bot).observe is not Bot.observe:
                     bot.observe(news)
-                if self.debugger is not None and decision == self.until:
-                    answer: object = self.debugger.choose(bot, view, legal)
+                if self.debugger is not None and position.decision == self.until:
+                    answer: object = self.debugger.choose(bot, position.view, legal)
                 else:
-                    answer = bot.choose(view, legal)
+                    answer = bot.choose(position.view, legal)
             except _USER_EXCEPTIONS:
                 raise
             except BaseException as error:
                 self._on_failure(error)
             else:
-                now = self._legal_answer(answer, legal)
+                try:
+                    now = legal[legal.index(answer)]
+                except BaseException:  # an object may raise when it is compared
+                    self.failure = BotFailure("illegal", illegal_answer(answer, legal))
         return AskedDecision(
-            position=Position(
-                decision=decision,
-                seat=self.seat,
-                view=view,
-                legal=legal,
-                chosen=replay.next_action(),
-                stand_in=record.has_stand_in(self.seat, decision),
-                notes=self.recorded_notes.get(decision, ()),
-            ),
-            news=tuple(visible_events(self.seat, news)),
+            position=position,
+            news=tuple(visible_events(self.seat, replay.log[seen:])),  # the bot may have changed its own copies
             now=now,
             notes=self.note_buffer.drain(),
             failure=self.failure,
             seconds=perf_counter() - began,
         )
-
-    def _legal_answer(self, answer: object, legal: tuple[Action, ...]) -> Action | None:
-        try:
-            return legal[legal.index(answer)]
-        except BaseException:  # an object may raise when it is compared
-            self.failure = BotFailure("illegal", illegal_answer(answer, legal))
-            return None
 
     def _on_failure(self, error: BaseException) -> None:
         self.failure = BotFailure(kind_of(error), _full_traceback(error))
@@ -451,6 +435,9 @@ class Asked:
 
     def data(self) -> dict[str, object]:
         """Return everything as JSON-ready data: docs/replay.md has the keys."""
+        costs, cost = None, self.cost
+        if cost is not None:
+            costs = {"points": cost.points, "error": cost.error, "worlds": cost.worlds, "best": cost.best.code}
         return {
             "match": self.record.id,
             "game": self.record.game,
@@ -461,15 +448,9 @@ class Asked:
             "asked": len(self.decisions),
             "differ": len(self.differences),
             "fault": msgspec.to_builtins(self.fault),
-            "cost": self._cost_data(),
+            "cost": costs,
             "decisions": [self._decision_data(asked) for asked in self.decisions],
         }
-
-    def _cost_data(self) -> dict[str, object] | None:
-        cost = self.cost
-        if cost is None:
-            return None
-        return {"points": cost.points, "error": cost.error, "worlds": cost.worlds, "best": cost.best.code}
 
     def _decision_data(self, asked: AskedDecision) -> dict[str, object]:
         at, failure = asked.position, asked.failure

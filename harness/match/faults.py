@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from harness.core.action import Action
 from harness.core.compiled import TRACEBACK_NAMES
+from harness.core.errors import safe_repr
 from harness.core.records import Clock, Fault, FaultKind, GameRecord
 
 # Time limits
@@ -139,7 +140,9 @@ def _raised_at(detail: str) -> str:
 def illegal_answer(answer: object, legal: Sequence[Action]) -> str:
     """Return the text for an answer that is not a legal action."""
     offered = ", ".join(map(str, legal))
-    return f"answered {_short_repr(answer)}, which is not one of: {offered}"[:MAX_DETAIL_CHARS]
+    text = safe_repr(answer)
+    said = without_addresses(text if len(text) <= 200 else text[:200] + "...")
+    return f"answered {said}, which is not one of: {offered}"[:MAX_DETAIL_CHARS]
 
 
 def plain_text(text: str) -> str:
@@ -151,14 +154,6 @@ def plain_text(text: str) -> str:
 def without_addresses(text: str) -> str:
     """Return the text without memory addresses, which differ from run to run."""
     return re.sub(r"0x[0-9a-fA-F]{6,}", "0x...", text)
-
-
-def _short_repr(answer: object) -> str:
-    try:
-        text = repr(answer)
-    except BaseException:
-        text = f"an object of type {type(answer).__name__}"
-    return without_addresses(text if len(text) <= 200 else text[:200] + "...")
 
 
 # Groups of faults with one cause, for terminal, pages and notebooks

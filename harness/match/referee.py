@@ -10,6 +10,7 @@ import random
 from collections.abc import Callable, MutableSequence, Sequence
 from contextlib import suppress
 from copy import deepcopy
+from functools import partial
 from math import inf
 from time import perf_counter, process_time
 from typing import Any, Final
@@ -124,17 +125,15 @@ class _Match:
         luck = Chance(spec.seed)
         # Bots that use the global generator get the same numbers each time the match is played.
         random.seed(luck.derive("global", spec.id))
+        # The seed depends on match, seat and name, never on the order of play: any executor gives the same luck.
+        seeds = [luck.derive("bot", spec.id, seat, entrant.name) for seat, entrant in enumerate(entrants)]
         # Seats before the deal: events are logged only if a bot listens to them.
-        self.seats = [self._seat_bot(seat, entrant, luck) for seat, entrant in enumerate(entrants)]
+        self.seats = [self._seat_bot(seat, entrants[seat], seed, luck) for seat, seed in enumerate(seeds)]
         self.log: list[Event] | None = [] if any(seat.listens for seat in self.seats) else None
         self.state: State[Any] = game.new(len(self.seats), luck, self.log)
 
-    def _seat_bot(self, number: int, entrant: Entrant, luck: Chance) -> Seat:
-        where = (self.spec.id, number)
-
-        def fallback() -> random.Random:
-            return luck.rng("spare", *where)
-
+    def _seat_bot(self, number: int, entrant: Entrant, seed: int, luck: Chance) -> Seat:
+        fallback = partial(luck.rng, "spare", self.spec.id, number)
         # It killed or hung the process in its constructor, in `start` or at the first decision: run nothing of it.
         if number in self.forfeits and self.forfeits[number].decision == 0:
             self.faults.append(self.forfeits[number])
@@ -143,8 +142,7 @@ class _Match:
         note_buffer = None if self.notes is None else NoteBuffer()
         began = perf_counter()
         try:
-            # The seed depends on match, seat and name, never on the order of play: any executor gives the same luck.
-            bot = entrant.seat(self.game, number, len(self.spec.seats), luck.derive("bot", *where, entrant.name))
+            bot = entrant.seat(self.game, number, len(self.spec.seats), seed)
             bot._note_buffer = note_buffer
             bot.start()
         except BaseException as error:
@@ -170,6 +168,11 @@ class _Match:
         if self.audit:
             self.audit()
         self.status[ASKING] = IDLE
+
+    # Blame. A seat fails once: the fault names the decision that was due, and from then on the seat plays at random, so
+    # that the game of the others is finished and rated. A fault that may have a cause outside of the bot (its process
+    # died, or a late answer took little processor time) is a doubt as well: executors/retry.py plays the match again,
+    # and the fault counts only if it happens again.
 
     def _blame(self, number: int, kind: FaultKind, detail: str, phase: str = "", doubtful: bool = False) -> None:
         # The decision of a fault is the number of decisions made so far.
@@ -221,12 +224,14 @@ class _Match:
                     took = now() - began
                 except BaseException as error:  # whatever a bot raises is its fault, SystemExit included
                     took = now() - began
-                    action = self._on_exception(number, legal, error)
+                    self._blame_error(error, number, state.phase)
+                    action = self._forfeit(number, legal)
                 else:
                     try:  # take the object from our list: a bot's object could claim to equal anything, or raise
                         action = legal[legal.index(answer)]
                     except BaseException:
-                        action = self._on_illegal(number, legal, answer)
+                        self._blame(number, "illegal", illegal_answer(answer, legal), state.phase)
+                        action = self._forfeit(number, legal)
                 if audit is not None:
                     audit()
                 status[ASKING] = IDLE
@@ -235,7 +240,8 @@ class _Match:
                     seat.slowest = took
                 # A bot that failed in this decision is not blamed a second time for being late.
                 if limited and seat.choose is not None and (took > move_time + margin or seat.time > bank + margin):
-                    action = self._on_late(number, legal, took)
+                    self._blame_late(number, took, seat.time, state.phase)
+                    action = self._forfeit(number, legal)
                 if seat.note_buffer:
                     self._save_notes(number, seat.note_buffer)
             actions.append(action.code)
@@ -263,18 +269,6 @@ class _Match:
         assert self.notes is not None
         with suppress(Exception):  # a bot can reach and break its note buffer, which must not stop the match
             self.notes.append(DecisionNotes(len(self.actions), number, note_buffer.drain()))
-
-    def _on_exception(self, number: int, legal: tuple[Action, ...], error: BaseException) -> Action:
-        self._blame_error(error, number, self.state.phase)
-        return self._forfeit(number, legal)
-
-    def _on_illegal(self, number: int, legal: tuple[Action, ...], answer: object) -> Action:
-        self._blame(number, "illegal", illegal_answer(answer, legal), self.state.phase)
-        return self._forfeit(number, legal)
-
-    def _on_late(self, number: int, legal: tuple[Action, ...], took: float) -> Action:
-        self._blame_late(number, took, self.seats[number].time, self.state.phase)
-        return self._forfeit(number, legal)
 
     def _blame_late(self, number: int, took: float, in_all: float, phase: str = "") -> None:
         """Blame a late answer; it is doubtful if little of the time was processor time.

@@ -29,6 +29,7 @@ class Replay:
     """A recorded match, stepped through decision by decision."""
 
     def __init__(self, game: Game[Any], record: GameRecord, chance: Chance | None = None) -> None:
+        # By other rules the same actions may be legal and lead to another result.
         if record.rules != game.version:
             raise ReplayError(
                 f"{record.id} was played by version {record.rules} of the rules of {game.title}; "
@@ -61,6 +62,13 @@ class Replay:
             raise ReplayError(f"{self.record.id}, decision {self.decision}: {action} is not legal.")
         return action
 
+    def position(self, notes: tuple[Any, ...] = ()) -> Position:
+        """Return the current decision, with these notes of the bot."""
+        state = self.state
+        stand_in = self.record.has_stand_in(state.seat, self.decision)
+        view, chosen = state.view(state.seat), self.next_action()
+        return Position(self.decision, state.seat, view, state.legal, chosen, stand_in, notes)
+
     def step(self) -> None:
         """Carry out the next action."""
         action = self.next_action()
@@ -75,6 +83,7 @@ class Replay:
         if self.decision < len(record.actions):
             raise ReplayError(f"{record.id}: the game ended after {self.decision} of {len(record.actions)} decisions.")
         scores = self.state.scores()
+        # All that follows from the actions is compared; times and faults cannot be computed again.
         for what, recorded, actual in (
             ("scores", record.scores, scores),
             ("ranks", record.ranks, ranks_with_faults(scores, record.faults)),
@@ -91,7 +100,7 @@ def verify(game: Game[Any], record: GameRecord) -> None:
     """
     _check_ranges(record)
     replay = Replay(game, record)
-    replay.state.log = None
+    replay.state.log = None  # records hold no events, and logging them takes time
     # The stream from which the referee drew the actions of a failed bot, one for each of its decisions.
     luck = {seat: Chance(record.seed).rng("spare", record.id, seat) for seat in {f.seat for f in record.faults}}
     while not replay.over:
@@ -214,17 +223,8 @@ def positions(game: Game[Any], record: GameRecord, notes: Sequence[DecisionNotes
     replay.state.log = None
     noted = {note.decision: note.said for note in notes}
     while not replay.over:
-        state, decision = replay.state, replay.decision
-        if len(state.legal) > 1:
-            yield Position(
-                decision=decision,
-                seat=state.seat,
-                view=state.view(state.seat),
-                legal=state.legal,
-                chosen=replay.next_action(),
-                stand_in=record.has_stand_in(state.seat, decision),
-                notes=noted.get(decision, ()),
-            )
+        if len(replay.state.legal) > 1:
+            yield replay.position(noted.get(replay.decision, ()))
         replay.step()
     replay.check_end()
 
@@ -303,30 +303,19 @@ def note_text(said: object) -> str:
     return said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
 
 
-class Narration:
+class Narration(Replay):
     """Describes a recorded match, decision by decision."""
 
     def __init__(self, game: Game[Any], record: GameRecord, notes: Sequence[DecisionNotes] = ()) -> None:
-        self.game, self.record = game, record
+        super().__init__(game, record)
         self.names = seat_names(record.seats)
-        self.replay = Replay(game, record)
         self._notes = {note.decision: note.said for note in notes}
         self._events_shown = 0
 
     @property
-    def over(self) -> bool:
-        """Whether there is no decision left."""
-        return self.replay.over
-
-    @property
-    def decision(self) -> int:
-        """Number of the current decision."""
-        return self.replay.decision
-
-    @property
     def seat(self) -> int:
         """Seat that decides now."""
-        return self.replay.state.seat
+        return self.state.seat
 
     def heading(self) -> list[str]:
         """Return lines with the match and its seats."""
@@ -336,37 +325,33 @@ class Narration:
 
     def advance(self, seat: int | None = None) -> list[str]:
         """Go to the next decision or the end; return what happened, as a seat could see it or in full."""
-        replay, lines = self.replay, []
+        lines: list[str] = []
         while True:
-            lines += sentences(self.game, replay.log[self._events_shown :], seat, self.names)
-            self._events_shown = len(replay.log)
-            legal = replay.state.legal
+            lines += sentences(self.game, self.log[self._events_shown :], seat, self.names)
+            self._events_shown = len(self.log)
+            legal = self.state.legal
             if len(legal) != 1:
                 break
             if seat in (None, self.seat):
                 lines.append(f"{self.names[self.seat]} must {legal[0]}.")
-            replay.step()
-        if replay.over:
-            replay.check_end()
+            self.step()
+        if self.over:
+            self.check_end()
         return lines
 
     def table(self, seat: int) -> str:
         """Return the table as this seat sees it now."""
-        return table_with_names(self.game.render(self.replay.state.view(seat)), self.record.seats, seat)
+        return table_with_names(self.game.render(self.state.view(seat)), self.record.seats, seat)
 
     def choice(self) -> str:
         """Return a line with this decision: seat, choice and legal actions."""
-        among = ", ".join(map(str, self.replay.state.legal))
+        among = ", ".join(map(str, self.state.legal))
         stand_in = " (stand-in)" if self.record.has_stand_in(self.seat, self.decision) else ""
-        return f"{self.decision:4}  {self.names[self.seat]}{stand_in}: {self.replay.next_action()}  (of: {among})"
+        return f"{self.decision:4}  {self.names[self.seat]}{stand_in}: {self.next_action()}  (of: {among})"
 
     def note_lines(self) -> list[str]:
         """Return the bot's notes at this decision."""
         return [note_text(said) for said in self._notes.get(self.decision, ())]
-
-    def decide(self) -> None:
-        """Carry out this decision as recorded."""
-        self.replay.step()
 
     def result(self) -> list[str]:
         """Return lines with the result, winner first, and the faults."""
@@ -399,7 +384,7 @@ def narrate_match(
         yield narration.choice()
         for note in narration.note_lines():
             yield f"      note: {note}"
-        narration.decide()
+        narration.step()
     yield from narration.result()
 
 

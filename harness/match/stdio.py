@@ -19,6 +19,11 @@ from harness.match.referee import ASKING, IDLE, MAX_SEATS, SLOTS
 # Replacing stdout and stderr
 
 
+# sys.stdout belongs to the whole process, and a notebook may play matches in several threads at once. So the original
+# streams are remembered once, by the first thread, and not by each for itself: the last to end would restore a stream
+# of another match.
+
+
 class _Streams:
     """How many replacements are active, and the streams from before the first."""
 

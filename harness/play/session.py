@@ -316,9 +316,9 @@ class PlaySession:
         narration = Narration(self.game, record)
         narration.advance()
         while not narration.over:
-            narration.decide()
+            narration.step()
             narration.advance()
-        seen = sentences(self.game, narration.replay.log, seat)
+        seen = sentences(self.game, narration.log, seat)
         say()
         for sentence in seen[len(self.past) :]:
             self.console.paragraph(to_you(sentence, seat), indent="    ", first="  - ")

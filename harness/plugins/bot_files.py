@@ -63,7 +63,8 @@ def sources_of(path: str) -> dict[str, bytes]:
         one = waiting.pop()
         name = one.relative_to(folder).as_posix()
         if name not in found:
-            if one.is_symlink() and not one.resolve().is_relative_to(folder) and not _is_ours(one):
+            leads_out = one.is_symlink() and not one.resolve().is_relative_to(folder)
+            if leads_out and hasattr(os, "geteuid") and one.lstat().st_uid != os.geteuid():
                 raise UsageError(f"Cannot read {one}: another user's link leads out of the folder.")
             try:
                 found[name] = read_regular_file(one, room)
@@ -74,16 +75,14 @@ def sources_of(path: str) -> dict[str, bytes]:
     return dict(sorted(found.items()))
 
 
-def _is_ours(link: Path) -> bool:
-    return not hasattr(os, "geteuid") or link.lstat().st_uid == os.geteuid()
+def syntax_nodes(text: bytes) -> Iterator[ast.AST]:
+    """Yield the nodes of the syntax tree of a Python file; none if it cannot be parsed, which its import reports."""
+    with suppress(SyntaxError, ValueError):
+        yield from ast.walk(ast.parse(text))
 
 
 def _imported_by(folder: Path, file: Path, text: bytes) -> Iterator[Path]:
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError):
-        return  # the error is reported when it is imported
-    for node in ast.walk(tree):
+    for node in syntax_nodes(text):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield from _modules(folder, alias.name.split("."))
@@ -231,6 +230,7 @@ class _BotFinder:
         top, _, rest = name.partition(".")
         if top in OURS or top in sys.stdlib_module_names:
             return None
+        # From the inside out: the innermost bot is the one on whose behalf something is imported.
         frame = sys._getframe(1)
         while frame.f_back is not None:
             frame = frame.f_back
@@ -284,16 +284,21 @@ def digest_of_files(files: Mapping[str, bytes]) -> str:
     return "sha256:" + total.hexdigest()[:16]
 
 
+def declared_file(path: str, name: str) -> Path:
+    """Return the data file that a bot in `path` declares under this name; raises PluginError if it is not there."""
+    folder = bot_file(path).parent
+    file = (folder / name).resolve()
+    if not file.is_relative_to(folder) or not file.is_file():
+        raise PluginError(f"{path} declares {name!r}, which is no file in its folder.")
+    return file
+
+
 def file_digest(path: str, sources: Mapping[str, bytes], data: tuple[str, ...] = ()) -> str:
     """Return the digest of a bot in a file: the file, the modules beside it that it imports, and its data files."""
-    folder = bot_file(path).parent
     files, room = {}, MAX_DATA_BYTES
     for name in data:
-        file = (folder / name).resolve()
-        if not file.is_relative_to(folder) or not file.is_file():
-            raise PluginError(f"{path} declares {name!r}, which is no file in its folder.")
         try:
-            content = read_regular_file(file, room)
+            content = read_regular_file(declared_file(path, name), room)
         except UnreadableFile as error:
             raise PluginError(f"{path} declares {name!r}, which cannot be read: {error}.") from error
         room -= len(content)
@@ -315,17 +320,15 @@ def class_digest(cls: type[Any]) -> str:
 def consulted_in(sources: Mapping[str, bytes]) -> list[str]:
     """Return the bots that these texts consult by name: `bot_named("outlaw")`."""
     found: dict[str, None] = {}
-    for text in sources.values():
-        with suppress(SyntaxError, ValueError):
-            for node in ast.walk(ast.parse(text)):
-                if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
-                    called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-                    if called == "bot_named" and isinstance(node.args[0].value, str):
-                        found[node.args[0].value] = None
+    for node in (node for text in sources.values() for node in syntax_nodes(text)):
+        if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
+            called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            if called == "bot_named" and isinstance(node.args[0].value, str):
+                found[node.args[0].value] = None
     return list(found)
 
 
-@cache
+@cache  # all bots of a package have the same digest, and reading its files takes time
 def _package_digest(file: str) -> str:
     """Return the digest of all files of the package with this `__init__.py`, or of a single module."""
     place = Path(file)
@@ -355,7 +358,9 @@ def _collect_texts(thing: Any, texts: dict[Hashable, str]) -> None:
     if id(thing) in texts:
         return
     texts[id(thing)] = _text_of(thing)
-    functions = [thing] if isfunction(thing) else [_function_of(each) for each in vars(thing).values()]
+    members = [thing] if isfunction(thing) else vars(thing).values()
+    # Of a method or a property, its function.
+    functions = [getattr(each, "__func__", None) or getattr(each, "fget", None) or each for each in members]
     for function in filter(isfunction, functions):
         for name, value in sorted(_used_names(function).items()):
             if getattr(value, "__module__", None) == function.__module__ and (isfunction(value) or isclass(value)):
@@ -370,11 +375,6 @@ def _collect_texts(thing: Any, texts: dict[Hashable, str]) -> None:
 
 
 _SIMPLE = (bool, int, float, complex, str, bytes, type(None), tuple, list, dict, set, frozenset)
-
-
-def _function_of(member: Any) -> Any:
-    """Return the function of a method or property."""
-    return getattr(member, "__func__", None) or getattr(member, "fget", None) or member
 
 
 def _used_names(function: Any) -> dict[str, Any]:

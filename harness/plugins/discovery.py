@@ -17,7 +17,7 @@ import pluggy
 
 from harness._version import VERSION
 from harness.core.bot import Bot, kebab
-from harness.core.errors import PluginError, reason_of
+from harness.core.errors import PluginError, printable, reason_of, safe_repr
 from harness.core.game import Game
 from harness.core.options import check_defaults
 from harness.core.plan import Format
@@ -47,47 +47,34 @@ class PluginContents(NamedTuple):
     bots: list[DescribedBot]
     formats: list[Format]
     problems: list[str]
-    listens: bool = False
-    """Whether it gets events."""
+    listener: ModuleType | None = None
+    """The plugin itself, if it gets events."""
 
 
-class InstalledPlugin(NamedTuple):
-    """A plugin package: where it comes from, and what it offers."""
-
-    source: str
-    version: str
-    offers: PluginContents
-    module: ModuleType | None = None
-    """None if it could not be loaded."""
-
-
-def installed_plugins() -> list[InstalledPlugin]:
-    """Return what all installed plugins offer: the bundled ones first, then the others by name.
+def installed_plugins() -> list[tuple[str, str, PluginContents]]:
+    """Return all installed plugins with their versions and what they offer: the bundled ones first, then the others by
+    name.
 
     A broken one has a problem and nothing else. A bundled one that is missing, or offers nothing, raises PluginError.
     """
     found = []
     origins = [(*_origin(point), point) for point in entry_points(group=hooks.PROJECT)]
-    for source, version, point in sorted(origins, key=_ours_first):
+    # Engines before bots, which import them. Others by name: the order must not depend on how pip lists packages,
+    # because the first plugin with a name keeps it.
+    origins.sort(key=lambda each: (each[0] != DISTRIBUTION, each[2].name != "engines", each[0], each[2].name))
+    for source, version, point in origins:
         bundled = source == DISTRIBUTION
-        plugin = None
         try:
             plugin = _load_plugin(point, source, bundled)
+            offers = plugin_contents(plugin, source)
+            if bundled and not (offers.games or offers.bots or offers.formats):
+                raise _in_the_way(point.module, Path(plugin.__file__) if plugin.__file__ else None)
         except PluginError as error:
             if bundled:
                 raise
             offers = PluginContents([], [], [], [str(error)])
-        else:
-            offers = plugin_contents(plugin, source)
-            if bundled and not (offers.games or offers.bots or offers.formats):
-                raise _in_the_way(point.module, Path(plugin.__file__) if plugin.__file__ else None)
-        found.append(InstalledPlugin(source, version, offers, plugin))
+        found.append((source, version, offers))
     return found
-
-
-def _ours_first(found: tuple[str, str, EntryPoint]) -> tuple[bool, bool, str, str]:
-    source, _, point = found
-    return source != DISTRIBUTION, point.name != "engines", source, point.name
 
 
 def _origin(point: EntryPoint) -> tuple[str, str]:
@@ -133,11 +120,6 @@ def _in_the_way(name: str, found: Path | None) -> PluginError:
     )
 
 
-def has_hooks(plugin: ModuleType) -> bool:
-    """Return whether a module has hooks that say what it offers."""
-    return any(hasattr(plugin, hook) for hook in ("arena_bots", "arena_games", "arena_formats"))
-
-
 def bots_defined_in(module: ModuleType) -> list[type[Bot]]:
     """Return the bots of a file without hooks: the subclasses of Bot that it defines, or that a package exports."""
     whole = Path(module.__file__ or "").name == "__init__.py"
@@ -166,8 +148,10 @@ def plugin_contents(plugin: ModuleType, source: str) -> PluginContents:
         if isinstance(error, KeyboardInterrupt):
             raise
         return PluginContents([], [], [], [f"Plugin {source} is skipped: {reason_of(error)}."])
-    offered = checked(source, games, bots if has_hooks(plugin) else bots_defined_in(plugin), formats)
-    return offered._replace(listens=any(hasattr(plugin, hook) for hook in hooks.LISTENING))
+    if not any(hasattr(plugin, hook) for hook in hooks.OFFERING):
+        bots = bots_defined_in(plugin)
+    listens = any(hasattr(plugin, hook) for hook in hooks.LISTENING)
+    return checked(source, games, bots, formats)._replace(listener=plugin if listens else None)
 
 
 def checked(
@@ -223,6 +207,7 @@ def check_bot(bot: Any) -> None:
 def _check_bot_class(cls: Any) -> None:
     if not (isinstance(cls, type) and issubclass(cls, Bot)):
         raise PluginError(f"arena_bots() offers {shown(cls)}, which is not a subclass of harness.Bot.")
+    # Not by making an object: a constructor may load a network, and this runs at every start.
     try:
         signature(cls).bind()
     except TypeError:
@@ -350,9 +335,5 @@ def _is_value(value: object) -> bool:
 
 def shown(thing: object) -> str:
     """Return any object as short printable text for a message."""
-    try:
-        text = repr(thing)
-    except BaseException:
-        text = f"an object of type {type(thing).__name__}"
-    plain = "".join(letter if letter.isprintable() else "?" for letter in text[:MAX_QUOTED_CHARS])
-    return plain + ("..." if len(text) > MAX_QUOTED_CHARS else "")
+    text = safe_repr(thing)
+    return printable(text, MAX_QUOTED_CHARS) + ("..." if len(text) > MAX_QUOTED_CHARS else "")

@@ -100,10 +100,6 @@ class Entrant:
         """Return what is recorded about it."""
         return BotInfo(self.name, self.spec, self.source, self.version, self.digest, self.team, self.author)
 
-    def consulting(self, name: str, digest: str) -> Entrant:
-        """Return the entrant with a consulted bot in its digest, unless that has the same source."""
-        return self if digest in self.digest else replace(self, digest=f"{self.digest}, {name} {digest}")
-
     def plays(self, game: str) -> bool:
         """Return whether it plays this game."""
         return all(not bot.games or game in bot.games for bot in (self.bot, *self.consulted))
@@ -196,6 +192,7 @@ def enter(
     `kept` has the texts of files that the options name by digest, as records do.
     """
     settings, contents = resolve(bot.name, bot.options, options, kept)
+    # Only options that differ from their defaults are in the name, so that both ways to type a default are one entrant.
     changed = ",".join(f"{o.name}={settings[o.name]}" for o in bot.options if settings[o.name] != o.default)
     ref = BotRef(place=place, bot=bot.name, options=changed)
     name = str(replace(ref, place=""))
@@ -210,6 +207,7 @@ def renamed(entrant: Entrant, alias: str) -> Entrant:
 def disambiguate(entrants: list[Entrant]) -> list[Entrant]:
     """Return the entrants; bots in files that share a name get one with their folder: `old.sprinter`."""
     bots: dict[str, dict[tuple[str, str], Entrant]] = {}
+    # The same bot twice is not disambiguated: it is a mistake, which `check_distinct` reports.
     for entrant in entrants:
         bots.setdefault(entrant.name, {})[entrant.source, entrant.bot.name] = entrant
     apart = {name: _names_apart(alike) for name, alike in bots.items() if len(alike) > 1}
@@ -269,6 +267,8 @@ def unknown_games(bots: Iterable[tuple[str, DescribedBot]], games: Collection[st
 # References to bots: what was typed for a bot, parsed once.
 
 
+# Tried in this order. A command may contain anything, so it comes first: NAME:key=value=cmd:COMMAND. A file ends at its
+# first ".py", because the options behind it may name paths, too; a folder has no such end.
 _COMMAND = re.compile(r"(?:([^\s:,=/\\]{1,300})(?::(.*?))?=)?cmd:(.*)", re.DOTALL)
 _ALIAS = re.compile(r"([^\s:,=/\\|<>@][^\s:,=/\\|<>]{0,299})=(.+)", re.DOTALL)
 _PLACE = re.compile(r"(.+?)(?:::([^:]+))?(?::(?!:)(.*))?", re.DOTALL)

@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 from queue import SimpleQueue
 from threading import Thread
 from time import monotonic
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, NamedTuple
 
 import pluggy
 from msgspec import Struct
 
 from harness.core.bot import Bot
-from harness.core.errors import reason_of
+from harness.core.errors import printable, reason_of
 from harness.core.game import Game
 from harness.core.plan import Format
 from harness.core.records import Fault, GameRecord
@@ -73,6 +73,8 @@ class LeagueChange(Struct, frozen=True, kw_only=True):
 PROJECT = "arena"
 hookspec = pluggy.HookspecMarker(PROJECT)
 hookimpl = pluggy.HookimplMarker(PROJECT)
+OFFERING = ("arena_bots", "arena_games", "arena_formats")
+"""The hooks that say what a plugin offers."""
 LISTENING = (
     "arena_run_started",
     "arena_match_finished",
@@ -138,7 +140,6 @@ GRACE_S = 5.0
 """Time for listeners to catch up at the end."""
 FREQUENT = ("arena_match_finished", "arena_fault")
 """Hooks that are called often: their events may be dropped."""
-ENDED = "arena_events_ended"
 MAX_SENTENCE_CHARS = 500
 """Characters of the sentence that `arena_events_ended` returns."""
 
@@ -150,14 +151,6 @@ class ListenerPlugin(NamedTuple):
     plugin: object
 
 
-class HasListeners(Protocol):
-    """What `Listeners.of` needs of a registry."""
-
-    @property
-    def listeners(self) -> list[ListenerPlugin]:
-        """The plugins with hooks for events."""
-
-
 class Listeners:
     """Sends events to plugins, in order. The caller must close it."""
 
@@ -165,11 +158,6 @@ class Listeners:
         """`grace` is the time in seconds for listeners to catch up at the end, by default GRACE_S."""
         self._grace = GRACE_S if grace is None else grace
         self._threads = [_ListenerThread(*each) for each in plugins]
-
-    @classmethod
-    def of(cls, registry: HasListeners) -> Self:
-        """Return the listeners among the installed plugins."""
-        return cls(registry.listeners)
 
     @property
     def problems(self) -> list[str]:
@@ -184,11 +172,7 @@ class Listeners:
         """Send that a match has ended, and its faults."""
         self._send("arena_match_finished", run=run, record=record)
         for fault in record.failures:
-            self.fault(run, record, fault)
-
-    def fault(self, run: RunStatus, record: GameRecord, fault: Fault) -> None:
-        """Send a fault; `match_finished` does that already."""
-        self._send("arena_fault", run=run, record=record, fault=fault)
+            self._send("arena_fault", run=run, record=record, fault=fault)
 
     def run_finished(self, run: RunStatus) -> None:
         """Send that a run is no longer played."""
@@ -203,7 +187,7 @@ class Listeners:
         until = monotonic() + (self._grace if grace is None else grace)
         # The end is queued for all plugins before waiting for any, so that they catch up at the same time.
         for thread in self._threads:
-            thread.queue_end()
+            thread.queue.put(None)
         for thread in self._threads:
             thread.wait_until(until)
         return self.problems
@@ -219,7 +203,8 @@ class _ListenerThread:
     def __init__(self, source: str, plugin: object) -> None:
         self.source = source
         self.problems: list[str] = []
-        self._queue: SimpleQueue[tuple[str, dict[str, Any]] | None] = SimpleQueue()
+        self.queue: SimpleQueue[tuple[str, dict[str, Any]] | None] = SimpleQueue()
+        """Events to deliver; None is the end."""
         self._thread: Thread | None = None
         self._missed, self._abandoned = 0, False
         self._calls = self._hooks_of(plugin)
@@ -242,23 +227,21 @@ class _ListenerThread:
         """Queue an event for the plugin; returns at once."""
         if hook not in self._calls:
             return
-        if hook in FREQUENT and self._queue.qsize() >= MAX_QUEUED:
+        if hook in FREQUENT and self.queue.qsize() >= MAX_QUEUED:
             self._missed += 1
             return
-        self._queue.put((hook, arguments))
+        self.queue.put((hook, arguments))
         if self._thread is None:
             # A daemon: a plugin that hangs must not keep the process alive.
             self._thread = Thread(target=self._call_hooks, name=f"listener {self.source}", daemon=True)
             self._thread.start()
 
     def _call_hooks(self) -> None:
-        while (event := self._queue.get()) is not None and not self._abandoned:
+        while (event := self.queue.get()) is not None and not self._abandoned:
             self._call(*event)
         if not self._abandoned:
-            for sentence in self._call(ENDED, {}):
-                if isinstance(sentence, str):
-                    plain = (letter if letter.isprintable() else "?" for letter in sentence[:MAX_SENTENCE_CHARS])
-                    self.problems.append("".join(plain))
+            said = self._call("arena_events_ended", {})
+            self.problems += [printable(each, MAX_SENTENCE_CHARS) for each in said if isinstance(each, str)]
 
     def _call(self, hook: str, arguments: dict[str, Any]) -> list[Any]:
         if hook not in self._calls:  # it has failed, or the plugin does not have it
@@ -272,17 +255,13 @@ class _ListenerThread:
                 self.problems.append(f"{failed}: {reason_of(error)}.")
             return []
 
-    def queue_end(self) -> None:
-        """Queue the end: no further events."""
-        self._queue.put(None)
-
     def wait_until(self, until: float) -> None:
         """Wait until then for the plugin to catch up; events that are still queued are dropped."""
         if self._thread is not None:
             self._thread.join(max(0.0, until - monotonic()))
             if self._thread.is_alive():
                 self._abandoned = True
-                late = max(1, self._queue.qsize())  # the current event and the queued ones, without the end mark
+                late = max(1, self.queue.qsize())  # the current event and the queued ones, without the end mark
                 self.problems.append(f"The plugin {self.source} was still busy at the end: {_events(late)}.")
         if self._missed:
             too_many = f"more than {MAX_QUEUED:,} were queued"

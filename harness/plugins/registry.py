@@ -116,7 +116,8 @@ class Registry:
 
     def _enter(self, bot: Any) -> list[Entrant]:
         if isinstance(bot, str):
-            return [entrant for ref in parse_bots(bot, self.bots) for entrant in self._enter_ref(ref)]
+            refs = list(parse_bots(bot, self.bots))  # a mistake in a list is reported before a bot is loaded
+            return [entrant for ref in refs for entrant in self._enter_ref(ref)]
         if isinstance(bot, BotRef):
             return self._enter_ref(bot)
         if isinstance(bot, BotEntry):
@@ -127,6 +128,7 @@ class Registry:
         if not isinstance(alias, str) or not NAME.fullmatch(alias):
             raise UsageError(f"{alias!r} cannot be the name of an entrant: no spaces, colons, commas, slashes or bars.")
         entrant = _rename_single(alias, self._enter(what))
+        # No text can enter a class or a function again, so its reference is only a name.
         return [entrant if isinstance(what, str | BotRef) else replace(entrant, ref=BotRef(alias, bot=alias))]
 
     def _enter_ref(self, ref: BotRef) -> list[Entrant]:
@@ -156,7 +158,9 @@ class Registry:
         bots: dict[tuple[str, str], Registration] = {}
         for file in files:
             try:
-                bots |= {(file, name): offer for name, offer in self._bots_in(file).items()}
+                if file not in self.files:
+                    self.files[file] = bots_of_file(file, self.outside, self.untrusted)
+                bots |= {(file, name): offer for name, offer in self.files[file].items()}
             except PluginError as error:
                 if file == place:
                     raise
@@ -183,34 +187,30 @@ class Registry:
 
     def _consulting(self, entrant: Entrant) -> Entrant:
         """Return the entrant with the bots that it consults; those that its options name must be installed."""
-        names = [str(entrant.settings[option.name]) for option in entrant.bot.options if option.kind == "bot"]
-        for name in filter(None, names):
+        options = [option.name for option in entrant.bot.options if option.kind == "bot"]
+        names = [str(entrant.settings[option]) for option in options if entrant.settings[option]]
+        for name in names:
             if name not in self.bots:
                 raise UnknownName(f"installed bot in {entrant.name!r}:", name, self.bots)
             offer = self.bots[name]
             known = entrant.source == offer.source
             version = entrant.version if known else f"{entrant.version}, {name} {offer.version}"
             entrant = replace(entrant, consulted=(*entrant.consulted, offer.cls), version=version)
-            entrant = entrant.consulting(name, offer.source_digest)
-        for name in consulted_in(entrant.sources):
-            if name in self.bots:
-                entrant = entrant.consulting(name, self.bots[name].source_digest)
+        for name in (*names, *(consulted_in(entrant.sources) if entrant.sources else ())):
+            # A bot with the same source is in the digest already.
+            if name in self.bots and (digest := self.bots[name].source_digest) not in entrant.digest:
+                entrant = replace(entrant, digest=f"{entrant.digest}, {name} {digest}")
         return entrant
-
-    def _bots_in(self, path: str) -> dict[str, Registration]:
-        """Return the bots of a file or package, which is loaded once."""
-        if path not in self.files:
-            self.files[path] = bots_of_file(path, self.outside, self.untrusted)
-        return self.files[path]
 
     def add(self, plugin: ModuleType, source: str, version: str) -> None:
         """Add what a plugin module offers; what is wrong with it is added to `problems`."""
-        self._add_contents(plugin_contents(plugin, source), source, version, plugin)
+        self._add_contents(source, version, plugin_contents(plugin, source))
 
-    def _add_contents(self, offered: PluginContents, source: str, version: str, plugin: ModuleType | None) -> None:
+    def _add_contents(self, source: str, version: str, offered: PluginContents) -> None:
         self.problems += offered.problems
-        if offered.listens and plugin is not None:
-            self.listeners.append(ListenerPlugin(source, plugin))
+        if offered.listener is not None:
+            self.listeners.append(ListenerPlugin(source, offered.listener))
+        # The first one keeps its name. Arena's own come first, so no plugin can replace a bundled bot or game.
         for what, taken, classes in (("game", self.games, offered.games), ("bot", self.bots, offered.bots)):
             for cls in classes:
                 if cls.name in taken:
@@ -231,8 +231,12 @@ def bots_of_file(path: str, outside: RemoteLoader | None = None, untrusted: str 
     """Return the bots of a file or package by name. They are loaded here unless `outside` must describe them."""
     # The files are read once: what is loaded, digested and copied is the same, even if they change meanwhile.
     sources = sources_of(path)
-    untrusted = (_untrusted_reason(path, sources) or untrusted) if outside else ""
-    if outside is None or outside.loads_here(untrusted):
+    reason = ""
+    if outside is not None:
+        file = bot_file(path)
+        loaded = [file.parent / name for name in (*sources, *declared_in(path, sources))]
+        reason = untrusted_reason([Path(path), *loaded]) or untrusted_folder_reason(file) or untrusted
+    if outside is None or outside.loads_here(reason):
         offered = plugin_contents(load_file(path, sources), path)
     else:
         offered = checked(path, bots=outside.bots_in(path))
@@ -243,15 +247,8 @@ def bots_of_file(path: str, outside: RemoteLoader | None = None, untrusted: str 
         if cls.name in bots:
             raise PluginError(f"{path} has two bots that are called {cls.name}: rename one.")
         digest = file_digest(path, sources, cls.files)
-        bots[cls.name] = Registration(cls, path, cls.version or digest, digest, sources, untrusted)
+        bots[cls.name] = Registration(cls, path, cls.version or digest, digest, sources, reason)
     return bots
-
-
-def _untrusted_reason(path: str, sources: Mapping[str, bytes]) -> str:
-    """Return why a file, or something that it loads, is untrusted; empty if everything is trusted."""
-    file = bot_file(path)
-    loaded = [file.parent / name for name in (*sources, *declared_in(path, sources))]
-    return untrusted_reason([Path(path), *loaded]) or untrusted_folder_reason(file)
 
 
 def _enter_object(bot: Any) -> Entrant:
@@ -277,22 +274,18 @@ def load() -> Registry:
     """Return a registry of all installed plugins: Arena's own first, then the others by name."""
     # A copy, to which plugins add their formats. Copying `data` does not load the bundled ones.
     registry = Registry(formats=Formats(FORMATS.data))
-    for found in installed_plugins():
-        registry._add_contents(found.offers, found.source, found.version, found.module)
+    for plugin in installed_plugins():
+        registry._add_contents(*plugin)
     if os.environ.get("ARENA_WEBHOOK"):
-        _add_webhook(registry)
+        from harness.plugins.webhook import Webhook  # loads an HTTP client: 15 ms that hardly any command needs
+
+        try:
+            registry.listeners.append(ListenerPlugin("webhook", Webhook.from_environment(os.environ)))
+        except UsageError as error:
+            registry.problems.append(str(error))
     if not registry.games:
         raise PluginError("No game is installed: install arena itself (pip install .), its games come as plugins.")
     return registry
-
-
-def _add_webhook(registry: Registry) -> None:
-    from harness.plugins.webhook import Webhook  # loads an HTTP client, which hardly any command needs
-
-    try:
-        registry.listeners.append(ListenerPlugin("webhook", Webhook.from_environment(os.environ)))
-    except UsageError as error:
-        registry.problems.append(str(error))
 
 
 def bot_named(name: str) -> type[Bot]:
@@ -304,9 +297,7 @@ def bot_named(name: str) -> type[Bot]:
     return cls
 
 
-@cache
-def _installed() -> Registry:
-    return load()
+_installed = cache(load)
 
 
 # Filler bots: they are seated where a table has more seats than bots were entered.

@@ -20,7 +20,7 @@ from urllib.parse import unquote, urlsplit
 from harness.core.compiled import LIBRARY, library_path
 from harness.core.errors import PluginError, UsageError
 from harness.core.files import MAX_DATA_BYTES, UnreadableFile, read_regular_file
-from harness.plugins.bot_files import OURS, bot_file, digest_of_files, sources_of
+from harness.plugins.bot_files import OURS, bot_file, declared_file, digest_of_files, sources_of, syntax_nodes
 from harness.plugins.entrants import BotDescription, Entrant
 from harness.plugins.wheel_unpacking import write_once
 
@@ -87,10 +87,7 @@ def data_file(path: str, name: str) -> Path:
 
     The file is copied to where the bot may read it, so an untrusted bot must not get a file that is not its own.
     """
-    folder = bot_file(path).parent
-    file = (folder / name).resolve()
-    if not file.is_relative_to(folder) or not file.is_file():
-        raise PluginError(f"{path} declares {name!r}, which is no file in its folder.")
+    folder, file = bot_file(path).parent, declared_file(path, name)
     inside = file.relative_to(folder)
     if any(part.startswith(".") for part in inside.parts):
         raise PluginError(f"{path} declares {name!r}, but no bot may read hidden files.")
@@ -131,11 +128,7 @@ def declared_in(path: str, sources: Mapping[str, bytes]) -> list[str]:
 
 
 def _declared(text: bytes) -> Iterator[str]:
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError):
-        return  # the error is reported when it is imported
-    for cls in ast.walk(tree):
+    for cls in syntax_nodes(text):
         for line in cls.body if isinstance(cls, ast.ClassDef) else ():
             targets = line.targets if isinstance(line, ast.Assign) else [getattr(line, "target", None)]
             if any(isinstance(target, ast.Name) and target.id == "files" for target in targets):
@@ -282,6 +275,7 @@ def program_files(words: Sequence[str], argv: Sequence[str], system: Sequence[st
             continue
         if any(path.is_relative_to(folder) for folder in visible):
             continue
+        # What is in a bin folder needs the libraries beside that folder, which cannot be copied file by file.
         if number == 0 and (os.sep not in words[0] or path.parent.name == "bin"):
             continue  # it is installed, and runs from where it is
         if number and not Path(words[number]).exists():
@@ -375,18 +369,14 @@ def visible_code(classes: Iterable[type] = ()) -> VisibleCode:
     packages = {name: str(ROOT / name / "__init__.py") for name in OURS} | _in_place()
     if (compiled := library_path(ROOT)) is not None:
         packages[LIBRARY] = str(compiled)
-    readable = _installed()
+    # Python itself, and the folders of its path with installed packages.
+    readable = {sys.prefix, sys.base_prefix, sys.exec_prefix}
+    readable |= {path for path in sys.path if path and _holds_packages(Path(path))}
     for cls in classes:
         packages |= _modules_of(cls)
     for file in packages.values():
         readable.add(str(Path(file).parent) if Path(file).name == "__init__.py" else file)
     return VisibleCode(frozenset(readable), packages)
-
-
-def _installed() -> set[str]:
-    """Return Python itself, and the folders of its path with installed packages."""
-    prefixes = {sys.prefix, sys.base_prefix, sys.exec_prefix}
-    return prefixes | {path for path in sys.path if path and _holds_packages(Path(path))}
 
 
 def _holds_packages(folder: Path) -> bool:
@@ -442,12 +432,9 @@ def _modules_of(cls: type) -> dict[str, str]:
         file = getattr(sys.modules.get(cls.__module__), "__file__", None)
         return {cls.__module__: file} if file else {}
     start = Path(file).resolve()
-    if start.name == "__init__.py":
-        return {top: str(start)}
     found = {top: str(start)}
-    for name in sources_of(str(start)):
-        beginning = name.partition("/")[0]
-        found[beginning.removesuffix(".py")] = str(
-            start.parent / (beginning if beginning.endswith(".py") else f"{beginning}/__init__.py")
-        )
+    if start.name != "__init__.py":
+        for first in {name.partition("/")[0] for name in sources_of(str(start))}:
+            module = start.parent / first
+            found[module.stem] = str(module if module.suffix == ".py" else module / "__init__.py")
     return found

@@ -8,6 +8,7 @@ are trusted: root needs no bot to do something here.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from errno import ELOOP
 from functools import cache
@@ -15,6 +16,10 @@ from importlib.machinery import all_suffixes
 from pathlib import Path
 from stat import S_ISDIR, S_ISLNK, S_ISVTX, S_IWGRP, S_IWOTH
 from typing import TYPE_CHECKING
+
+if sys.platform != "win32":  # where `geteuid` does not exist either, and everything is trusted
+    import grp
+    import pwd
 
 if TYPE_CHECKING:
     from harness.core.records import Isolation
@@ -71,6 +76,7 @@ def untrusted_folder_reason(file: Path) -> str:
         # Any user can add a module to a folder with the sticky bit, so that does not help here.
         if others := _other_writers(file.parent):
             return f"{others} may put modules beside {file.name}"
+        # Everything is counted, also what cannot be imported: a huge folder must not delay the start.
         for number, (entry, can_import) in enumerate(_beside(file)):
             if number >= MAX_CHECKED_ENTRIES:
                 return f"too many files lie beside {file.name}: give it a separate folder"
@@ -153,13 +159,16 @@ def _other_writers(place: Path) -> str:
     # With an access list, the bits of the group are those of all users and groups on the list.
     if hasattr(os, "listxattr") and _ACCESS_LIST in os.listxattr(place):
         return "a list of other users"
-    return "" if _is_alone_in(about.st_gid) else f"the group {_name_of_group(about.st_gid)}"
+    if _is_alone_in(about.st_gid):
+        return ""
+    try:
+        return f"the group {grp.getgrgid(about.st_gid).gr_name}"
+    except KeyError:
+        return f"the group {about.st_gid}"
 
 
 def _is_alone_in(group: int) -> bool:
     """Return whether a group has no member but this user, by its name or number, or is root's."""
-    import grp  # does not exist on Windows
-
     user = os.geteuid()
     if group == ROOT_GROUP:
         return True
@@ -172,21 +181,10 @@ def _is_alone_in(group: int) -> bool:
 
 
 def _name_of_user(user: int) -> str:
-    import pwd  # does not exist on Windows
-
     try:
         return pwd.getpwuid(user).pw_name
     except KeyError:
         return f"user {user}"
-
-
-def _name_of_group(group: int) -> str:
-    import grp  # does not exist on Windows
-
-    try:
-        return grp.getgrgid(group).gr_name
-    except KeyError:
-        return str(group)
 
 
 def is_confined(untrusted: str, isolate: Isolation) -> bool:

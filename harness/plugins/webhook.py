@@ -20,7 +20,7 @@ from uuid import uuid4
 import msgspec
 
 from harness._version import VERSION
-from harness.core.errors import UnknownName, UsageError
+from harness.core.errors import UnknownName, UsageError, printable
 from harness.core.records import Fault, GameRecord
 from harness.plugins.hooks import LeagueChange, LeagueStatus, RunStatus, hookimpl
 
@@ -76,28 +76,27 @@ class Webhook:
     @hookimpl
     def arena_run_started(self, run: RunStatus) -> None:
         """Post that a run starts."""
-        self._post("run-started", run=_run(run))
+        self._post("run-started", run=_status(run))
 
     @hookimpl
     def arena_match_finished(self, run: RunStatus, record: GameRecord) -> None:
         """Post how a match ended."""
-        self._post("match-finished", run=_run(run), match=_match(record))
+        self._post("match-finished", run=_status(run), match=_match(record))
 
     @hookimpl
     def arena_fault(self, run: RunStatus, record: GameRecord, fault: Fault) -> None:
         """Post a fault."""
-        self._post("fault", run=_run(run), match=_match(record), fault=_fault(record, fault))
+        self._post("fault", run=_status(run), match=_match(record), fault=_fault(record, fault))
 
     @hookimpl
     def arena_run_finished(self, run: RunStatus) -> None:
         """Post that a run is over."""
-        self._post("run-finished", run=_run(run))
+        self._post("run-finished", run=_status(run))
 
     @hookimpl
     def arena_league_changed(self, league: LeagueStatus, change: LeagueChange) -> None:
         """Post a change of a league."""
-        status = {name: value for name, value in msgspec.structs.asdict(league).items() if name != "folder"}
-        self._post("league-changed", league=status, change=msgspec.structs.asdict(change))
+        self._post("league-changed", league=_status(league), change=msgspec.structs.asdict(change))
 
     @hookimpl
     def arena_events_ended(self) -> str | None:
@@ -139,7 +138,7 @@ class Webhook:
         except HTTPError as error:
             error.close()
             return (
-                f"it answered {error.code} {_plain(error.reason)}",
+                f"it answered {error.code} {printable(str(error.reason), MAX_REASON_CHARS)}",
                 error.code >= 500 or error.code in RETRIED_STATUSES,
             )
         except URLError as error:
@@ -186,11 +185,6 @@ def _origin(address: str) -> str:
     return f"{parts.scheme}://{parts.netloc}"
 
 
-def _plain(text: object) -> str:
-    """Return the answer of a server for a terminal: short, without control characters."""
-    return "".join(letter if letter.isprintable() else "?" for letter in str(text)[:MAX_REASON_CHARS])
-
-
 def _cause(error: object) -> str:
     if isinstance(error, TimeoutError):
         return "it did not answer in time"
@@ -198,8 +192,9 @@ def _cause(error: object) -> str:
     return text.strip().rstrip(".")
 
 
-def _run(run: RunStatus) -> dict[str, object]:
-    return {name: value for name, value in msgspec.structs.asdict(run).items() if name != "folder"}
+def _status(of: RunStatus | LeagueStatus) -> dict[str, object]:
+    """Return the state of a run or a league without its folder."""
+    return {name: value for name, value in msgspec.structs.asdict(of).items() if name != "folder"}
 
 
 def _match(record: GameRecord) -> dict[str, object]:

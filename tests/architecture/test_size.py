@@ -6,7 +6,7 @@ from statistics import median
 
 from tests.architecture.size import sizes
 
-MAX_MODULES = 172
+MAX_MODULES = 171
 MAX_LINES = 30_810
 MIN_MEDIAN_LINES = 150
 """A change that needs more raises the number in the same commit and says why."""
@@ -23,7 +23,6 @@ SMALL = {
     "core/table.py": "the value that everything prints, below all that make one",
     "core/tree_ensemble.py": "compiled, apart from the structs that it evaluates",
     "conformance/cli.py": "a command",
-    "executors/payload.py": "how bots reach a worker",
     "executors/retry.py": "whom to blame and what to play again",
     "executors/serial.py": "one executor",
     "isolation/doctor.py": "what this machine can enforce",

@@ -36,7 +36,7 @@ class Later:
 
 
 def test_simulated_cores_play_in_parallel_and_take_a_new_match_when_one_ends():
-    executor = SimulatedNodes(3, lambda spec: float(spec.index), lambda spec: simulated_record(spec, {}, Chance(1)))
+    executor = SimulatedNodes(3, lambda spec: (float(spec.index), simulated_record(spec, {}, Chance(1))))
     jobs, ended = Later(), []
     for played in executor.run(jobs):
         ended.append((played.record.index, executor.now))

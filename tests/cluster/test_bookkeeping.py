@@ -28,6 +28,7 @@ from harness.cluster.messages import (
     encode_message,
     environment_facts,
 )
+from harness.core.options import BotLimits
 from harness.core.records import GameRecord, MatchSpec
 from harness.executors.base import ExecutorSettings, Job, Played, Roster, encode
 from harness.match.faults import NO_LIMITS
@@ -109,7 +110,7 @@ def executor(monkeypatch):
     def make(link):
         monkeypatch.setattr(driver, "open_cluster", lambda *_args: ClusterHandle("nowhere"))
         monkeypatch.setattr(driver, "SchedulerClient", lambda *_args: link)
-        return driver.ClusterExecutor(ROSTER, ExecutorSettings(limits=NO_LIMITS, workers=0))
+        return driver.ClusterExecutor(ROSTER, ExecutorSettings(BotLimits(), NO_LIMITS, workers=0))
 
     with within():
         yield make

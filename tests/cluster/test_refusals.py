@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import harness
+from harness.cli.advice import full_message
 from harness.cluster import driver
 from harness.cluster.connect import diagnose_cluster, open_cluster
 from harness.core.errors import ArenaError
@@ -116,7 +117,8 @@ def test_a_bot_that_is_missing_or_different_on_a_node_is_refused_with_the_nodes_
     assert len(table) == 2
     assert any(line.startswith("other") and line.count("sha256:") == 2 for line in table)
     assert any(line.startswith("nowhere") and "missing" in line for line in table)
-    assert "--ship" in str(refused.value)
+    assert "send yours along" in str(refused.value)
+    assert "--ship" in full_message(refused.value)
 
 
 @pytest.mark.parametrize(

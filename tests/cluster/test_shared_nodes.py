@@ -79,7 +79,7 @@ def test_matches_queued_behind_another_users_task_are_played_on_another_node(tmp
             for one in some.run(enough()):
                 played.append(one)
                 if len(played) == 50:
-                    [at] = [node.address for node in some._nodes][:1]
+                    [at] = [node.address for node in some._nodes.values()][:1]
                     held.append(other.submit(_sleep_until, until, workers=[at], pure=False))
             assert plain(played).keys() == {job.spec.id for job in given}
         other.cancel(held)
@@ -98,7 +98,7 @@ def test_a_run_starts_although_another_user_keeps_a_node_busy(tmp_path, monkeypa
         wait_for(lambda: other.processing().get(at), "the node is busy")
         with executor(running.address) as some:
             assert len(plain(some.run(jobs(20)))) == 20
-            assert [node.state for node in some._nodes if node.address == at] == ["asked"]
+            assert [node.state for node in some._nodes.values() if node.address == at] == ["asked"]
         other.cancel(held)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.conformance.information import Trial, check_game
+from harness.conformance import Trial, check_game
 from harness.conformance.laws import LAWS
 from harness.core.errors import ConformanceError
 from tests.conformance.hearts import Hearts

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dill
 
 import harness
-from harness.executors.payload import dumps
+from harness.executors.worker import dumps
 
 
 def test_a_pickled_class_refers_to_installed_modules_by_name():

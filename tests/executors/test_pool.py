@@ -23,6 +23,7 @@ from harness.executors import forkserver
 from harness.executors.base import Job, Roster
 from harness.executors.pool import LocalPool
 from harness.executors.serial import SerialExecutor
+from harness.isolation.accounting import children_of
 from harness.match.faults import NO_LIMITS, Limits
 from harness.match.replay import verify
 from harness.plugins.entrants import enter
@@ -68,11 +69,11 @@ def pool():
         return made[-1].__enter__()
 
     forkserver.start_forkserver()
-    before = forkserver.child_pids()
+    before = set(children_of(os.getpid()))
     yield make
     for one in made:
         one.__exit__()
-    wait_for(lambda: forkserver.child_pids() == before, "no process is left behind")
+    wait_for(lambda: set(children_of(os.getpid())) == before, "no process is left behind")
 
 
 @pytest.mark.parametrize("workers", [1, 2, 3])
@@ -165,7 +166,7 @@ def test_a_fork_server_that_died_between_two_runs_is_replaced():
         [played] = some.run(jobs(1, "random", "tells"))
         told = msgspec.json.decode(played.notes)["notes"]
     parent = told[0]["said"][0]
-    assert parent in forkserver.child_pids()
+    assert parent in children_of(os.getpid())
     os.kill(parent, signal.SIGKILL)
     wait_for(lambda: Path(f"/proc/{parent}/stat").read_text().split()[2] == "Z", "it has ended")
     with LocalPool(table(), PATIENT, 1, MEMORY) as some:

@@ -87,7 +87,7 @@ def test_strictly_isolated_bots_get_a_process_for_each_match():
     with SerialExecutor(roster, PATIENT) as executor:
         for played in executor.run(rotations(list(roster.entrants), 1)):
             assert not played.record.faults
-            assert [entrant.sessions.idle_count for entrant in roster.entrants.values()] == [0, 0]
+            assert [len(entrant.sessions.idle) for entrant in roster.entrants.values()] == [0, 0]
 
 
 @pytest.mark.slow

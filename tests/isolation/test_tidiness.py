@@ -8,7 +8,9 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import deque
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -101,10 +103,7 @@ def test_a_large_field_of_isolated_bots_keeps_a_bounded_number_of_processes(monk
 
 class Keeper:
     def __init__(self, waiting):
-        self.idle_count = waiting
-
-    def close_oldest(self):
-        self.idle_count -= 1
+        self.idle = deque(Mock() for _ in range(waiting))
 
 
 def test_the_least_recently_used_program_is_closed_first():
@@ -113,10 +112,10 @@ def test_the_least_recently_used_program_is_closed_first():
         kept.mark_used(keeper)
     d = Keeper(1)
     kept.mark_used(d)
-    assert [keeper.idle_count for keeper in (a, b, c, d)] == [1, 0, 1, 1]
-    d.idle_count = 3
+    assert [len(keeper.idle) for keeper in (a, b, c, d)] == [1, 0, 1, 1]
+    d.idle += [Mock(), Mock()]
     kept.mark_used(d)
-    assert [keeper.idle_count for keeper in (a, b, c, d)] == [0, 0, 0, 3]
+    assert [len(keeper.idle) for keeper in (a, b, c, d)] == [0, 0, 0, 3]
     assert process_lru().max_idle == MAX_IDLE_PROGRAMS
 
 

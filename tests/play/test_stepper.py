@@ -56,7 +56,7 @@ def test_a_replay_as_a_seat_shows_only_what_the_seat_could_see():
     assert "Decision 0: random (seat 0) chooses." in said
     narration = Narration(game(), record)
     narration.advance()
-    assert str(narration.replay.next_action()) not in said.partition("Decision 1 ")[0]
+    assert str(narration.next_action()) not in said.partition("Decision 1 ")[0]
 
 
 def test_the_seat_can_be_changed_during_a_replay():
@@ -73,7 +73,7 @@ def test_a_replay_as_a_seat_shows_only_its_own_forced_moves():
         narration = Narration(game("x-pasch"), match("x-pasch"))
         told = narration.advance(seat)
         while not narration.over:
-            narration.decide()
+            narration.step()
             told += narration.advance(seat)
         return {sentence.split(" must ")[0] for sentence in told if " must " in sentence}
 

@@ -201,7 +201,7 @@ def test_plugins_with_listener_hooks_are_found_and_an_invalid_hook_is_reported()
     assert [listener.source for listener in registry.listeners] == ["good"]
     [problem] = registry.problems
     assert "Plugin wrong is skipped" in problem and "mistake" in problem
-    assert Listeners.of(registry).close() == []
+    assert Listeners(registry.listeners).close() == []
 
 
 def test_there_are_no_listeners_by_default():
