@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import combinations
 from struct import pack, unpack
@@ -67,6 +67,13 @@ class PairCounts:
         for key, at in self.slots.items():
             ahead, tied, behind = counts[at : at + 3]
             yield key >> 2 * _BOT_BITS, key >> _BOT_BITS & mask, key & mask, ahead, tied, behind
+
+    def add_match(self, bots: Sequence[int], ranks: Sequence[int], times: int = 1) -> None:
+        """Add a result of these bots, in order of seats, that came up `times` times."""
+        players = len(bots)
+        for (one, its), (other, others) in combinations(sorted(zip(bots, ranks, strict=True)), 2):
+            result = TIED if its == others else AHEAD if its < others else BEHIND
+            self.counts[self.slot(players, one, other) + result] += times
 
     def have_met(self, one: int, other: int) -> bool:
         """Return whether two bots have sat at one table."""
@@ -436,6 +443,12 @@ class GameCounts:
         seats = [(share, win * (rank == 1)) for share, rank in zip(shares_ahead(ranks), ranks, strict=True)]
         hit = table.hits[ranks] = _Hit(pairs, outcome, seats)
         return hit
+
+    def copy_without_deals(self) -> GameCounts:
+        """Return a copy with the same totals and pairs, to which matches can be added; it costs microseconds."""
+        copy = GameCounts({bot: replace(one) for bot, one in self.totals.items()}, self.matches)
+        copy.pairs.slots, copy.pairs.counts = self.pairs.slots.copy(), self.pairs.counts[:]
+        return copy
 
     def clear_table_cache(self) -> None:
         """Empty the cache, which is needed when `totals` were replaced."""
