@@ -135,6 +135,10 @@ def _seconds(standing: Standing) -> float | None:
     return totals.time / totals.decisions if totals.decisions else None
 
 
+SKILL_LEGEND = (
+    "Skill is TrueSkill's mu, fitted to all matches: 25 is average, 4.2 more means finishing ahead in 76 of 100."
+)
+INTERVAL_LEGEND = "± is a 95% interval over deals."
 COLUMNS = (
     LeaderboardColumn(
         name="place",
@@ -164,8 +168,7 @@ COLUMNS = (
         "the field. A bot whose skill is 4.2 higher finishes ahead in 76 of 100 matches, 8.3 in 92",
         text=lambda s: number(s.skill),
         fields=lambda s: interval_fields("skill", s.skill, 3),
-        legend="Skill is TrueSkill's mu, fitted to all matches: 25 is average, 4.2 more means finishing ahead in 76 of "
-        "100. ± is a 95% interval over deals.",
+        legend=f"{SKILL_LEGEND} {INTERVAL_LEGEND}",
     ),
     LeaderboardColumn(
         name="beats",
@@ -292,6 +295,11 @@ def cells_of(columns: Sequence[LeaderboardColumn], standings: Sequence[Standing]
 def rows_of(columns: Sequence[LeaderboardColumn], standings: Sequence[Standing]) -> list[Fields]:
     """Return the fields of these columns, line by line."""
     return [{key: value for column in columns for key, value in column.fields(one).items()} for one in standings]
+
+
+def without_interval_legend(column: LeaderboardColumn) -> LeaderboardColumn:
+    """Return the column, with a legend for a table in which no skill has an interval."""
+    return replace(column, legend=SKILL_LEGEND) if column.name == "skill" else column
 
 
 def score_column(column: LeaderboardColumn, score_text: ScoreText) -> LeaderboardColumn:

@@ -26,6 +26,7 @@ from harness.output.columns import (
     rows_of,
     score_column,
     sorted_by,
+    without_interval_legend,
 )
 from harness.output.tables import short, text_of
 from harness.plugins.entrants import BotInfo
@@ -384,6 +385,8 @@ def leaderboard_table(
     rows = rows_of(head, standings)
     if not board.has_ranges:  # a column that says 1-17 for every bot says nothing
         head = [column for column in head if column.name != "range"]
+    if not any(isfinite(one.skill.high) for one in board.standings):
+        head = [without_interval_legend(column) for column in head]
     shown = [score_column(column, score_text) for column in head] if score_text else head
     return Table(
         board.title,

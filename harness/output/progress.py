@@ -115,7 +115,7 @@ class Progress(RunMonitor):
         for dropped in ((), (pace,), (pace, stage), (pace, stage, left), (pace, stage, left, where, faults)):
             text = ", ".join(part for part in (count, left, stage, pace, where, faults) if part and part not in dropped)
             for number in range(len(leaders), -1, -1):
-                whole = text + (f" | {', '.join(leaders[:number])}" if number else "")
+                whole = text + (f" | skill: {', '.join(leaders[:number])}" if number else "")
                 if width is None or len(whole) <= width:
                     return whole
         return count[:width]
@@ -145,9 +145,9 @@ class Progress(RunMonitor):
             standings = self.standings()
             several = len(standings) > 1
             self._leaders = [
-                f"{game}: {bot} {share:.0%}" if several else f"{bot} {share:.0%}"
-                for game, shares in standings.items()
-                for bot, share in shares[: 1 if several else MAX_LEADERS]
+                f"{bot} {skill:.1f} in {game}" if several else f"{bot} {skill:.1f}"
+                for game, skills in standings.items()
+                for bot, skill in skills[: 1 if several else MAX_LEADERS]
             ]
             # A fit of many bots takes time: spend a twentieth of the time on it at most.
             self._leaders_due = monotonic() + max(LEADERS_INTERVAL_S, 20 * (monotonic() - now))

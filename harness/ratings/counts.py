@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import combinations
 from operator import itemgetter
@@ -87,6 +87,13 @@ class PairCounts:
                 sums[bot] += weight * (wins + tied / 2)
                 weights[bot] += weight * (ahead + tied + behind)
         return [total / weight if weight else None for total, weight in zip(sums, weights, strict=True)]
+
+    def add_match(self, bots: Sequence[int], ranks: Sequence[int], times: int = 1) -> None:
+        """Add a result of these bots, in order of seats, that came up `times` times."""
+        players = len(bots)
+        for (one, its), (other, others) in combinations(sorted(zip(bots, ranks, strict=True)), 2):
+            result = TIED if its == others else AHEAD if its < others else BEHIND
+            self.counts[self.slot(players, one, other) + result] += times
 
     def have_met(self, one: int, other: int) -> bool:
         """Return whether two bots have sat at one table."""
@@ -445,6 +452,12 @@ class GameCounts:
             totals.append(one)
         seating = self._seatings[seats] = _Seating(totals, self.pairs)
         return seating
+
+    def copy_without_deals(self) -> GameCounts:
+        """Return a copy with the same totals and pairs, to which matches can be added; it costs microseconds."""
+        copy = GameCounts({bot: replace(one) for bot, one in self.totals.items()}, self.matches)
+        copy.pairs.slots, copy.pairs.counts = self.pairs.slots.copy(), self.pairs.counts[:]
+        return copy
 
     def clear_cache(self) -> None:
         """Empty the cache of seatings, which is needed when `totals` were replaced."""

@@ -10,7 +10,7 @@ from math import inf
 from harness.core.plan import Design, ResultTracker, RunningClaims
 from harness.core.records import GameRecord, in_schedule_order
 from harness.ratings.counts import BotTotals, DealCounts, GameCounts, by_game
-from harness.ratings.skill import SIGMA, SkillFit, fitted_prior_sd, skills_with_errors
+from harness.ratings.skill import SIGMA, LiveFit, SkillFit, fitted_prior_sd, skills_with_errors
 from harness.ratings.statistics import (
     LEVEL,
     Interval,
@@ -95,6 +95,8 @@ class Leaderboard:
     """Whether differences were tested. Nothing is claimed about an unfinished run."""
     by_format: bool = False
     """Whether the order is that of the format's own result, not of skill."""
+    end: int = 1
+    """How often the run has ended; 0 while it is played."""
 
     @property
     def has_ranges(self) -> bool:
@@ -111,16 +113,20 @@ def leaderboard(
     order: Sequence[str] = (),
     end: int = 1,
     level: float | None = None,
+    live: LiveFit | None = None,
 ) -> Leaderboard:
     """Return the leaderboard for these counts.
 
     `anytime` has the claims of a run with that design, `order` the bots in the order of the format's own result, if it
     has one. `end` says how often the run has ended; 0: it has not, so nothing is claimed. `runs.standings.boards_of`
-    finds all that out for a run.
+    finds all that out for a run. With `live` this takes milliseconds, but there are no intervals and no mean scores.
     """
     bots = len(counts.totals)
-    prior_sd = fitted_prior_sd(counts.pairs, bots) if design == "seated" else SIGMA
-    fit = skills_with_errors(counts.pairs, counts.deals, bots, prior_sd)
+    if live is None:
+        prior_sd = fitted_prior_sd(counts.pairs, bots) if design == "seated" else SIGMA
+        fit = skills_with_errors(counts.pairs, counts.deals, bots, prior_sd)
+    else:
+        fit = live.fit(counts.pairs, bots)
     beats = counts.pairs.shares_ahead(bots)
     totals = in_order(counts, fit.mu)
     if order:
@@ -137,7 +143,7 @@ def leaderboard(
     reach: Sequence[tuple[int | None, int | None]] = [(None, None)] * bots
     if known and not order:
         reach = place_ranges(bots, better)
-    scores = _mean_scores(counts)
+    scores = _mean_scores(counts) if live is None else [None] * bots
     standings = []
     for place_, one in enumerate(totals, 1):
         number = one.number
@@ -166,6 +172,7 @@ def leaderboard(
         design,
         known,
         bool(order),
+        end,
     )
 
 
@@ -287,7 +294,7 @@ class CountsByGame:
 
         `runs.standings.counts_of` makes one for a run.
         """
-        self._by, self._design = by, design
+        self._by, self.design = by, design
         self._anytime, self._trackers = anytime or {}, trackers or {}
         self._counts: dict[str, GameCounts] = {}
 
@@ -331,7 +338,7 @@ class CountsByGame:
             leaderboard(
                 counts,
                 name,
-                design=self._design,
+                design=self.design,
                 anytime=self._anytime[name].claims(LEVEL) if name in self._anytime else (),
                 order=self._trackers[name].outcome().standing if name in self._trackers else (),
                 end=end,

@@ -45,7 +45,7 @@ class Overall:
     significant_pairs: frozenset[tuple[str, str]] = frozenset()
 
 
-def overall(boards: Sequence[Leaderboard], end: int = 1) -> Overall | None:
+def overall(boards: Sequence[Leaderboard]) -> Overall | None:
     """Return one order from the leaderboards of several games; None if there is only one."""
     if len(boards) < 2:
         return None
@@ -58,6 +58,7 @@ def overall(boards: Sequence[Leaderboard], end: int = 1) -> Overall | None:
     fixed = all(board.design == "fixed" for board in boards)
     chances = {bot: _mean_chance(boards, bot, fixed) for bot in ranked}
     ranked.sort(key=lambda bot: (-round(chances[bot].value, 9), bot))
+    end = min(board.end for board in boards)
     better = _better(boards, ranked, end) if fixed and end else set()
     reach = place_ranges(len(ranked), better)
     others = [bot for bot in places if bot not in chances]

@@ -160,7 +160,9 @@ class Mode(NamedTuple):
         return matrix
 
 
-def fit_skills(graph: PairGraph, start: Sequence[float] | None = None, prior_sd: float = SIGMA) -> Mode:
+def fit_skills(
+    graph: PairGraph, start: Sequence[float] | None = None, prior_sd: float = SIGMA, converged: float = _CONVERGED
+) -> Mode:
     """Return the most likely skills; `start` is where to look first, such as an earlier fit."""
     mu, prior = list(start or ()), 1 / prior_sd**2
     mu += [MU] * (graph.bots - len(mu))
@@ -179,7 +181,7 @@ def fit_skills(graph: PairGraph, start: Sequence[float] | None = None, prior_sd:
                 break
             scale /= 2
         mu = moved
-        if longest * scale < _CONVERGED:
+        if longest * scale < converged:
             break
     return Mode(graph, mu, curvatures, prior)
 
@@ -516,3 +518,46 @@ class _DealGradient:
             curvature * (inverse[one][one] + inverse[other][other] - 2 * inverse[one][other])
             for one, other, curvature in self.pairs
         )
+
+
+# Standings while a run is played.
+
+
+_LIVE_CONVERGED = 1e-3
+"""The last step of a live fit may be this long. Newton's method squares the error, so the skills are exact to 1e-6."""
+_PRIOR_GROWTH = 1.1
+"""The spread of the field is estimated again when there are this many times as many results."""
+
+
+class LiveFit:
+    """Fits the skills of one game again and again while matches are added, without errors over deals.
+
+    Each fit starts from the last one, so it takes milliseconds.
+    """
+
+    __slots__ = ("fitted_prior", "met", "mu", "prior_sd")
+
+    def __init__(self, fitted_prior: bool = False) -> None:
+        """`fitted_prior` where results decide which bots meet; as in `leaderboard`."""
+        self.fitted_prior = fitted_prior
+        self.mu: Vector = []
+        self.prior_sd, self.met = SIGMA, 0.0
+
+    def fit(self, pairs: PairCounts, bots: int) -> SkillFit:
+        """Return the skills for these counts; bots keep their numbers from one call to the next."""
+        met = sum(pairs.counts)
+        if self.fitted_prior and met >= _PRIOR_GROWTH * self.met:
+            self.prior_sd, self.met = fitted_prior_sd(pairs, bots), met
+        graph = PairGraph(pairs, bots)
+        self.mu = fit_skills(graph, self.mu, self.prior_sd, _LIVE_CONVERGED).mu
+        part = graph.parts()
+        unknown = [[0.0] * bots] * bots
+        chances = [
+            _mean_chance(mine, [mu for at, mu in enumerate(self.mu) if at != bot and part[at] == part[bot]])
+            for bot, mine in enumerate(self.mu)
+        ]
+        return SkillFit(self.mu, [0.0] * bots, chances, unknown, unknown, [0.0] * bots, [0] * bots, part)
+
+
+def _mean_chance(mu: float, others: Sequence[float]) -> float:
+    return fsum([chance_ahead(mu - other) for other in others]) / len(others) if others else 0.5

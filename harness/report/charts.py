@@ -21,10 +21,11 @@ from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
 from harness.core.table import Table
-from harness.output.columns import percent
+from harness.output.columns import number
 from harness.output.leaderboard import pairwise_table, seats_table
-from harness.output.tables import cell_text, short
+from harness.output.tables import NOTHING, cell_text, short
 from harness.ratings.leaderboard import Leaderboard, Standing
+from harness.ratings.skill import MU
 from harness.report.facts import Facts
 
 # SVG inside a page: its colours follow the light or dark theme of the page, and its text can be selected.
@@ -118,7 +119,7 @@ def _for_page(svg: str, unique: str, title: str, summary: str) -> str:
     )
 
 
-# The charts of one leaderboard: ratings, opponents, seats, scores, time.
+# The charts of one leaderboard: skills, opponents, seats, scores, time.
 
 
 MAX_CHART_BOTS = 40
@@ -135,14 +136,15 @@ QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 def charts(board: Leaderboard, facts: Facts) -> Iterator[Chart]:
     """Yield the charts of a leaderboard for which there are enough matches."""
-    title, ratings, standings = board.title, board.counts, board.standings[:MAX_CHART_BOTS]
+    title, standings = board.title, board.standings[:MAX_CHART_BOTS]
     bots = [standing.bot for standing in standings]
-    yield _ratings(title, standings)
-    if ratings.matches > 1:
-        yield _curves(title, ratings, facts, bots)
+    yield _skills(title, standings)
+    points = facts.curves[title].to(board)
+    if len(points) > 1:
+        yield _curves(board, points, bots)
     met = {(row["bot"], row["against"]): _number(row["ahead"]) for row in pairwise_table(board).rows}
     if met:
-        yield _heat_map(title, len(ratings.lines), bots[:MAX_HEAT_MAP_BOTS], met)
+        yield _heat_map(title, len(board.standings), bots[:MAX_HEAT_MAP_BOTS], met)
     seats = seats_table(board)
     if seats.rows:
         yield _seats(title, seats)
@@ -163,58 +165,61 @@ def _name_lines(axes: Axes, bots: Sequence[str]) -> None:
     axes.tick_params(axis="y", length=0)
 
 
-def _ratings(title: str, standings: Sequence[Standing]) -> Chart:
+def _skills(title: str, standings: Sequence[Standing]) -> Chart:
+    known = any(isfinite(standing.skill.high) for standing in standings)
+
     def paint(figure: Figure) -> None:
-        skill, ahead = figure.subplots(1, 2, sharey=True)
+        skill, beats = figure.subplots(1, 2, sharey=True)
         _name_lines(skill, [standing.bot for standing in standings])
-        skill.set_title("mu ± 3 sigma")
-        ahead.set_title("ahead, 95%")
+        skill.set_title("skill, 95%" if known else "skill")
+        beats.set_title("beats")
         for place, standing in enumerate(standings):
-            line = standing.line
-            skill.errorbar(line.mu, place, xerr=3 * line.sigma, fmt="o", color=COLOURS[0], markersize=4)
-            if standing.ahead is not None:
-                value, low, high = (100 * part for part in standing.ahead)
-                reach = [[value - low], [high - value]] if isfinite(high) else None
-                ahead.errorbar(value, place, xerr=reach, fmt="D", color=COLOURS[5], markersize=4)
-        ahead.axvline(50, color=INK, linewidth=0.8, linestyle=":")
-        ahead.set_xlim(-4, 104)
-        ahead.set_xticks((0, 50, 100), ("0%", "50%", "100%"))
+            value, low, high = standing.skill
+            reach = [[value - low], [high - value]] if isfinite(high) else None
+            skill.errorbar(value, place, xerr=reach, fmt="o", color=COLOURS[0], markersize=4)
+            if standing.beats is not None:
+                beats.plot(100 * standing.beats, place, "D", color=COLOURS[5], markersize=4)
+        skill.axvline(MU, color=INK, linewidth=0.8, linestyle=":")
+        beats.axvline(50, color=INK, linewidth=0.8, linestyle=":")
+        beats.set_xlim(-4, 104)
+        beats.set_xticks((0, 50, 100), ("0%", "50%", "100%"))
 
+    interval = " with a 95% interval over deals" if known else ""
     summary = (
-        "Left: TrueSkill's belief about each bot's skill; the rating of the table is the left end of the line. "
-        "Right: the share of the table that it finishes ahead of, with a 95% interval over deals; 50% is average."
+        f"Left: each bot's skill{interval}; 25 is average. Right: the share of opponents that it finished ahead of, "
+        "counted; 50% is average."
     )
-    rows = [
-        (s.bot, f"{s.totals.rating:.2f}", f"{s.totals.mu:.2f}", f"{s.totals.sigma:.2f}", percent(s.ahead))
-        for s in standings
-    ]
-    name = f"{title}-ratings"
-    svg = draw(name, f"Ratings, {title}", summary, _height(len(standings)), paint)
-    return Chart(name, "Ratings", summary, svg, ("bot", "rating", "mu", "sigma", "ahead"), rows)
+    rows = [(s.bot, number(s.skill), NOTHING if s.beats is None else f"{s.beats:.1%}") for s in standings]
+    name = f"{title}-skills"
+    svg = draw(name, f"Skills, {title}", summary, _height(len(standings)), paint)
+    return Chart(name, "Skills", summary, svg, ("bot", "skill", "beats"), rows)
 
 
-def _curves(title: str, ratings: Ratings, facts: Facts, bots: Sequence[str]) -> Chart:
-    points = facts.curves[title].to(ratings)
+def _curves(board: Leaderboard, points: Sequence[tuple[int, dict[str, float]]], bots: Sequence[str]) -> Chart:
     shown = bots[:8]
 
     def paint(figure: Figure) -> None:
         axes = figure.subplots()
         for colour, style, bot in zip(cycle(COLOURS), cycle(_LINES), shown, strict=False):
-            known = [(matches, ratings[bot]) for matches, ratings in points if bot in ratings]
+            known = [(matches, skills[bot]) for matches, skills in points if bot in skills]
             axes.plot(*zip(*known, strict=True), color=colour, linestyle=style, linewidth=1.6, label=short(bot))
-        axes.set_xlabel("matches")
-        axes.set_ylabel("rating")
+        axes.set_xscale("log")
+        axes.xaxis.set_major_formatter("{x:,.0f}")
+        axes.xaxis.set_minor_formatter("")
+        axes.set_xlabel("matches, each step is ten times the last")
+        axes.set_ylabel("skill")
         figure.legend(loc="outside lower center", ncols=2, fontsize=8)
 
-    summary = "How the rating (mu - 3 sigma) went as matches were taken in, in the order of the schedule."
+    summary = "The skills after the first matches of the schedule, each fitted to all matches up to there."
     if len(bots) > len(shown):
-        summary += f" The best {len(shown)} of {len(ratings.lines)} bots are drawn."
+        summary += f" The best {len(shown)} of {len(board.standings)} bots are drawn."
     some = points[:: max(1, len(points) // 8)]
     some = some if some[-1] is points[-1] else [*some, points[-1]]
-    rows = [(str(n), *(f"{ratings[bot]:.2f}" if bot in ratings else "-" for bot in shown)) for n, ratings in some]
+    rows = [(str(n), *(f"{skills[bot]:.1f}" if bot in skills else NOTHING for bot in shown)) for n, skills in some]
+    title = board.title
     name = f"{title}-curves"
-    svg = draw(name, f"Rating over matches, {title}", summary, 3.2 + 0.18 * ((len(shown) + 1) // 2), paint)
-    return Chart(name, "Rating over matches", summary, svg, ("matches", *shown), rows)
+    svg = draw(name, f"Skill over matches, {title}", summary, 3.2 + 0.18 * ((len(shown) + 1) // 2), paint)
+    return Chart(name, "Skill over matches", summary, svg, ("matches", *shown), rows)
 
 
 def _heat_map(title: str, field: int, bots: Sequence[str], met: Mapping[tuple[object, object], float | None]) -> Chart:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from itertools import accumulate
 from typing import Any
 
-from harness.core.plan import Plan
+from harness.core.plan import Design, Plan
 from harness.core.records import GameRecord
 from harness.match.faults import FaultExample, FaultGroup, FaultGroups
-from harness.ratings.leaderboard import CountsByGame
+from harness.ratings.counts import GameCounts
+from harness.ratings.leaderboard import CountsByGame, Leaderboard
+from harness.ratings.skill import LiveFit
 from harness.report import without_bots
 from harness.runs.cache import StateClasses, replay_into
 from harness.runs.reader import ordered_results
@@ -22,39 +24,44 @@ from harness.runs.store import RunFolder
 # Summaries of bounded size, for runs of any length: curves and histograms.
 
 
-MOST_POINTS = 128
-"""Maximum of points of a curve."""
+POINT_GROWTH = 1.3
+"""A curve has a point whenever there are this many times as many matches: 50 points for a million matches."""
+MAX_CURVE_BOTS = 200
+"""In a larger field the fits for a curve would take too long, so it has none."""
 MOST_STEPS = 512
 """Maximum of steps of a histogram."""
 
 
 class Curve:
-    """Ratings after every nth match; n doubles whenever there are too many points."""
+    """The skills in the course of a run, fitted again whenever a point is due."""
 
-    __slots__ = ("every", "points")
+    __slots__ = ("due", "live", "points")
 
-    def __init__(self) -> None:
-        self.every = 1
+    def __init__(self, design: Design = "fixed") -> None:
+        self.due = 1
+        self.live = LiveFit(fitted_prior=design == "seated")
         self.points: list[tuple[int, dict[str, float]]] = []
 
-    def add(self, ratings: Ratings) -> None:
-        """Add a point for ratings that were just updated by a match, if one is due."""
-        if ratings.matches % self.every:
+    def add(self, counts: GameCounts) -> None:
+        """Add a point for counts to which a match was just added, if one is due."""
+        if counts.matches < self.due:
             return
-        self.points.append(_point(ratings))
-        if len(self.points) == MOST_POINTS:
-            # The points at multiples of the new interval are those with an odd index.
-            self.points = self.points[1::2]
-            self.every *= 2
+        self.due = int(self.due * POINT_GROWTH) + 1
+        if len(counts.totals) <= MAX_CURVE_BOTS:
+            mu = self.live.fit(counts.pairs, len(counts.totals)).mu
+            self.points.append((counts.matches, {one.bot: mu[one.number] for one in counts.totals.values()}))
 
-    def to(self, ratings: Ratings) -> list[tuple[int, dict[str, float]]]:
-        """Return all points; the last one is the current ratings."""
-        last = _point(ratings)
-        return self.points if self.points and self.points[-1][0] == last[0] else [*self.points, last]
+    @property
+    def skills(self) -> dict[str, float]:
+        """The skills at the last point."""
+        return self.points[-1][1] if self.points else {}
 
-
-def _point(ratings: Ratings) -> tuple[int, dict[str, float]]:
-    return ratings.matches, {line.bot: line.rating for line in ratings.lines.values()}
+    def to(self, board: Leaderboard) -> list[tuple[int, dict[str, float]]]:
+        """Return all points; the last one has the skills of the leaderboard. Nothing in a large field."""
+        if len(board.standings) > MAX_CURVE_BOTS:
+            return []
+        last = board.counts.matches, {one.bot: one.skill.value for one in board.standings}
+        return [*(point for point in self.points if point[0] * POINT_GROWTH <= last[0]), last]
 
 
 class Histogram:
@@ -94,7 +101,7 @@ class Histogram:
 EACH = 2
 """Maximum of matches for each game and reason."""
 SETTLED = 10
-"""Matches after which a bot's rating is good enough to call its defeat an upset."""
+"""Matches after which a bot's skill is known well enough to call its defeat an upset."""
 
 Candidate = tuple[float, int, str]
 """Sort key of a match (the smallest is the most remarkable), its place in the schedule, its id."""
@@ -115,8 +122,8 @@ class Picks:
     _best: dict[tuple[str, str], list[Candidate]] = field(default_factory=dict)
     _failed: set[tuple[str, str, str]] = field(default_factory=set)
 
-    def add(self, record: GameRecord, before: Ratings | None) -> None:
-        """Add a match; `before` has the ratings of its game without it."""
+    def add(self, record: GameRecord, before: GameCounts | None, skills: Mapping[str, float]) -> None:
+        """Add a match; `before` has the counts of its game without it, `skills` those of an earlier fit."""
         if record.faults:
             for fault in record.faults:
                 how = record.game, record.seats[fault.seat], fault.kind
@@ -127,7 +134,7 @@ class Picks:
         if len(record.scores) > 1:
             first, second = sorted(record.scores, reverse=True)[:2]
             self._keep(record, "close", (first - second) / max(1, abs(first)))
-        gap = _upset(record, before)
+        gap = _upset(record, before, skills)
         if gap > 0:
             self._keep(record, "upset", -gap)
 
@@ -149,15 +156,14 @@ class Picks:
                     yield Pick(best[place][2], reason)
 
 
-def _upset(record: GameRecord, before: Ratings | None) -> float:
-    """Return how far the best rated bot is above the winner; 0 without a single winner or with too few matches."""
+def _upset(record: GameRecord, before: GameCounts | None, skills: Mapping[str, float]) -> float:
+    """Return by how much the best bot is better than the winner; 0 without a single winner or with too few matches."""
     if before is None or record.ranks.count(1) != 1:
         return 0.0
-    lines = [before.lines.get(name) for name in record.seats]
-    skills = [line.mu for line in lines if line is not None and line.matches >= SETTLED]
-    if len(skills) < len(lines):
+    totals = before.totals
+    if not all(bot in skills and totals[bot].matches >= SETTLED for bot in record.seats):
         return 0.0
-    return max(skills) - skills[record.ranks.index(1)]
+    return max(skills[bot] for bot in record.seats) - skills[record.seats[record.ranks.index(1)]]
 
 
 # All figures of the pages of a run, gathered in one pass over its records.
@@ -182,9 +188,9 @@ class Pace:
 
 @dataclass(slots=True)
 class Facts:
-    """Ratings, curves, times, faults and selected matches of a run."""
+    """Counts, curves, times, faults and selected matches of a run."""
 
-    rating_set: CountsByGame = field(default_factory=CountsByGame)
+    counts: CountsByGame = field(default_factory=CountsByGame)
     curves: dict[str, Curve] = field(default_factory=dict)
     scores: dict[OfBot, Histogram] = field(default_factory=dict)
     pace: dict[OfBot, Pace] = field(default_factory=dict)
@@ -199,15 +205,18 @@ class Facts:
     """Matches left out because of their bots."""
 
     def add(self, record: GameRecord) -> None:
-        """Add a match and rate it; call it in the order of the schedule."""
+        """Add a match and count it; call it in the order of the schedule."""
         game = record.game
-        # Before the match is rated: an upset is judged by the ratings without it.
-        self.picks.add(record, self.rating_set.of(game))
-        self.rating_set.add(record)
+        curve = self.curves.get(game)
+        if curve is None:
+            curve = self.curves[game] = Curve(self.counts.design)
+        # Before the match is counted: an upset is judged by the skills without it.
+        self.picks.add(record, self.counts.of(game), curve.skills)
+        self.counts.add(record)
         self.matches += 1
-        ratings = self.rating_set.of(game)
-        assert ratings is not None
-        (self.curves.get(game) or self.curves.setdefault(game, Curve())).add(ratings)
+        counts = self.counts.of(game)
+        assert counts is not None
+        curve.add(counts)
         self._time(game, record)
         players = len(record.seats)
         for bot, score, rank in zip(record.seats, record.scores, record.ranks, strict=True):
@@ -223,17 +232,13 @@ class Facts:
             self.faults.add(record)
 
     def state(self) -> dict[str, object]:
-        """Return everything but the ratings, as objects of the classes in `STATE`."""
-        return {name: getattr(self, name) for name in self.__slots__ if name != "rating_set"}
+        """Return everything but the counts, as objects of the classes in `STATE`."""
+        return {name: getattr(self, name) for name in self.__slots__ if name != "counts"}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Continue from a value that `state` returned."""
         for name, value in state.items():
             setattr(self, name, value)
-
-    def rated(self) -> dict[str, Ratings]:
-        """Return the ratings of each game."""
-        return self.rating_set.rated()
 
     def _time(self, title: str, record: GameRecord) -> None:
         for bot, spent, slowest, decisions in zip(
@@ -248,6 +253,7 @@ class Facts:
 
 STATE: StateClasses = {
     Curve: Curve.__slots__,
+    LiveFit: LiveFit.__slots__,
     Histogram: Histogram.__slots__,
     Pace: ("typical", "slowest"),
     Picks: ("_best", "_failed"),
@@ -255,7 +261,7 @@ STATE: StateClasses = {
     FaultGroup: tuple(each.name for each in fields(FaultGroup)),
     FaultExample: tuple(each.name for each in fields(FaultExample)),
 }
-"""The classes that may occur in the state of facts, with their attributes. The ratings are cached separately."""
+"""The classes that may occur in the state of facts, with their attributes. The counts are cached separately."""
 
 
 def gather(records: Iterable[GameRecord], plan: Plan | None = None) -> Facts:
@@ -283,9 +289,9 @@ def facts_of(run: RunFolder, without: Sequence[str] = ()) -> Facts:
     if without:
         return _some_facts(run, without)
     facts = Facts(counts_of(run.info.plan))
-    if not facts.rating_set.cacheable:  # running tests cannot be restored from a cache
+    if not facts.counts.cacheable:  # running tests cannot be restored from a cache
         return gather(ordered_results(run), run.info.plan)
-    replay_into(run, CountedRun(facts.rating_set, rate=False), GatheredRun(facts))
+    replay_into(run, CountedRun(facts.counts, count=False), GatheredRun(facts))
     return facts
 
 

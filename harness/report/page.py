@@ -257,7 +257,7 @@ def report(
     _check_asked(run, asked, without)
     facts = facts_of(run, without)
     shown = watched(run, games, facts, asked, most, formats)
-    boards = facts.rating_set.boards()
+    boards = facts.counts.boards(run.info.end)
     return render(run, games, facts, boards, shown, outcomes=outcomes, without=without, formats=formats)
 
 
@@ -368,7 +368,7 @@ def _about(run: RunFolder, facts: Facts) -> dict[str, object]:
     return {
         "name": run.title,
         "matches": facts.matches,
-        "bots": len({bot for ratings in facts.rated().values() for bot in ratings.lines}),
+        "bots": len({bot for counts in facts.counts.counts().values() for bot in counts.totals}),
         "when": info.started.replace("T", " ")[:16],
         "command": shown_command(info),
         "seed": "one for each" if run.several else shown_seed(info),
@@ -388,12 +388,12 @@ def _remarks(run: RunFolder, facts: Facts, without: Sequence[str]) -> list[str]:
     """Return remarks for the top of the page."""
     remarks = [left_out_sentence(without, facts.matches, facts.left_out)] if without else []
     if not facts.matches:
-        remarks.append("No match has been played yet: there is nothing to rate.")
+        remarks.append("No match has been played yet: there is nothing to rank.")
     elif facts.failed == facts.matches:
-        remarks.append("A bot failed in every match: the ratings say who failed, not who plays better.")
+        remarks.append("A bot failed in every match: the table says which bots failed, not which play better.")
     if facts.matches == 1:
         remarks.append("One match has been played: that is luck, not a ranking.")
-    if facts.matches and all(len(ratings.lines) == 1 for ratings in facts.rated().values()):
+    if facts.matches and all(len(counts.totals) == 1 for counts in facts.counts.counts().values()):
         remarks.append("One bot has played: there is nobody to compare it with.")
     if facts.matches and not run.info.finished:
         remarks.append("The run is not finished: 'arena tournament --resume' goes on with it.")

@@ -16,7 +16,7 @@ from markupsafe import Markup
 from harness._version import VERSION
 from harness.core.plan import BracketEntry, BracketRound, Outcome
 from harness.core.table import Column, Table
-from harness.output.columns import ScoreText, duration, letters
+from harness.output.columns import ScoreText, duration
 from harness.output.leaderboard import leaderboard_table
 from harness.output.outcome import FINAL, BracketPlaces, bracket_table, is_tree
 from harness.output.tables import QUIET, as_text, short, visible
@@ -95,7 +95,6 @@ def _classes(column: Column, text: str = "") -> str:
     classes = (
         ("word", column.kind == "text"),
         ("bot", column.name == "bot"),
-        ("group", column.name == "group"),
         ("alarm", column.alarm and text not in QUIET),
     )
     return " ".join(name for name, fits in classes if fits)
@@ -245,7 +244,6 @@ def page_environment(*packages: str) -> Environment:
         lstrip_blocks=True,
     )
     environment.filters |= {"visible": visible, "short": short, "trusted": _trusted, "duration": duration}
-    environment.filters |= {"letters": letters}
     return environment
 
 

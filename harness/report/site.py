@@ -19,7 +19,8 @@ from msgspec import Struct
 
 from harness._version import VERSION
 from harness.core.errors import StoreError, UsageError
-from harness.output.leaderboard import KINDS, leaderboard_table, overall_tables, pairwise_table
+from harness.output.columns import COLUMNS, without_interval_legend
+from harness.output.leaderboard import KINDS, OVERALL_LEGEND, leaderboard_table, overall_tables, pairwise_table
 from harness.output.outcome import FILES as OUTCOME_FILES
 from harness.output.outcome import outcome_files
 from harness.output.tables import file_name, text_of, visible
@@ -68,7 +69,7 @@ class Published(Struct, frozen=True):
     without: list[str]
     """Bots whose matches are left out."""
     parts: list[str]
-    """Start times of the runs that were rated together; empty for a single run."""
+    """Start times of the runs that were counted together; empty for a single run."""
     updated: str = ""
     """Time of the last change of the published content; empty until it is known."""
 
@@ -133,7 +134,7 @@ def _opponents(bot: str, game: str, runs: Sequence[Published]) -> list[Opponent]
     alone = {run.started for run in runs if not run.parts}
     for run in runs:
         if not alone.isdisjoint(run.parts):
-            continue  # runs rated together: one of them is published itself, and its matches would count twice
+            continue  # runs counted together: one of them is published itself, and its matches would count twice
         for row in run.pairs.get(game, ()):
             if row["bot"] == bot:
                 both = sums.setdefault(row["against"], [0.0, 0.0])
@@ -341,7 +342,7 @@ def _read(path: Path) -> Published:
 def _add(parts: PageParts, to: Path) -> None:
     run, games, results, without = parts.run, parts.games, parts.results, parts.without
     facts = facts_of(run, without)
-    boards = facts.rating_set.boards()
+    boards = facts.counts.boards(run.info.end)
     about = _published(run, facts, boards, _folder(run, to), without)
     folder = to / RUNS / about.folder
     about = msgspec.structs.replace(about, updated=_updated(about, folder / DATA))
@@ -446,7 +447,7 @@ def _refresh(to: Path, runs: Sequence[Published], url: str) -> None:
     league = (to / LEAGUE).exists()
     page = fill(
         "index.html", script(asset("page.js")), runs=runs, newest=newest, matrix=matrix, bots=bots, files=files,
-        league=league,
+        league=league, has_ranges=_has_ranges, legend=_legend, overall_legend=OVERALL_LEGEND,
     )  # fmt: skip
     of_site, base = before.id or site_id(runs), url or before.url
     write_whole(to / FEED, feed(runs, of_site, base))
@@ -454,6 +455,21 @@ def _refresh(to: Path, runs: Sequence[Published], url: str) -> None:
     # site.json before index.html: a folder with only index.html counts as a site that Arena did not make.
     write_whole(to / SITE, _json({**about, "badges": sorted(made)}))
     write_whole(to / "index.html", page.encode())
+
+
+def _has_ranges(rows: Sequence[Row]) -> bool:
+    """Return whether any place is ruled out for any bot; as `Leaderboard.has_ranges`."""
+    known = [row for row in rows if row["best place"] is not None]
+    return any(row["worst place"] - row["best place"] + 1 < len(known) for row in known)
+
+
+def _legend(rows: Sequence[Row]) -> str:
+    """Return the legend of the columns on the front page."""
+    names = ("range", "skill", "beats") if _has_ranges(rows) else ("skill", "beats")
+    columns = [column for column in COLUMNS if column.name in names]
+    if all(row["skill high"] is None for row in rows):
+        columns = list(map(without_interval_legend, columns))
+    return " ".join(column.legend for column in columns)
 
 
 class _Before(msgspec.Struct, frozen=True):

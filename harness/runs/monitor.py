@@ -7,9 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from time import monotonic
 
-from harness.core.records import GameRecord, shares_ahead
+from harness.core.plan import Design
+from harness.core.records import GameRecord
 from harness.executors.base import Executor
 from harness.match.faults import FaultGroups
+from harness.ratings.counts import PairCounts
+from harness.ratings.skill import LiveFit
 from harness.runs.scheduler import Schedule
 
 # How long a run will take, estimated from what its matches have cost so far.
@@ -50,6 +53,8 @@ class Workload:
     """How often each bot plays in each game; the mean where results decide, or where there are too many to count."""
     rounds: Mapping[str, int | None] = field(default_factory=dict)
     """Rounds of each game in which rounds depend on results; None if their number is unknown."""
+    design: Design = "fixed"
+    """What results decide."""
 
     @classmethod
     def of(cls, schedule: Schedule) -> Workload:
@@ -66,7 +71,7 @@ class Workload:
             for game in plan.games:
                 share = matches.get(game.name, 0) * game.players / len(game.entrants)
                 seats |= {(game.name, bot): share for bot in game.entrants}
-        return cls(total, any(count is None for count in rounds.values()), matches, seats, rounds)
+        return cls(total, any(count is None for count in rounds.values()), matches, seats, rounds, plan.design)
 
 
 class TimeLeft:
@@ -149,28 +154,20 @@ class TimeLeft:
         )
 
 
-# The standing while a run is played: an approximation of the leaderboard that is cheap to update.
+# The standing while a run is played.
 
 
-MAX_SWEEPS = 30
-MAX_CHANGE = 1e-4
-"""Sweeps of the fit end when no worth changes by more."""
 MAX_UNCOUNTED = 1000
 
 
 class RunningStanding:
-    """The bots of one game by the share of opponents that they finish ahead of, corrected for the opponents they met.
+    """The bots of one game by skill: the fit of the leaderboard, each time started from the last one."""
 
-    The expected result at a table is one half plus the difference of two worths; the worths are fitted by least
-    squares, as in the leaderboard. Each fit starts from the last one, so it costs little.
-    """
-
-    def __init__(self) -> None:
+    def __init__(self, design: Design = "fixed") -> None:
         self._results: Counter[tuple[tuple[str, ...], tuple[int, ...]]] = Counter()
         """Seats and ranks of matches that are still to be counted: most come up again and again."""
-        self._margins: dict[str, float] = {}
-        self._met: dict[str, dict[str, float]] = {}
-        self._worth: dict[str, float] = {}
+        self._numbers: dict[str, int] = {}
+        self._pairs, self._fit = PairCounts(), LiveFit(fitted_prior=design == "seated")
 
     def add_record(self, record: GameRecord) -> None:
         """Add a match. One in which a bot meets itself says nothing."""
@@ -179,39 +176,20 @@ class RunningStanding:
             self._count()
 
     def _count(self) -> None:
+        numbers = self._numbers
         for (seats, ranks), times in self._results.items():
-            if not 1 < len(seats) == len(set(seats)):
-                continue
-            weight = times / (len(seats) - 1)
-            for bot, share in zip(seats, shares_ahead(ranks), strict=True):
-                self._margins[bot] = self._margins.get(bot, 0.0) + times * (share - 0.5)
-                met = self._met.setdefault(bot, {})
-                for other in seats:
-                    if other != bot:
-                        met[other] = met.get(other, 0.0) + weight
+            if 1 < len(seats) == len(set(seats)):
+                bots = [numbers.setdefault(bot, len(numbers)) for bot in seats]
+                self._pairs.add_match(bots, ranks, times)
         self._results.clear()
 
-    def shares(self) -> list[tuple[str, float]]:
-        """Return each bot with its share, best first."""
+    def skills(self) -> list[tuple[str, float]]:
+        """Return each bot with its skill, best first."""
         self._count()
-        worth = self._worth
-        totals = {bot: sum(met.values()) for bot, met in self._met.items()}
-        for _ in range(MAX_SWEEPS):
-            moved = 0.0
-            for bot, met in self._met.items():
-                pull = sum([weight * worth.get(other, 0.0) for other, weight in met.items()])
-                new = (self._margins[bot] + pull) / totals[bot]
-                moved = max(moved, abs(new - worth.get(bot, 0.0)))
-                worth[bot] = new
-            if moved < MAX_CHANGE:
-                break
-        bots = len(worth)
-        if bots < 2:
-            return []
-        middle = sum(worth.values()) / bots
-        shares = {bot: 0.5 + (value - middle) * bots / (bots - 1) for bot, value in worth.items()}
+        mu = self._fit.fit(self._pairs, len(self._numbers)).mu
+        skills = {bot: mu[number] for bot, number in self._numbers.items()}
         # Rounded, so that bots with equal results are sorted by name in spite of rounding errors.
-        return sorted(shares.items(), key=lambda one: (-round(one[1], 9), one[0]))
+        return sorted(skills.items(), key=lambda one: (-round(one[1], 6), one[0]))
 
 
 # The monitor behind the terminal's progress line, the live page and listeners.
@@ -248,7 +226,7 @@ class RunMonitor:
             return
         self._time_left.add_record(record, monotonic() if now is None else now)
         if record.game not in self._standings:
-            self._standings[record.game] = RunningStanding()
+            self._standings[record.game] = RunningStanding(self.workload.design)
         self._standings[record.game].add_record(record)
         if record.game in self.workload.rounds:
             self._rounds[record.game] = max(self._rounds.get(record.game, 0), record.round)
@@ -282,5 +260,5 @@ class RunMonitor:
         return f"round {self._rounds[game]}" + (f" of {known}" if known else "")
 
     def standings(self) -> dict[str, list[tuple[str, float]]]:
-        """Return the bots of each game with the share of opponents that they finish ahead of, best first."""
-        return {game: standing.shares() for game, standing in sorted(self._standings.items())}
+        """Return the bots of each game with their skills, best first."""
+        return {game: standing.skills() for game, standing in sorted(self._standings.items())}

@@ -109,7 +109,7 @@ def counts_of(plan: Plan, by: Callable[[GameRecord], str] = by_game, *, whole: b
     return CountsByGame(
         by,
         design=plan.design,
-        anytime=_anytime(plan) if plain and plan.design == "anytime" else None,
+        anytime=running_claims(plan) if plain else None,
         trackers=_trackers(plan) if plain and plan.design == "seated" else None,
     )
 
@@ -121,9 +121,12 @@ def _trackers(plan: Plan) -> Mapping[str, ResultTracker]:
     return {} if form is None or form.track is None else {game.name: form.track(game, plan) for game in plan.games}
 
 
-def _anytime(plan: Plan) -> Mapping[str, RunningClaims]:
-    """Return the running test of each game's claims; a league has too many bots to make claims."""
-    if plan.format == LEAGUE.name:
+def running_claims(plan: Plan) -> Mapping[str, RunningClaims]:
+    """Return the running test of each game's claims, if results decide when to stop or what is played next.
+
+    A league has too many bots to make claims.
+    """
+    if plan.design != "anytime" or plan.format == LEAGUE.name:
         return {}
     form = FORMATS.get(plan.format)
     test = AnytimeClaims.for_plan if form is None or form.claims is None else form.claims

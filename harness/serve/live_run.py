@@ -8,8 +8,9 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
+from math import inf
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -20,14 +21,18 @@ from harness.core.plan import Outcome, Plan, ResultTracker
 from harness.core.records import GameRecord, ReorderBuffer
 from harness.core.table import Table
 from harness.output.columns import Fields
+from harness.plugins.features import FORMATS
 from harness.plugins.registry import Registry
-from harness.ratings.leaderboard import Leaderboard
+from harness.ratings.counts import GameCounts
+from harness.ratings.leaderboard import Leaderboard, leaderboard
+from harness.ratings.skill import LiveFit
+from harness.ratings.statistics import LEVEL, Interval
 from harness.report.page import scene_data
 from harness.report.parts import asset
 from harness.runs.reader import GAMES, RecordLine, is_rated_by_deal, read_lines
 from harness.runs.scheduler import Schedule, attribute_errors
 from harness.runs.setup import formats_of, installed_games
-from harness.runs.standings import boards_of, counts_of
+from harness.runs.standings import boards_of, running_claims
 from harness.runs.store import RUN, RunFolder, find
 from harness.serve.live_data import (
     HIDDEN_DEAL,
@@ -48,23 +53,30 @@ MOST_WAITING, LEFT_WAITING = 1000, 250
 ones may never arrive: a league leaves places of its schedule empty."""
 
 
-class LiveRatings:
-    """Ratings and format results of all matches so far, equal to those computed from all records at once.
+class LiveStandings:
+    """Leaderboards and format results of all matches so far.
 
-    Matches end out of order but are rated in the order of the schedule. Matches without a gap before them are rated
-    once; the few after a gap are rated on a copy each time the standings are requested.
+    Matches end out of order but are counted in the order of the schedule. Matches without a gap before them are counted
+    once; the few after a gap are counted on a copy each time the standings are requested. While the run is played, each
+    fit starts from the last one and has no intervals; when it is finished, leaderboards equal those computed from all
+    records at once.
     """
 
     def __init__(self, plan: Plan, schedule: Schedule | None, reached: Callable[[GameRecord], None]) -> None:
         """`schedule` is None if the format is not installed here; then there are no format results. `reached` is called
         with each match in the order of the schedule, as long as there is no gap before it."""
-        self._rated, self._reached = counts_of(plan), reached
+        self._plan, self._reached = plan, reached
+        self._counts: dict[str, GameCounts] = {}
+        self._claims = running_claims(plan)
+        self._fits: dict[str, LiveFit] = {}
+        self._scores: dict[tuple[str, str], int] = {}
+        """Game and bot -> sum of its scores."""
         self._schedule, self._trackers = schedule, dict[str, ResultTracker]()
         self._buffer = ReorderBuffer[GameRecord]()
         self._passed = False
-        """Whether matches after a gap were rated without waiting for the missing ones."""
+        """Whether matches after a gap were counted without waiting for the missing ones."""
         self.late = False
-        """Whether a match was rated after later ones. Exact ratings then require reading all records again."""
+        """Whether a match was counted after later ones. Exact errors then require reading all records again."""
         self.trouble = ""
         """Error message of the format, if it failed; its results are then missing."""
         track = schedule.format.track if schedule else None
@@ -79,54 +91,87 @@ class LiveRatings:
         """Add a match; return False if another match already has its place in the schedule."""
         if self._passed and record.index < self._buffer.due:
             self.late = True
-            self._rate(record)
+            self._count(record)
             return True
         ready = self._buffer.add(record.index, record)
         for each in ready or ():
-            self._rate(each)
+            self._count(each)
         return ready is not None
 
-    def give_up_gaps(self) -> None:
-        """Rate most of the waiting matches if there are too many; call it only after all records have been read."""
+    def give_up_gaps(self, finished: bool = False) -> None:
+        """Count most of the waiting matches if there are too many, or all of them if the run is finished.
+
+        Call it only after all records have been read.
+        """
         buffer = self._buffer
-        if len(buffer.waiting) > MOST_WAITING:
+        if len(buffer.waiting) > (0 if finished else MOST_WAITING):
             self._passed = True
-            for index in sorted(buffer.waiting)[:-LEFT_WAITING]:
-                self._rate(buffer.waiting.pop(index))
+            for index in sorted(buffer.waiting)[: None if finished else -LEFT_WAITING]:
+                self._count(buffer.waiting.pop(index))
                 buffer.due = index + 1
             for record in buffer.pop_ready():
-                self._rate(record)
+                self._count(record)
 
-    def _rate(self, record: GameRecord) -> None:
-        self._rated.add(record)
+    def _count(self, record: GameRecord) -> None:
+        self._add(record, self._counts, self._scores)
+        if record.game in self._claims:
+            self._claims[record.game].add(record)
         self._track(record, self._trackers)
         # After a skipped gap the promise of `reached`, that everything before was played, no longer holds: a deal could
         # be shown too early.
         if not self._passed:
             self._reached(record)
 
+    def _add(self, record: GameRecord, counts: dict[str, GameCounts], scores: dict[tuple[str, str], int]) -> None:
+        game = record.game
+        (counts.get(game) or counts.setdefault(game, GameCounts())).add(record)
+        for bot, score in zip(record.seats, record.scores, strict=True):
+            scores[game, bot] = scores.get((game, bot), 0) + score
+
     def _track(self, record: GameRecord, trackers: dict[str, ResultTracker]) -> None:
         if self._schedule and record.game in trackers:
             try:
                 with attribute_errors(self._schedule.format):
                     trackers[record.game].add(record)
-            except ArenaError as error:  # ratings need no format
+            except ArenaError as error:  # leaderboards need no format
                 self.trouble = str(error)
                 del trackers[record.game]
 
-    def standings(self) -> tuple[list[Leaderboard], Mapping[str, Outcome]]:
-        """Return the leaderboards, and the format's result for each game."""
-        if not self._buffer.waiting:
-            return self._rated.boards(), self._outcomes(self._trackers)
-        rated, trackers = deepcopy(self._rated), dict[str, ResultTracker]()
-        for name, tracker in self._trackers.items():
-            # A plugin's tracker may not support copying: then its result leaves out the waiting matches.
-            with suppress(Exception):
-                trackers[name] = deepcopy(tracker)
-        for record in self._buffer.in_order():
-            rated.add(record)
-            self._track(record, trackers)
-        return rated.boards(), self._outcomes({**self._trackers, **trackers})
+    def standings(self, end: int) -> tuple[list[Leaderboard], Mapping[str, Outcome]]:
+        """Return the leaderboards, and the format's result for each game.
+
+        `end` says how often the run has ended; 0 while it is played.
+        """
+        counts, scores, trackers = self._counts, self._scores, dict[str, ResultTracker]()
+        if self._buffer.waiting:
+            counts = {game: one.copy_without_deals() for game, one in counts.items()}
+            scores = scores.copy()
+            for name, tracker in self._trackers.items():
+                # A plugin's tracker may not support copying: then its result leaves out the waiting matches.
+                with suppress(Exception):
+                    trackers[name] = deepcopy(tracker)
+            for record in self._buffer.in_order():
+                self._add(record, counts, scores)
+                self._track(record, trackers)
+            end = 0  # the copy has no deals
+        outcomes = self._outcomes({**self._trackers, **trackers})
+        boards = [self._board(game, one, outcomes.get(game), end) for game, one in sorted(counts.items())]
+        return [board if end else _with_scores(board, scores) for board in boards], outcomes
+
+    def _board(self, game: str, counts: GameCounts, outcome: Outcome | None, end: int) -> Leaderboard:
+        design = self._plan.design
+        by_format = design == "seated" and self._plan.format in FORMATS and outcome is not None
+        if game not in self._fits:
+            self._fits[game] = LiveFit(fitted_prior=design == "seated")
+        return leaderboard(
+            counts,
+            game,
+            design=design,
+            anytime=self._claims[game].claims(LEVEL) if game in self._claims else (),
+            order=outcome.standing if outcome and by_format else (),
+            end=end,
+            live=None if end else self._fits[game],
+        )
 
     def _outcomes(self, trackers: Mapping[str, ResultTracker]) -> Mapping[str, Outcome]:
         found: dict[str, Outcome] = {}
@@ -138,6 +183,15 @@ class LiveRatings:
             except ArenaError as error:
                 self.trouble = str(error)
         return found
+
+
+def _with_scores(board: Leaderboard, sums: Mapping[tuple[str, str], int]) -> Leaderboard:
+    """Return a live leaderboard with mean scores."""
+    standings = [
+        replace(one, score=Interval(sums[board.title, one.bot] / one.totals.matches, -inf, inf))
+        for one in board.standings
+    ]
+    return replace(board, standings=standings)
 
 
 # Deals that must stay secret: some of their matches have not been played, and their bots must not have seen the cards.
@@ -448,7 +502,7 @@ class LiveRun:
     def _is_time_to_read_again(self, now: float) -> bool:
         """Return whether a late match makes it necessary, and the limits allow, to read all records again."""
         assert self._run is not None
-        if not self._ratings.late or not self.caught_up:
+        if not self._live.late or not self.caught_up:
             return False
         return bool(self._run.info.finished) or now >= self._began + max(
             ANEW_EVERY, 20 * (self._pace.seconds_read or 0.0)
@@ -460,7 +514,7 @@ class LiveRun:
         self._tail, self._deals = RecordTail(run.folder / GAMES), OpenDeals(plan)
         self._deals.all_over = bool(run.info.finished)
         schedule, self._notes = self._schedule(run)
-        self._ratings = LiveRatings(plan, schedule, self._deals.reach)
+        self._live = LiveStandings(plan, schedule, self._deals.reach)
         self._pace, self._began = LiveProgress(schedule, now), now
         self._games, problems = installed_games(run, self._registry)
         self._notes += map(without_folders, problems)
@@ -487,7 +541,7 @@ class LiveRun:
         self._fresh |= len(self._tail) > before
         self.caught_up = self._tail.at_end
         if self.caught_up:
-            self._ratings.give_up_gaps()
+            self._live.give_up_gaps(bool(self._run and self._run.info.finished))
             self._pace.catch_up(now)
 
     def _take(self, line: RecordLine, now: float) -> None:
@@ -496,7 +550,7 @@ class LiveRun:
         except StoreError:
             self._damaged += 1
             return
-        if record.id in self._ids or not self._ratings.add(record):
+        if record.id in self._ids or not self._live.add(record):
             self._damaged += 1
             return
         self._ids[record.id] = line.number
@@ -516,9 +570,9 @@ class LiveRun:
         info = self._run.info
         began = monotonic()
         self._stale = False
-        boards, outcomes = self._ratings.standings()
-        if is_rated_by_deal(info.plan):  # a late candidate plays old deals: matches of one count together
-            with suppress(ArenaError):  # a record is damaged: use the ratings in the order of the schedule
+        boards, outcomes = self._live.standings(info.end)
+        if info.finished and is_rated_by_deal(info.plan):  # a late candidate plays old deals: matches of one together
+            with suppress(ArenaError):  # a record is damaged: use the counts in the order of the schedule
                 boards = boards_of(self._run)
         own = self.place.tables()
         data = standings_fields(boards, outcomes, info.plan.format, info.entrants, own)
@@ -537,7 +591,7 @@ class LiveRun:
             return {
                 "run": self.title, "matches": 0, "state": "waiting", "notes": [self._trouble], "script": self._digest
             }  # fmt: skip
-        info, notes = self._run.info, [self._trouble, *self._notes, without_folders(self._ratings.trouble)]
+        info, notes = self._run.info, [self._trouble, *self._notes, without_folders(self._live.trouble)]
         if self._damaged:
             more = "record is" if self._damaged == 1 else "records are"
             notes.append(f"{self._damaged:,} damaged {more} left out: 'arena verify' says which.")

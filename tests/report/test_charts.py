@@ -8,19 +8,18 @@ from random import Random
 
 import pytest
 
-from harness.ratings.leaderboard import leaderboards
 from harness.report.charts import FAINT, INK, charts
 from harness.report.facts import gather
 from tests.output.support import NASTY
 from tests.ratings.simulate import World, record, tournament
 
 SVG = "{http://www.w3.org/2000/svg}"
-KINDS = ["ratings", "curves", "pairs", "seats", "scores", "pace"]
+KINDS = ["skills", "curves", "pairs", "seats", "scores", "pace"]
 
 
 def drawn(records):
     facts = gather(records)
-    return [chart for board in leaderboards(facts.rated()) for chart in charts(board, facts)]
+    return [chart for board in facts.counts.boards() for chart in charts(board, facts)]
 
 
 def parsed(chart):
@@ -96,7 +95,7 @@ def test_hostile_names_are_escaped_in_charts():
     ids=["one bot", "one tie", "a bot against itself", "odd figures"],
 )
 def test_charts_are_drawn_from_very_few_records(records):
-    assert drawn(records)[0].name == "sim-ratings"
+    assert drawn(records)[0].name == "sim-skills"
 
 
 def test_a_chart_of_many_bots_draws_only_the_best_and_says_so():

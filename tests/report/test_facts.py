@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from random import Random
 
+import pytest
+
 from harness.core.records import Fault, in_schedule_order
 from harness.match.faults import MAX_FAULT_GROUPS
-from harness.ratings.leaderboard import rate_records
-from harness.report.facts import EACH, FORM, gather
+from harness.ratings.leaderboard import count_records
+from harness.ratings.skill import PairGraph, fit_skills
+from harness.report.charts import charts
+from harness.report.facts import EACH, FORM, MAX_CURVE_BOTS, gather
 from tests.ratings.simulate import World, record, tournament
 
 
@@ -15,11 +19,32 @@ def reasons(facts):
     return [(pick.match, pick.reason) for pick in facts.picks.chosen()]
 
 
-def test_the_ratings_of_the_report_equal_those_of_the_leaderboard():
+def test_the_counts_of_the_report_equal_those_of_the_leaderboard():
     records = list(tournament(World((0.0, 1.0, 2.0), 3), 5, Random(1)))
     facts = gather(in_schedule_order(reversed(records)))
-    assert facts.rated()["sim"].lines == rate_records(records)["sim"].lines
-    assert facts.matches == len(records) == facts.curves["sim"].to(facts.rated()["sim"])[-1][0]
+    assert facts.counts.counts()["sim"].totals == count_records(records)["sim"].totals
+    [board] = facts.counts.boards()
+    assert facts.matches == len(records) == facts.curves["sim"].to(board)[-1][0]
+
+
+def test_a_curve_has_the_skills_fitted_to_the_matches_up_to_each_point():
+    records = list(tournament(World((0.0, 1.0, 2.0), 3), 40, Random(1)))
+    facts = gather(records)
+    [board] = facts.counts.boards()
+    points = facts.curves["sim"].to(board)
+    assert 5 < len(points) < 25  # a point for each growth by 1.3, not for each match
+    for matches, skills in points[-4:]:
+        counts = count_records(records[:matches])["sim"]
+        expected = fit_skills(PairGraph(counts.pairs, len(counts.totals))).mu
+        assert skills == pytest.approx({one.bot: expected[one.number] for one in counts.totals.values()}, abs=1e-4)
+    assert points[-1][1] == {one.bot: one.skill.value for one in board.standings}
+
+
+def test_a_very_large_field_has_no_curve():
+    facts = gather(record((f"bot{n}", f"bot{n + 1}"), (1, 2), index=n, seed=n) for n in range(MAX_CURVE_BOTS + 50))
+    [board] = facts.counts.boards()
+    assert facts.curves["sim"].to(board) == []
+    assert "sim-curves" not in [chart.name for chart in charts(board, facts)]
 
 
 def test_each_game_has_a_curve():
@@ -34,7 +59,7 @@ def test_the_closest_matches_are_chosen():
     assert reasons(facts) == [("sim-1.1.3", "close"), ("sim-1.1.1", "close")]
 
 
-def test_an_upset_is_a_win_against_the_ratings_of_the_moment():
+def test_an_upset_is_a_win_against_the_skills_of_the_moment():
     results = [(9, 1)] * 20 + [(1, 9)] + [(9, 1)] * 5
     facts = gather(record("ab", both, index=index) for index, both in enumerate(results))
     assert [match for match, reason in reasons(facts) if reason == "upset"] == ["sim-1.1.20"]

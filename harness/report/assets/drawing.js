@@ -26,7 +26,7 @@ const arena = { boards: {} };
     return letters.length > most ? [...letters.slice(0, head), "…", ...letters.slice(head + 1 - most)].join("") : words;
   };
 
-  // One colour a seat, told apart by people with any kind of colour vision; the number says it too.
+  // One colour a seat, distinguishable with any kind of colour vision; the number says it too.
   arena.seatColours = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"];
   arena.badge = (x, y, seat, colour = arena.seatColours[seat]) => [
     arena.circle(x, y, 9, { fill: colour, class: "edge" }),
