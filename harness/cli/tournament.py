@@ -256,7 +256,7 @@ def _print_notes(
     run: RunFolder, setup: RunSetup, complete: bool, outcome: FormatResults, faults: FaultGroups, quiet: bool
 ) -> None:
     # Warnings of the setup were printed before the first match.
-    note_warnings(warning for warning in run.warnings if warning not in setup.warnings)
+    note_warnings([warning for warning in run.warnings if warning not in setup.warnings])
     if not complete:
         note(f"Not complete. Continue with: arena tournament --resume {run.folder}")
     if not quiet:
