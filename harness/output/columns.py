@@ -230,8 +230,8 @@ COLUMNS = (
     LeaderboardColumn(
         name="cautious",
         meaning="mu - 3 sigma, the figure by which other leagues rank: a bot is almost certainly at least this good",
-        text=lambda s: NOTHING if s.cautious is None else f"{s.cautious:.1f}",
-        fields=lambda s: {"cautious": None if s.cautious is None else round(s.cautious, 3)},
+        text=lambda s: NOTHING if s.sigma is None else f"{s.skill.value - 3 * s.sigma:.1f}",
+        fields=lambda s: {"cautious": None if s.sigma is None else round(s.skill.value - 3 * s.sigma, 3)},
         legend="Cautious: mu - 3 sigma.",
         optional=7,
     ),

@@ -34,7 +34,7 @@ from harness.ratings.leaderboard import Leaderboard
 from harness.ratings.overall import Overall, overall
 from harness.ratings.sequential import sequential_skills
 from harness.ratings.skill import chance_ahead
-from harness.ratings.statistics import LEVEL, Interval
+from harness.ratings.statistics import Interval
 from harness.runs.standings import boards_of
 from harness.runs.store import RunFolder, write_derived
 
@@ -237,7 +237,7 @@ def _winner(board: Leaderboard) -> str:
         return f"{name} leads. The run is not finished, so nothing is claimed yet."
     if board.by_format:
         return f"{name} won."
-    if board.design == "fixed" and not can_separate(board):
+    if not board.enough_deals:
         return "Too few deals to say which bot is better."
     beaten = {worse for better, worse in board.significant_pairs if better == first.bot}
     # A bot that failed in every match is not as good, whatever the others' results.
@@ -249,14 +249,6 @@ def _winner(board: Leaderboard) -> str:
     if better:
         return f"{name} has the highest skill, but {_listed(better, 'and')} did significantly better against it."
     return f"{name} leads; {_listed(rivals, 'or' if len(rivals) <= MAX_NAMED else 'and')} may be as good."
-
-
-def can_separate(board: Leaderboard) -> bool:
-    """Return whether there are enough deals for any difference to be significant, however clear the results are."""
-    fit = board.fit
-    pairs = {(one, other) for _, one, other, *_ in board.counts.pairs}
-    most = max((min(fit.deals[one], fit.deals[other]) for one, other in pairs), default=0)
-    return any(fit.freedom) and 2.0 ** (1 - most) <= (1 - LEVEL) / max(1, len(pairs))
 
 
 def share(interval: Interval | None) -> str:

@@ -187,21 +187,18 @@ class TableMatches(NamedTuple):
 class Stratum:
     """The deals that the same tables played, each with the same number of matches."""
 
-    __slots__ = ("deals", "outcomes", "score_squares", "score_sums", "tables")
+    __slots__ = ("bots", "deals", "outcomes", "score_squares", "score_sums", "tables")
 
     def __init__(self, tables: Sequence[TableMatches]) -> None:
         self.tables = tuple(tables)
+        self.bots = tuple(sorted({bot for bots, _ in tables for bot in bots}))
+        """The bots of all tables, in order of number."""
         self.deals = 0
         self.outcomes: dict[bytes, int] = {}
         """Distinct outcomes of a deal, as packed by `OpenDeal`, and how many deals had them."""
         bots = len(self.bots)
         self.score_sums, self.score_squares = [0.0] * bots, [0.0] * bots
         """For each bot the sum over deals of its total score, and of the square."""
-
-    @property
-    def bots(self) -> tuple[int, ...]:
-        """The bots of all tables, in order of number."""
-        return bots_of(self.tables)
 
     def results(self) -> Iterator[tuple[tuple[float, ...], int]]:
         """Return each distinct outcome and its number of deals.
@@ -214,12 +211,6 @@ class Stratum:
         for packed, deals in self.outcomes.items():
             luck = len(packed) > pairs * _DIGIT_BYTES
             yield unpack(f"<{pairs}I{seats if luck else 0}d", packed), deals
-
-
-@lru_cache(maxsize=10_000)
-def bots_of(tables: tuple[TableMatches, ...]) -> tuple[int, ...]:
-    """Return the bots of several tables, in order of number."""
-    return tuple(sorted({bot for bots, _ in tables for bot in bots}))
 
 
 class OpenDeal:

@@ -10,7 +10,7 @@ from math import inf
 from harness.core.plan import Design, ResultTracker, RunningClaims
 from harness.core.records import GameRecord, in_schedule_order
 from harness.ratings.counts import BotTotals, DealCounts, GameCounts, by_game
-from harness.ratings.skill import SIGMA, LiveFit, SkillFit, fitted_prior_sd, skills_with_errors
+from harness.ratings.skill import SIGMA, LiveFit, SkillFit, fitted_prior_sd, min_p_value, skills_with_errors
 from harness.ratings.statistics import (
     LEVEL,
     Interval,
@@ -44,6 +44,7 @@ def claim_level(end: int) -> float:
 class Standing:
     """One line of a leaderboard."""
 
+    bot: str
     totals: BotTotals
     place: int
     """1, 2, 3, ... in the order of the table."""
@@ -58,16 +59,6 @@ class Standing:
     beats: float | None
     """The share of opponents that it finished ahead of, as counted; None if it had none."""
     score: Interval | None
-
-    @property
-    def bot(self) -> str:
-        """The name of the bot."""
-        return self.totals.bot
-
-    @property
-    def cautious(self) -> float | None:
-        """The mu - 3 sigma of other leagues; None if sigma is not known."""
-        return None if self.sigma is None else self.skill.value - 3 * self.sigma
 
     @property
     def failed_always(self) -> bool:
@@ -97,6 +88,8 @@ class Leaderboard:
     """Whether the order is that of the format's own result, not of skill."""
     end: int = 1
     """How often the run has ended; 0 while it is played."""
+    enough_deals: bool = True
+    """Whether any difference could be significant, however clear the results are."""
 
     @property
     def has_ranges(self) -> bool:
@@ -133,11 +126,15 @@ def leaderboard(
         place = {name: at for at, name in enumerate(order)}
         totals.sort(key=lambda one: place.get(one.bot, len(place)))
     better: set[Pair] = set()
+    enough_deals = True
     if design == "anytime":
         better = {(counts.totals[one].number, counts.totals[other].number) for one, other in anytime}
     elif end:
         tests = _head_to_head(counts.deals) if design == "seated" else _differences(counts, fit)
-        claimed = holm([p_value for _, p_value in tests], claim_level(end) if level is None else level)
+        level = claim_level(end) if level is None else level
+        claimed = holm([p_value for _, p_value in tests], level)
+        if design == "fixed":
+            enough_deals = bool(tests) and min_p_value(sorted(fit.deals)[-2]) <= (1 - level) / len(tests)
         better = {pair for (pair, _), claim in zip(tests, claimed, strict=True) if claim}
     known = bool(end) or design == "anytime"
     reach: Sequence[tuple[int | None, int | None]] = [(None, None)] * bots
@@ -147,15 +144,17 @@ def leaderboard(
     standings = []
     for place_, one in enumerate(totals, 1):
         number = one.number
-        skill, score = fit.interval(number), scores[number]
+        skill = mean_interval(fit.mu[number], fit.sigma[number] ** 2, fit.freedom[number])
+        score = scores[number]
         if design != "fixed":
             skill, score = _without_interval(skill), score and _without_interval(score)
         standings.append(
             Standing(
+                one.bot,
                 one,
                 place_,
                 *reach[number],
-                skill=_rounded(skill),
+                skill=Interval(*[round(value, 6) for value in skill]),
                 sigma=fit.sigma[number] or None,
                 beats=beats[number],
                 score=score,
@@ -173,6 +172,7 @@ def leaderboard(
         known,
         bool(order),
         end,
+        enough_deals,
     )
 
 
@@ -180,10 +180,6 @@ def in_order(counts: GameCounts, mu: Sequence[float]) -> list[BotTotals]:
     """Return the totals in order of skill."""
     # Rounded, so that rounding errors do not decide between bots with equal results.
     return sorted(counts.totals.values(), key=lambda one: (-round(mu[one.number], 6), one.bot))
-
-
-def _rounded(interval: Interval) -> Interval:
-    return Interval(*[round(value, 6) for value in interval])
 
 
 def _without_interval(interval: Interval) -> Interval:

@@ -22,11 +22,9 @@ import trueskill  # type: ignore[import-untyped]  # here and not in our settings
 
 from harness.ratings.counts import DealCounts, PairCounts, Stratum, TableMatches, luck_of_pair
 from harness.ratings.statistics import (
-    Interval,
     Matrix,
     PooledVariance,
     inverse_of,
-    mean_interval,
     sandwich,
     student_cdf,
     transformed,
@@ -272,6 +270,15 @@ _MODEL_FREEDOM = 1e6
 """Degrees of freedom of a variance that the model gives: it is not estimated."""
 
 
+def min_p_value(deals: int) -> float:
+    """Return the smallest p-value that this number of deals can give.
+
+    Without a difference every deal is as likely to favour one bot as the other, so n deals all favour the same one in 2
+    of 2^n cases: nothing that they show can be less likely.
+    """
+    return 2.0 ** (1 - min(deals, 1000))
+
+
 @dataclass(frozen=True, slots=True)
 class Difference:
     """The difference of the chances of two bots, with its standard error and degrees of freedom."""
@@ -284,14 +291,10 @@ class Difference:
 
     @property
     def p_value(self) -> float:
-        """How likely a difference of this size, in either direction, would be if there were none in truth.
-
-        Without a difference every deal is as likely to favour one bot as the other, so n deals all favour the same one
-        in 2 of 2^n cases: nothing that they show can be less likely.
-        """
+        """How likely a difference of this size, in either direction, would be if there were none in truth."""
         if not self.error:
             return 1.0
-        return max(2 * student_cdf(-abs(self.value) / self.error, self.freedom), 2.0 ** (1 - min(self.deals, 1000)))
+        return max(2 * student_cdf(-abs(self.value) / self.error, self.freedom), min_p_value(self.deals))
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,10 +316,6 @@ class SkillFit:
     deals: list[int]
     part: list[int]
     """For each bot the number of its connected component. Components never met, not even indirectly."""
-
-    def interval(self, bot: int) -> Interval:
-        """Return the skill of a bot with its interval; infinite if no error is known."""
-        return mean_interval(self.mu[bot], self.sigma[bot] ** 2, self.freedom[bot])
 
     def chance_variance(self, bot: int) -> float:
         """Return the variance of a bot's chance."""
