@@ -50,6 +50,17 @@ def _installed_once():
         yield
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    # pytest rewrites the asserts of all tests, which is most of the time of a collection. Where Python is told not to
+    # write bytecode, each worker of each session would do that again.
+    told, sys.dont_write_bytecode = sys.dont_write_bytecode, False
+    try:
+        return (yield)
+    finally:
+        sys.dont_write_bytecode = told
+
+
 def pytest_collection_finish():
     # Runs collect garbage at their end. They need not look at all tests and what those import each time.
     gc.collect()
