@@ -285,11 +285,9 @@ def _text(value: object) -> str:
             return f"[{', '.join([_text(each) for each in value])}]"
         case Action():
             return f"#{value.code}"
-        case Game() | Chance():
-            return repr(value)
         case Enum():
             return repr(value.value)
-        case None | bool() | int() | float() | str() | bytes():
+        case None | bool() | int() | float() | str() | bytes() | Game() | Chance():
             return repr(value)
         case set() | frozenset():
             return f"{{{', '.join(sorted(map(_text, value)))}}}"
