@@ -50,13 +50,81 @@ def _installed_once():
         yield
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    # pytest rewrites the asserts of all tests, which is most of the time of a collection. Where Python is told not to
+    # write bytecode, each worker of each session would do that again.
+    told, sys.dont_write_bytecode = sys.dont_write_bytecode, False
+    try:
+        return (yield)
+    finally:
+        sys.dont_write_bytecode = told
+
+
 def pytest_collection_finish():
     # Runs collect garbage at their end. They need not look at all tests and what those import each time.
     gc.collect()
     gc.freeze()
 
 
+LONGEST = (
+    "isolation/test_isolated.py",
+    "isolation/test_fresh.py",
+    "executors/test_pool.py",
+    "isolation/test_filter.py",
+    "conformance/test_laws.py",
+    "isolation/test_zoo.py",
+    "runs/test_adaptive_feed.py",
+    "isolation/test_check.py",
+    "mutation/test_mutation.py",
+    "cli/test_ask.py",
+    "docs/test_site.py",
+    "isolation/test_forgeries.py",
+    "ratings/test_truth.py",
+    "league/test_matchmaking.py",
+    "runs/test_multi_game.py",
+    "luck/test_luck_adjusted.py",
+    "bots/test_search_law.py",
+    "output/test_outcome.py",
+    "cli/test_verify.py",
+    "formats/test_round_robin.py",
+    "cli/test_breakpoints.py",
+    "comparison/test_sequential_test.py",
+    "oracles/test_gnadenlos.py",
+    "comparison/test_cli.py",
+    "cli/test_mistakes.py",
+    # Not measured: they start servers, clusters, browsers or environments.
+    "e2e/test_survival.py",
+    "e2e/test_shipped_packages.py",
+    "e2e/test_installed_plugins.py",
+    "e2e/test_new_bot.py",
+    "e2e/test_killed_extension.py",
+    "cluster/test_survival_there.py",
+    "cluster/test_hostile_there.py",
+    "cluster/test_same_records.py",
+    "cluster/test_shared_nodes.py",
+    "cluster/test_network_cut.py",
+    "cluster/test_two_runs.py",
+    "cluster/test_examples.py",
+    "docs/test_pages.py",
+    "architecture/test_quality.py",
+    "results/test_reference.py",
+    "results/test_search.py",
+    "report/test_browser.py",
+    "serve/test_live_browser.py",
+    "conformance/test_planted_bugs.py",
+    "isolation/test_untrusted_runs.py",
+    "isolation/test_tidiness.py",
+    "isolation/test_safe_default.py",
+    "runs/test_long_runs.py",
+    "league/test_month.py",
+)
+"""Test files in the order in which they are given to workers, by the time they take; the others follow."""
+
+
 def pytest_configure(config):
+    if hasattr(config.option, "loadscopereorder"):
+        config.option.loadscopereorder = False  # files in our order, not by their number of tests
     # Tests start hundreds of processes. Where Python is told not to write bytecode, as in many containers, each of them
     # would compile Arena's sources again, which doubles what it costs to start one.
     if sys.dont_write_bytecode and not hasattr(config, "workerinput"):
@@ -69,6 +137,10 @@ def pytest_addoption(parser):
 
 
 def pytest_collection_modifyitems(config, items):
+    if hasattr(config, "workerinput"):
+        # The last file that is given out keeps one worker busy while the others have nothing to do.
+        places = {Path(__file__).parent / name: place for place, name in enumerate(LONGEST)}
+        items.sort(key=lambda item: places.get(item.path, len(places)))
     if not config.getoption("--slow"):
         for item in items:
             if "slow" in item.keywords:

@@ -264,18 +264,21 @@ def _parts(thing: object) -> Iterable[tuple[str, object]]:
     return [(name, getattr(thing, name)) for name in attribute_names(thing)]
 
 
+_PLAIN = frozenset({type(None), bool, int, float, str, bytes})
+
+
 def _text(value: object) -> str:
+    if type(value) in _PLAIN:  # nearly all values: the checks below take several times as long
+        return repr(value)
     match value:
+        case tuple() | list():
+            return f"[{', '.join([_text(each) for each in value])}]"
         case Action():
             return f"#{value.code}"
-        case Game() | Chance():
-            return repr(value)
         case Enum():
             return repr(value.value)
-        case None | bool() | int() | float() | str() | bytes():
+        case None | bool() | int() | float() | str() | bytes() | Game() | Chance():
             return repr(value)
-        case tuple() | list():
-            return f"[{', '.join(map(_text, value))}]"
         case set() | frozenset():
             return f"{{{', '.join(sorted(map(_text, value)))}}}"
         case dict():

@@ -15,6 +15,7 @@ import harness
 from harness.runs.store import RunFolder
 from tests.api.bots import Crashing, First, take_last
 from tests.support.cli import arena
+from tests.support.waiting import wait_for
 
 FIELD = ["outlaw", "skittish", "random"]
 
@@ -315,8 +316,12 @@ def test_ctrl_c_stops_a_run_cleanly_and_it_can_be_resumed(tmp_path):
         [sys.executable, "script.py"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path
     )
     games = tmp_path / "results" / "main" / "games.jsonl"
-    while not (games.exists() and games.stat().st_size > 0):
+
+    def recorded():
         assert process.poll() is None, process.stderr.read()
+        return games.exists() and games.stat().st_size > 0
+
+    wait_for(recorded, "the first record")
     os.kill(process.pid, signal.SIGINT)
     out, err = process.communicate(timeout=120)
     assert out.startswith("False "), err

@@ -118,6 +118,9 @@ def test_mistakes_fail_the_build_and_each_is_named(tmp_path):
     ):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
+    reference = tmp_path / "docs" / "api.md"  # its headings are enough: most of a build goes into its docstrings
+    headings = [line for line in reference.read_text(encoding="utf-8").splitlines() if line.startswith("#")]
+    reference.write_text("\n\n".join(headings) + "\n", encoding="utf-8")
     for path, text, _ in MISTAKES:
         with (tmp_path / path).open("a", encoding="utf-8") as page:
             page.write(text)

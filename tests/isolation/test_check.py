@@ -81,7 +81,7 @@ def test_the_command_has_a_verdict_and_an_exit_code(tmp_path):
     (tmp_path / "bad.py").write_text(
         "import harness\nclass Bad(harness.Bot):\n    def choose(self, view, actions): return None\n"
     )
-    said = arena("check", tmp_path / "bad.py", "--game", "el-paso", "--matches", 1, code=1)
+    said = arena("check", tmp_path / "bad.py", "--game", "el-paso", "--matches", 1, "--isolate", "off", code=1)
     assert "PROBLEM  el-paso, 2 players, seed 1: illegal at decision" in said.stdout
     assert "bad is NOT fit to play." in said.stdout
 

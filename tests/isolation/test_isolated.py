@@ -14,13 +14,15 @@ from harness.executors.pool import LocalPool
 from harness.executors.serial import SerialExecutor
 from harness.match.faults import Limits
 from harness.plugins.entrants import enter
-from tests.isolation.support import BUNDLED, GAMES, LIMITS, PATIENT, REGISTRY, job, left_of, processes, seated
+from tests.isolation.support import BUNDLED, GAMES, PATIENT, REGISTRY, job, left_of, processes, seated
 from tests.support import wild, zoo
 from tests.support.cli import arena
 from tests.support.waiting import within
 
 from .isolation_speed import measure_isolated_workers, measure_isolation
 
+HURRIED = Limits(move_time=1, margin=0.2)
+"""For tables with a bot that uses processor time until it is killed."""
 SLOW = {"flat-mc": "flat-mc:iterations=4", "ismcts": "ismcts:iterations=4"}
 
 
@@ -45,7 +47,8 @@ def test_all_bundled_bots_play_the_same_isolated(game):
     entrants = field(game)
     players = max(GAMES[game].min_players, 3)
     here = Roster(GAMES, {entrant.name: entrant for entrant in entrants})
-    with LocalPool(seated(entrants, limits=PATIENT, memory=2000), PATIENT, 2) as pool:
+    # One worker: each of them starts a process for every bot.
+    with LocalPool(seated(entrants, limits=PATIENT, memory=2000), PATIENT, 1) as pool:
         isolated = plain(pool.run(rotations(game, entrants, players)))
     assert isolated == plain(SerialExecutor(here).run(rotations(game, entrants, players)))
     assert not any(record.faults for record in isolated.values())
@@ -89,7 +92,7 @@ def deadly():
     hanging = [bot for bot, kind in DEADLY.items() if kind == "timeout"]
     dying = [bot for bot, kind in DEADLY.items() if kind != "timeout"]
     played, losses, left = [], [], []
-    for limits, bots in ((LIMITS, hanging * 2), (PATIENT, [*dying * 2, *wild.HARMLESS])):
+    for limits, bots in ((HURRIED, hanging * 2), (PATIENT, [*dying * 2, *wild.HARMLESS])):
         strange = [enter(bot, {}, "", "test", "1") for bot in dict.fromkeys(bots)]
         table = seated([*REGISTRY.entrants(["random"]), *strange], limits=limits, memory=400)
         homes = [entrant.sessions.home for entrant in table.entrants.values()]

@@ -15,16 +15,24 @@ from unittest.mock import Mock
 import pytest
 
 from harness.core.errors import UsageError
+from harness.executors.base import Roster
 from harness.executors.serial import SerialExecutor
 from harness.isolation import launch
-from harness.isolation.entrants import MAX_IDLE_PROGRAMS, ProcessLRU, process_lru
+from harness.isolation.entrants import (
+    MAX_IDLE_PROGRAMS,
+    IsolationPolicy,
+    ProcessLRU,
+    enter_command,
+    isolate_all,
+    process_lru,
+)
 from harness.isolation.launch import Launch, with_absolute_paths
 from harness.isolation.process import Process
 from harness.isolation.protocol import MAX_LINE_BYTES
 from harness.match.faults import BotFault
-from harness.plugins.entrants import renamed
+from harness.plugins.entrants import BotRef, renamed
 from harness.runs.setup import installed
-from tests.isolation.support import PATIENT, REGISTRY, job, seated
+from tests.isolation.support import GAMES, HOSTILE, PATIENT, REGISTRY, job, seated
 from tests.support.waiting import PATIENCE, wait_for
 
 KEEPER = "from harness.isolation.launch import new_folder; print(new_folder(), flush=True); input()"
@@ -83,13 +91,13 @@ def test_the_run_after_a_killed_one_clears_its_folders(temporary):
     assert list(temporary.glob("arena-*")) == []
 
 
-def test_a_large_field_of_isolated_bots_keeps_a_bounded_number_of_processes(monkeypatch):
-    most = 6  # instead of MAX_IDLE_PROGRAMS, which is checked below: every program takes its time to start
+def test_isolated_bots_keep_a_bounded_number_of_processes(monkeypatch):
+    most = 3  # the real limit is tested below, with programs: an isolated bot takes its time to start
     monkeypatch.setattr(process_lru(), "max_idle", most)
     bot = REGISTRY.entrant("random")
-    names = [f"bot-{number}" for number in range(16)]
+    names = [f"bot-{number}" for number in range(8)]
     table = seated([renamed(bot, name) for name in names], limits=PATIENT)
-    jobs = [job(number, "el-paso", *names[number : number + 4]) for number in range(0, 16, 4)]
+    jobs = [job(number, "el-paso", *names[number : number + 4]) for number in range(0, 8, 4)]
     kept = []
     with SerialExecutor(table, PATIENT) as executor:
         for played in executor.run(jobs):
@@ -98,6 +106,24 @@ def test_a_large_field_of_isolated_bots_keeps_a_bounded_number_of_processes(monk
         assert max(kept) == most
         last = [name for name in names if table.entrants[name].sessions.idle]
         assert last == names[-most:]
+    assert not any(entrant.sessions.idle for entrant in table.entrants.values())
+
+
+def test_forty_programs_keep_a_bounded_number_of_processes():
+    command = f"{sys.executable} -S {HOSTILE / 'polite_one.py'}"  # starts in a tenth of the time of an isolated bot
+    program = enter_command(BotRef("polite", command=command), "off")
+    names = [f"program-{number}" for number in range(40)]
+    policy = IsolationPolicy("off", PATIENT, keep=True)
+    table = Roster(GAMES, isolate_all({name: renamed(program, name) for name in names}, policy, GAMES))
+    jobs = [job(number, "el-paso", *names[number : number + 4]) for number in range(0, 40, 4)]
+    kept = []
+    with SerialExecutor(table, PATIENT) as executor:
+        for played in executor.run(jobs):
+            assert not played.record.faults
+            kept.append(sum(len(entrant.sessions.idle) for entrant in table.entrants.values()))
+        assert max(kept) == MAX_IDLE_PROGRAMS
+        last = [name for name in names if table.entrants[name].sessions.idle]
+        assert last == names[-MAX_IDLE_PROGRAMS:]
     assert not any(entrant.sessions.idle for entrant in table.entrants.values())
 
 

@@ -15,8 +15,16 @@ from tests.output.support import HOSTILE, NASTY, recorded
 from tests.ratings.simulate import record
 from tests.serve.conftest import SEED
 from tests.serve.support import GrowingRun, reading
+from tests.support.waiting import wait_for, within
 
 ASKED = ("/", "/events", "/api/standings", "/api/progress", "/api/matches", "/live.js", "/live.css")
+
+
+@pytest.fixture(autouse=True)
+def _bounded():
+    """A page that never sends what a test waits for fails the test."""
+    with within():
+        yield
 
 
 @pytest.fixture
@@ -74,8 +82,7 @@ def test_no_seed_no_source_and_no_path_is_ever_sent(page, growing, played, tmp_p
     assert sum(b'"scene":{' in body for body in sent.values()) > 5
     growing.add(*range(40, len(growing)))
     growing.finish()  # nor when it is over
-    while page.get("/api/progress").data["state"] != "finished":
-        page.get("/")
+    wait_for(lambda: page.get("/api/progress").data["state"] == "finished", "the end of the run")
     sent |= {f"{path} again": told(page, path) for path in (*paths[: len(ASKED)], *paths[-6:])}
     for path, body in sent.items():
         assert not [secret for secret in secrets if secret.encode() in body], path
@@ -170,17 +177,18 @@ def test_the_number_of_runs_followed_at_once_is_limited(played, tmp_path):
 
 
 def test_an_unexpected_error_is_logged_once_and_the_server_recovers(page, caplog, monkeypatch):
+    def logged():
+        return [record for record in caplog.records if "could not be read" in record.message]
+
     with monkeypatch.context() as patch:
         patch.setattr(LiveRun, "look", lambda _self: 1 / 0)
         patch.setattr(app, "POLL_INTERVAL_S", 0.001)
         assert page.get("/api/progress").status == 503
-        while len([record for record in caplog.records if "could not be read" in record.message]) < 1:
-            page.get("/")
+        wait_for(lambda: page.get("/") and logged(), "the logged error")
         for _ in range(20):
             page.get("/live.css")
-        assert len([record for record in caplog.records if "could not be read" in record.message]) == 1
-    while page.get("/api/progress").status != 200:
-        page.get("/")
+        assert len(logged()) == 1
+    wait_for(lambda: page.get("/api/progress").status == 200, "the server's recovery")
 
 
 def test_a_missing_results_folder_is_reported_without_its_path(tmp_path):
@@ -199,8 +207,7 @@ def test_events_have_ids_and_a_reconnecting_client_gets_only_what_it_missed(page
     assert sorted(kind for _, kind in first) == [b"progress", b"results", b"standings"]
     last = max(first, key=lambda event: int(event[0].rpartition(b"-")[2]))[0].decode()
     growing.add(40, 41, 42)
-    while page.get("/api/standings").data["matches"] != 43:
-        page.get("/")
+    wait_for(lambda: page.get("/api/standings").data["matches"] == 43, "the added matches")
     again = events(page.first_events("/events", last))
     assert not {number for number, _ in first} & {number for number, _ in again}
     other = events(page.first_events("/events", "0123abcd-99"))  # the server was another one then
