@@ -46,7 +46,7 @@ TARGETS = (
     Target(
         _modules("harness/ratings"),
         (*(f"tests/ratings/test_{name}.py" for name in
-           ("ratings", "significance", "trueskill", "plackett_luce", "intervals")),
+           ("counts", "skill", "statistics", "leaderboard", "overall")),
          "tests/comparison/test_sequential_test.py", "tests/output/test_tables.py"),
         ("tests/ratings", "tests/formats", "tests/comparison"),
     ),

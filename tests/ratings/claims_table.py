@@ -1,27 +1,25 @@
-"""Print the tables of docs/ratings.md that say how often claims hold: `python -m tests.ratings.claims_table`."""
+"""Print the table of docs/ratings.md that says how often claims hold: `python -m tests.ratings.claims_table`.
+
+Words after the command choose the rows whose names contain one of them. A row is printed as soon as it is counted.
+"""
 
 from __future__ import annotations
 
+from sys import argv
+
 from click import echo
 
-from tests.ratings.test_truth import ROWS, Count, counted, sure_of
+from tests.ratings.test_truth import ROWS, Count, counted
 
 
 def shown(count: Count) -> list[str]:
-    return [
-        f"{count.ahead / count.lines:.1%}",
-        f"{count.score / count.lines:.1%}",
-        f"{count.told / count.boards:.1%}",
-        f"{count.places / count.boards:.1%}",
-        f"{count.found / count.boards:.1f}",
-    ]
+    """Return the cells of a row: the share of intervals that hold and of runs with a false claim, and true claims."""
+    held = f"{count.held / count.intervals:.1%} ± {count.held_error:.1%}" if count.intervals else "not judged"
+    return [held, f"{count.false / count.runs:.1%} ± {count.false_error:.1%}", f"{count.found / count.runs:.2f}"]
 
 
 if __name__ == "__main__":
-    echo("| run | runs | `ahead` holds | mean score holds | some claim wrong | some range wrong | true claims |")
-    echo("|---|---|---|---|---|---|---|")
+    echo("| run | runs | interval of skill holds | some claim false | true claims a run |\n|---|---|---|---|---|")
     for each in ROWS:
-        echo(f"| {each.name} | {each.runs} | {' | '.join(shown(counted(each, each.runs)))} |")
-    echo("\n| `sure` says | on average | right | lines |\n|---|---|---|---|")
-    for tenth, (many, said, right) in sorted(sure_of(300).items()):
-        echo(f"| {10 * tenth}-{10 * tenth + 10}% | {said / many:.1%} | {right / many:.1%} | {many:,} |")
+        if not argv[1:] or any(word in each.name for word in argv[1:]):
+            echo(f"| {each.name} | {each.runs} | {' | '.join(shown(counted(each, each.runs)))} |")

@@ -1,4 +1,4 @@
-"""Several games together: who is ranked, by what, and what is claimed."""
+"""Several games together: which bots are ranked, by what, and what is claimed."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from random import Random
 
 import pytest
 
-from harness.ratings.leaderboard import leaderboard, rate_records
+from harness.ratings.leaderboard import count_records, leaderboard
 from harness.ratings.overall import overall
+from harness.ratings.skill import chance_ahead
 from tests.ratings.simulate import record
 from tests.ratings.simulate_runs import Field, run
 
@@ -19,34 +20,47 @@ def several(*worlds, deals=12, seed=1, **more):
     ]
 
 
-def of_games(*records):
-    return [leaderboard(rate_records(one)["sim"], f"game{place}") for place, one in enumerate(records)]
+def of_games(*records, **more):
+    return [leaderboard(count_records(one)["sim"], f"game{place}", **more) for place, one in enumerate(records)]
 
 
 def test_a_single_game_has_no_overall_ranking():
     assert overall(several(Field([0, 0]))) is None
 
 
-def test_bots_are_ranked_by_their_mean_share_over_games():
+def test_bots_are_ranked_by_the_mean_of_their_fitted_chances():
     boards = several(Field([0.0, 1.0, 2.0]), Field([2.0, 1.0, 0.0]), Field([0.0, 1.0, 2.0]))
     found = overall(boards)
     for line in found.lines:
-        shares = [one.ahead.value for board in boards for one in board.standings if one.line.bot == line.bot]
-        assert line.ahead.value == pytest.approx(sum(shares) / 3)
-        assert line.matches == sum(board.ratings.lines[line.bot].matches for board in boards)
+        chances = []
+        for board in boards:
+            skills = {one.bot: board.fit.mu[one.totals.number] for one in board.standings}
+            chances += [chance_ahead(skills[line.bot] - skills[bot]) / 2 for bot in skills if bot != line.bot]
+        assert line.chance.value == pytest.approx(sum(chances) / 3)
+        assert line.chance.low < line.chance.value < line.chance.high
+        assert line.matches == sum(board.counts.totals[line.bot].matches for board in boards)
     assert [line.bot for line in found.lines] == ["bot2", "bot1", "bot0"]
     assert [line.place for line in found.lines] == [1, 2, 3]
     assert found.lines[0].places == {"game0": 1, "game1": 3, "game2": 1}
     assert found.notes == []
 
 
+def test_every_game_has_the_same_weight_however_many_matches_it_had():
+    long = several(Field([0.0, 1.0]), deals=60)[0]
+    short = leaderboard(run(Field([1.0, 0.0]), 9, deals=8), "game1")
+    for line in overall([long, short]).lines:
+        numbers = [board.counts.totals[line.bot].number for board in (long, short)]
+        assert line.chance.value == pytest.approx((long.fit.chances[numbers[0]] + short.fit.chances[numbers[1]]) / 2)
+
+
 def test_only_bots_that_play_all_games_have_a_place():
     boards = several(Field([0.0, 1.0, 2.0]), Field([0.0, 1.0]))
     found = overall(boards)
-    assert [(line.bot, line.place, line.ahead is None) for line in found.lines] == [
+    assert [(line.bot, line.place, line.chance is None) for line in found.lines] == [
         ("bot1", 1, False), ("bot0", 2, False), ("bot2", None, True),
     ]  # fmt: skip
     assert found.lines[2].places == {"game0": 1}
+    assert (found.lines[2].best, found.lines[2].worst) == (None, None)
     assert found.notes == ["Only bots that play all 2 games have a place; bot2 does not."]
     assert all("bot2" not in pair for pair in found.significant_pairs)
 
@@ -56,8 +70,9 @@ def test_a_note_says_if_no_bot_plays_all_games():
     two = [record("cd", (turn % 2, 1), index=turn, seed=turn) for turn in range(6)]
     found = overall(of_games(one, two))
     assert all(line.place is None for line in found.lines)
-    assert found.voted() == []
     assert found.notes == ["No bot plays all 2 games, so there is no order over all of them."]
+    three = [record("ad", (turn % 2, 1), index=turn, seed=turn) for turn in range(6)]
+    assert overall(of_games(one, three)).notes[0].startswith("Only a plays all 2 games")
 
 
 def test_bots_that_never_met_in_one_game_are_not_separated():
@@ -71,37 +86,37 @@ def test_bots_that_never_met_in_one_game_are_not_separated():
 
 def test_lower_variance_alone_does_not_make_a_bot_better():
     """Of two bots alike in all games, one with fewer faults of chance used to win in 97.5% of runs."""
-    told = 0
+    claimed = 0
     for seed in range(40):
         calm = Field([0.0, 0.0, -0.5], luck=["normal", "triple", "normal"])
-        told += ("bot0", "bot1") in overall(several(calm, calm, seed=1000 * seed)).significant_pairs
-    assert told <= 4
+        claimed += ("bot0", "bot1") in overall(several(calm, calm, seed=1000 * seed)).significant_pairs
+    assert claimed <= 4
 
 
 def test_intervals_of_means_over_games_cover_the_truth():
     worlds = [Field([0.0, 0.3, 0.6]), Field([0.4, 0.0, 0.2]), Field([0.0, 0.0, 1.0], luck=["heavy"])]
-    truth = {f"bot{bot}": sum(world.true_beat_rates[bot] for world in worlds) / 3 for bot in range(3)}
     inside = wrong = 0
     for seed in range(60):
-        found = overall(several(*worlds, seed=1000 * seed))
-        inside += sum(line.ahead.low <= truth[line.bot] <= line.ahead.high for line in found.lines)
+        boards = several(*worlds, seed=1000 * seed)
+        truth = dict.fromkeys(worlds[0].bots, 0.0)
+        for world, board in zip(worlds, boards, strict=True):
+            skills = world.true_skills(board.counts)
+            for bot in truth:
+                others = [other for other in skills if other != bot]
+                truth[bot] += sum(chance_ahead(skills[bot] - skills[other]) for other in others) / len(others) / 3
+        found = overall(boards)
+        inside += sum(line.chance.low <= truth[line.bot] <= line.chance.high for line in found.lines)
         wrong += any(truth[better] <= truth[worse] for better, worse in found.significant_pairs)
     assert 0.90 <= inside / 180 <= 0.99
     assert wrong <= 7
 
 
-def test_each_game_has_one_vote_whatever_its_margin():
-    boards = several(Field([0.0, 3.0]), Field([0.35, 0.0]), Field([0.35, 0.0]), deals=60)
-    found = overall(boards)
-    assert found.lines[0].bot == "bot1", "by the mean of shares"
-    assert [one.bot for one in found.voted()] == ["bot0", "bot1"], "by two votes to one"
-
-
-def test_an_adaptive_run_makes_no_claims_over_games():
+def test_an_unfinished_or_adaptive_run_makes_no_claims_over_games():
     rng = Random(1)
-    sets = [[record("ab", (rng.random(), 0.5), index=turn, seed=turn) for turn in range(30)] for _ in range(2)]
-    boards = [leaderboard(rate_records(one)["sim"], str(place), anytime=()) for place, one in enumerate(sets)]
-    found = overall(boards)
+    sets = [[record("ab", (1, rng.random() < 0.1), index=turn, seed=turn) for turn in range(30)] for _ in range(2)]
+    assert overall(of_games(*sets)).significant_pairs == {("a", "b")}
+    assert overall(of_games(*sets), end=0).significant_pairs == frozenset()
+    found = overall(of_games(*sets, design="anytime"))
     assert found.significant_pairs == frozenset()
-    assert found.lines[0].ahead.high == float("inf")
-    assert "when to stop" in found.notes[0]
+    assert found.lines[0].chance.high == float("inf")
+    assert overall(of_games(*sets, design="seated")).significant_pairs == frozenset()
