@@ -99,7 +99,7 @@ def test_counts_continue_from_a_stored_state():
 def test_the_fields_to_store_are_all_fields_of_their_classes():
     for kind, fields in CACHED_FIELDS.items():
         own = set(getattr(kind, "__slots__", ()) or kind._fields)
-        assert own - set(fields) <= {"_tables"}
+        assert own - set(fields) <= {"_seatings"}
 
 
 def test_removing_a_bot_s_matches_equals_a_run_that_never_had_them():
@@ -131,7 +131,7 @@ def test_wins_ranks_times_and_faults_are_summed():
     assert (a.wins, b.wins, c.wins) == (0.5, 1.5, 0)
     assert (a.rank_sum, b.rank_sum, c.rank_sum) == (4, 2, 5)
     assert (a.decisions, a.time, c.time, c.faults, c.matches) == (2, 1.0, 3.0, 1, 2)
-    assert (a.beats, b.beats, c.beats) == (pytest.approx(0.375), pytest.approx(0.875), pytest.approx(0.25))
+    assert counts.pairs.shares_ahead(3) == [pytest.approx(0.375), pytest.approx(0.875), pytest.approx(0.25)]
     assert counts.pairs.finished_ahead(a.number, b.number) == (0.5, 2)
     assert counts.pairs.finished_ahead(b.number, a.number) == (1.5, 2)
     assert counts.pairs.finished_ahead(b.number, c.number) == (2, 2)
@@ -167,10 +167,10 @@ def test_counts_of_pairs_equal_counting_every_pair_of_every_match(players):
     assert any(tied for *_, tied, _ in counts.pairs)
     for _, one, other, *found in counts.pairs:
         assert found == [expected[names[one], names[other], share] for share in (1, 0.5, 0)]
-    for name, totals in counts.totals.items():
+    for name, beats in zip(counts.totals, counts.pairs.shares_ahead(len(counts.totals)), strict=True):
         met = [(value, n) for (one, other, value), n in expected.items() if one == name]
         met += [(1 - value, n) for (one, other, value), n in expected.items() if other == name]
-        assert totals.beats == pytest.approx(sum(value * n for value, n in met) / sum(n for _, n in met))
+        assert beats == pytest.approx(sum(value * n for value, n in met) / sum(n for _, n in met))
 
 
 def test_a_bot_that_plays_itself_or_alone_is_counted_but_not_rated():
@@ -181,7 +181,7 @@ def test_a_bot_that_plays_itself_or_alone_is_counted_but_not_rated():
     assert counts.matches == 2
     assert list(counts.deals.strata()) == []
     assert list(counts.pairs) == []
-    assert [one.totals.beats for one in leaderboard(counts).standings] == [None, None]
+    assert [one.beats for one in leaderboard(counts).standings] == [None, None]
 
 
 @pytest.mark.parametrize("broken", [{"scores": (1,)}, {"ranks": (1,)}, {"ranks": (1, 2, 3)}])
@@ -249,7 +249,7 @@ def test_the_luck_of_pairs_adds_up_to_the_luck_of_a_bot():
         assert sum(pairs) == pytest.approx(mine * 3)
 
 
-def test_luck_is_taken_out_of_pairs_but_not_out_of_totals():
+def test_luck_is_taken_out_of_the_fit_but_not_out_of_what_was_counted():
     plain, adjusted = GameCounts(), GameCounts()
     for turn in range(10):
         one = record("ab", (turn % 2, 1 - turn % 2), index=turn, seed=turn)
@@ -258,7 +258,8 @@ def test_luck_is_taken_out_of_pairs_but_not_out_of_totals():
     ((_, _, _, ahead, tied, behind),) = adjusted.pairs
     assert (ahead, tied, behind) == (pytest.approx(6), 0, pytest.approx(4))
     assert adjusted.totals == plain.totals
-    assert adjusted.pairs.finished_ahead(0, 1) == (pytest.approx(6), 10)
+    assert adjusted.pairs.finished_ahead(0, 1) == (5, 10)
+    assert adjusted.pairs.shares_ahead(2) == [0.5, 0.5]
 
 
 def test_matches_of_a_set_are_counted_from_one():
@@ -284,10 +285,10 @@ def test_a_million_matches_take_some_tens_of_megabytes():
                 counts.add(record(table[turn:] + table[:turn], (1, 2, 3, 4), results[rng.randrange(24)], seed=deal))
 
     play(range(200))  # what does not grow with the run: pairs
-    counts.clear_table_cache()
+    counts.clear_cache()
     tracemalloc.start()
     play(range(200, 1_200))
-    counts.clear_table_cache()
+    counts.clear_cache()
     held, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert deals_of(counts) == 1_200

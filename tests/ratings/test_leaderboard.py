@@ -138,9 +138,9 @@ def test_an_unfinished_run_claims_nothing(counts):
     board = leaderboard(counts, end=0)
     assert leaderboard(counts).significant_pairs
     assert board.significant_pairs == frozenset()
-    assert not board.finished
+    assert not board.claims_made
     assert not board.has_ranges
-    assert {(one.best, one.worst) for one in board.standings} == {(1, 4)}
+    assert {(one.best, one.worst) for one in board.standings} == {(None, None)}
     assert [one.skill for one in board.standings] == [one.skill for one in leaderboard(counts).standings]
 
 
@@ -243,7 +243,7 @@ def test_boards_of_a_run_use_the_claims_and_the_order_of_its_format():
     (board,) = tracked.boards(end=0)
     assert [one.bot for one in board.standings] == ["b", "a"]
     assert board.by_format
-    assert not board.finished
+    assert not board.claims_made
     assert not tracked.cacheable
 
 

@@ -115,7 +115,7 @@ def test_an_unfinished_or_adaptive_run_makes_no_claims_over_games():
     rng = Random(1)
     sets = [[record("ab", (1, rng.random() < 0.1), index=turn, seed=turn) for turn in range(30)] for _ in range(2)]
     assert overall(of_games(*sets)).significant_pairs == {("a", "b")}
-    assert overall(of_games(*sets), end=0).significant_pairs == frozenset()
+    assert overall(of_games(*sets, end=0)).significant_pairs == frozenset()
     found = overall(of_games(*sets, design="anytime"))
     assert found.significant_pairs == frozenset()
     assert found.lines[0].chance.high == float("inf")

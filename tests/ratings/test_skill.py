@@ -32,10 +32,15 @@ from harness.ratings.skill import (
     tie_derivatives,
     win_derivatives,
 )
+from harness.ratings.statistics import mean_interval
 from tests.ratings.simulate import World, record, tournament
 from tests.ratings.simulate_runs import Field, run, spaced
 
 MAX_STEPS = 30
+
+
+def interval_of(fit, bot):
+    return mean_interval(fit.mu[bot], fit.sigma[bot] ** 2, fit.freedom[bot])
 
 
 def counts_of(records):
@@ -317,15 +322,15 @@ def test_a_shutout_has_the_error_that_the_model_expects():
     fit = fit_of(duels([1] * 40))
     assert fit.mu[0] - fit.mu[1] > 10
     assert 1 < fit.sigma[0] < SIGMA
-    assert fit.interval(0).low > fit.interval(1).high
+    assert interval_of(fit, 0).low > interval_of(fit, 1).high
 
 
 def test_a_bot_with_one_deal_has_an_error_of_the_model():
     played = duels([turn % 2 for turn in range(10)])
     fit = fit_of([*played, record("bc", (1, 0), index=10, seed=10)])
-    assert fit.sigma[2] > 2 or not isfinite(fit.interval(2).high)
+    assert fit.sigma[2] > 2 or not isfinite(interval_of(fit, 2).high)
     alone = fit_of([record("ab", (1, 0)), record("c", (1,), index=1, seed=2)])
-    assert (alone.interval(2).low, alone.interval(2).high) == (-inf, inf)
+    assert (interval_of(alone, 2).low, interval_of(alone, 2).high) == (-inf, inf)
 
 
 def test_few_deals_show_at_least_the_error_of_the_model():
@@ -369,11 +374,11 @@ def test_the_error_of_a_deal_played_once_comes_from_the_fit():
     fit = skills_with_errors(counts.pairs, counts.deals, 12)
     truth = world.true_skills(counts)
     covered = sum(
-        fit.interval(one.number).low <= truth[name] <= fit.interval(one.number).high
+        interval_of(fit, one.number).low <= truth[name] <= interval_of(fit, one.number).high
         for name, one in counts.totals.items()
     )
     assert covered >= 9
-    assert all(0.5 < fit.interval(bot).reach < 4 for bot in range(12))
+    assert all(0.5 < interval_of(fit, bot).reach < 4 for bot in range(12))
 
 
 # Luck-adjusted results.
