@@ -13,7 +13,7 @@ from harness.core.plan import GamePlan, Plan
 from harness.core.records import GameRecord, MatchSpec, Value, shares_ahead
 from harness.core.rng import Chance
 from harness.core.value_function import ValueFunction, Valuer
-from harness.luck.adjustment import ALTERNATIVE_DRAWS, ExpectedShares, StateEvaluator, chance_events
+from harness.luck.adjustment import ALTERNATIVE_DRAWS, ExpectedShares, chance_events
 
 Way = Literal["auto", "pairs", "own-deals", "gauntlet"]
 """How the matches are laid out: see docs/ratings.md."""
@@ -262,7 +262,7 @@ VALUE_STEPS = 200
 def bounded_score(
     game: Game[Any],
     record: GameRecord,
-    evaluator: StateEvaluator,
+    evaluator: Valuer,
     expected: Sequence[float],
     pair: tuple[int, int],
     coefficient: float = 1.0,
@@ -288,9 +288,7 @@ def bounded_score(
     return min(1.0, (steps + up) / VALUE_STEPS)
 
 
-def _chance_ahead(
-    state: State[Any], evaluator: StateEvaluator, expected: Sequence[float], pair: tuple[int, int]
-) -> float:
+def _chance_ahead(state: State[Any], evaluator: Valuer, expected: Sequence[float], pair: tuple[int, int]) -> float:
     """Return the estimated probability that the first seat of the pair will finish ahead of the second."""
     shares = evaluator.shares(state, expected)
     difference = shares[pair[0]] - shares[pair[1]]

@@ -56,7 +56,7 @@ def test_a_comparison_is_stored_as_a_normal_run():
     assert "9 records, 9 played again" in found.output
     assert Path("results/duel/leaderboard.md").exists()
     again = arena("tournament", "--resume", "duel")  # there is nothing left to do
-    assert "el-paso: diehard is better than random." in again.stderr
+    assert "el-paso: diehard is better than random at a table of two." in again.stderr
     info = RunFolder.open(Path("results/duel")).info
     assert info.finished
     assert (info.plan.format, info.plan.candidates, info.plan.deals) == ("compare", ("diehard", "random"), 6000)
