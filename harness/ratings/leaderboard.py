@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from math import inf
 
@@ -93,11 +93,14 @@ class Leaderboard:
     """Whether differences were tested. Nothing is claimed about an unfinished run."""
     by_format: bool = False
     """Whether the order is that of the format's own result, not of skill."""
+    names_winner: bool = True
+    """Whether the first of the table is the winner. Not in a gauntlet, which is about differences between its
+    candidates, deal by deal."""
 
     @property
     def has_ranges(self) -> bool:
-        """Whether any place is ruled out for any bot."""
-        return bool(self.significant_pairs) and not self.by_format
+        """Whether the range of places of any bot is worth showing."""
+        return bool(self.significant_pairs) and not self.by_format and self.names_winner
 
 
 def leaderboard(
@@ -271,12 +274,13 @@ class CountsByGame:
         design: Design = "fixed",
         anytime: Mapping[str, RunningClaims] | None = None,
         trackers: Mapping[str, ResultTracker] | None = None,
+        names_winner: bool = True,
     ) -> None:
         """`anytime` has the tests by game, if results also decide when to stop; `trackers` the results of the format.
 
         `runs.standings.counts_of` makes one for a run.
         """
-        self._by, self._design = by, design
+        self._by, self._design, self._names_winner = by, design, names_winner
         self._anytime, self._trackers = anytime or {}, trackers or {}
         self._counts: dict[str, GameCounts] = {}
 
@@ -316,7 +320,7 @@ class CountsByGame:
 
     def boards(self, end: int = 1) -> list[Leaderboard]:
         """Return their leaderboards; `end` as in `leaderboard`."""
-        return [
+        boards = [
             leaderboard(
                 counts,
                 name,
@@ -327,6 +331,7 @@ class CountsByGame:
             )
             for name, counts in self.counts().items()
         ]
+        return [replace(board, names_winner=self._names_winner) for board in boards]
 
 
 def count_records(records: Iterable[GameRecord], by: Callable[[GameRecord], str] = by_game) -> dict[str, GameCounts]:
