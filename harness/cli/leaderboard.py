@@ -134,6 +134,7 @@ def _text(run: RunFolder, asked: dict[str, Any]) -> str:
     """Return the requested tables in the requested format."""
     from harness.output.leaderboard import EXPLANATIONS, KINDS, leaderboard_tables, sequential_tables
     from harness.output.matches import bot_summary
+    from harness.output.outcome import DATA
     from harness.output.tables import screen_width, text_of, wrapped_text
     from harness.runs.reader import ordered_results
 
@@ -159,6 +160,9 @@ def _text(run: RunFolder, asked: dict[str, Any]) -> str:
     if asked["show"] == "games" and boards and not tables:
         raise click.UsageError("There is one game only: its leaderboard has the places; leave out --show.")
     text = text_of(tables, table_format, layout(asked["wide"], asked["columns"]))
+    plain = asked["show"] == "leaderboard" and asked["by"] == "game" and not left_out and not asked["columns"]
+    if plain and run.info.plan.pairs_candidates and not run.several and table_format not in DATA:
+        text = f"{_format_result(run, game, table_format)}\n\n{text}"
     if asked["explain"] and table_format == "simple":
         text += "\n\n" + "\n\n".join(wrapped_text(each, screen_width()) for each in EXPLANATIONS[run.info.plan.design])
     return text

@@ -246,9 +246,10 @@ def _show(
         fields = {"run": str(run.folder), "complete": complete, **fault_fields(faults), "tables": data}
         click.echo(json.dumps(fields | {"outcome": outcome.fields()}, indent=2))
     else:
-        click.echo(text_of(tables, table_format, layout(wide, columns)))
+        parts = [text_of(tables, table_format, layout(wide, columns))]
         if outcome.has_results and table_format not in DATA:
-            click.echo("\n" + outcome.text(table_format, notes=False))
+            parts.append(outcome.text(table_format, notes=False))
+        click.echo("\n\n".join(reversed(parts) if setup.plan.pairs_candidates else parts))
     return outcome
 
 

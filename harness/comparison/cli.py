@@ -35,8 +35,7 @@ if TYPE_CHECKING:
 
 FIXED = {
     "one": "the bots", "company": "--bot", "games": "--game", "options": "--option", "seed": "--seed",
-    "margin": "--margin", "indifference": "--indifference", "way": "--way", "luck_adjusted": "--luck-adjusted",
-    "name": "--name",
+    "margin": "--margin", "way": "--way", "luck_adjusted": "--luck-adjusted", "name": "--name",
 }  # fmt: skip
 """Parameters that define a comparison, with their names for messages. They cannot be combined with --resume."""
 
@@ -62,11 +61,6 @@ FIXED = {
     "--margin",
     type=click.FloatRange(min=0, max=0.5, max_open=True),
     help="A share of finishing ahead this near to one half is no difference. Default: 0.03.",
-)
-@click.option(
-    "--indifference",
-    type=click.FloatRange(min=0, max=0.5, min_open=True, max_open=True),
-    help="Ask only whether there is a difference of at least this: needs fewer matches for bots that are nearly equal.",
 )
 @click.option(
     "--way",
@@ -96,7 +90,6 @@ def command(
     company: tuple[str, ...],
     most: int | None,
     margin: float | None,
-    indifference: float | None,
     way: str | None,
     thorough: bool,
     luck_adjusted: bool,
@@ -129,7 +122,7 @@ def command(
     request = RunRequest(bots=company, deals=most or MAX_MATCHES, **typed)
     make_ready(request.workers, request.threads, elsewhere=bool(request.cluster))
     if resume:
-        question = {"one": one, "company": company, "margin": margin, "indifference": indifference, "way": way}
+        question = {"one": one, "company": company, "margin": margin, "way": way}
         _refuse_fixed({**options, **question, "luck_adjusted": luck_adjusted or None})
         run = open_folder(options["results"], resume)
         limits = resumed_limits(run, {name: typed[name] for name in run_options(BotLimits) if name in typed}, force)
@@ -140,7 +133,7 @@ def command(
         # The recorded command line includes a drawn seed, so that it plays the same matches again.
         drawn = [] if request.seed is not None else ["--seed", str((request := seeded(request)).seed)]
         registry = load_plugins(request.strict, request.isolate)
-        settings = question_settings(margin, indifference, way, thorough)
+        settings = question_settings(margin, way, thorough)
         line = join(["arena", *sys.argv[1:], *drawn])
         run, setup = create_comparison(one, other, request, registry, line, settings, luck_adjusted)
         limits = request.limits
@@ -165,7 +158,9 @@ def _show(
     from harness.comparison.run import NOTHING_YET, verdict_sentences
 
     if as_json:
-        click.echo(json.dumps([_data(verdict, run) for verdict in found], indent=2))
+        computed = [{"sentence": one.sentence, "elo": one.elo, "run": str(run.folder)} for one in found]
+        data = [msgspec.to_builtins(one) | more for one, more in zip(found, computed, strict=True)]
+        click.echo(json.dumps(data, indent=2))
     for verdict in found if not as_json else ():
         click.echo("\n".join(verdict_sentences(verdict)) + "\n")
     for warning in dict.fromkeys(run.warnings):
@@ -180,10 +175,3 @@ def _show(
     if complete and any(verdict.answer == "unknown" for verdict in found):
         note(f"More matches: arena compare --resume {run.folder} --most {2 * run.info.plan.deals}")
     note(f"Records and leaderboard: {run.folder}")
-
-
-def _data(verdict: Verdict, run: RunFolder) -> dict[str, object]:
-    data: dict[str, object] = msgspec.to_builtins(verdict)
-    gains = {"saved_ahead": verdict.ahead_gain, "saved_score": verdict.score_gain}
-    saved = {name: gain and gain.saved for name, gain in gains.items()}
-    return {**data, "sentence": verdict.sentence, "elo": verdict.elo, **saved, "run": str(run.folder)}

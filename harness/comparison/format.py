@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace as replaced
 from functools import partial
-from itertools import groupby
 from typing import Any
 
 from msgspec.structs import replace
@@ -15,7 +14,6 @@ from harness.comparison.sampling_units import (
     WAYS,
     ComparisonSpec,
     LuckAdjuster,
-    Unit,
     unit_matches,
     unit_size,
     value_functions,
@@ -51,27 +49,33 @@ class _Units(OpenRound):
     """
 
     def __init__(self, game: GamePlan, plan: Plan, test: SequentialTest) -> None:
-        self._game, self._plan, self._test = game, plan, test
+        self._games, self._turn, self._test = len(plan.games), plan.games.index(game), test
         self._given = 0
         self._looked = -1
-        self._unit: list[GameRecord] = []
 
     def next_matches(self) -> list[MatchSpec]:
         test = self._test
         if self._looked == test.units_played or test.over:
             return []  # no unit was completed since the last call: the batch is still the same
         self._looked = test.units_played
-        unit, size, last = test.unit, unit_size(test.unit), test.units_played + test.next_batch(BATCH_MATCHES)
+        last = test.units_played + test.next_batch(BATCH_MATCHES)
         numbers = range(self._given + 1, last + 1)
         self._given = max(self._given, last)
-        firsts = ((number, test.matches + (number - test.units_played - 1) * size) for number in numbers)
-        return [spec for number, first in firsts for spec in placed(self._game, self._plan, unit, number, first)]
+        return [spec for number in numbers for spec in self._matches(number)]
+
+    def _matches(self, number: int) -> Iterator[MatchSpec]:
+        """Return the matches of a unit with their indexes in the schedule.
+
+        The indexes alternate between the games, including those that have ended. So every match keeps its index when a
+        comparison is continued with more matches.
+        """
+        test = self._test
+        first = test.matches + (number - test.units_played - 1) * unit_size(test.unit)
+        for spec in unit_matches(test.spec, test.unit, number, first):
+            yield replace(spec, index=spec.index * self._games + self._turn)
 
     def add_result(self, record: GameRecord) -> None:
-        self._unit.append(record)
-        if len(self._unit) == unit_size(self._test.unit):
-            self._test.add_unit(self._unit)
-            self._unit = []
+        self._test.add(record)
 
 
 def sequential_test(game: GamePlan, plan: Plan, judges: Mapping[str, LuckAdjuster]) -> SequentialTest | None:
@@ -80,17 +84,6 @@ def sequential_test(game: GamePlan, plan: Plan, judges: Mapping[str, LuckAdjuste
     if not question.luck:
         return SequentialTest(question)
     return SequentialTest(question, judges[game.name].pair_score()) if game.name in judges else None
-
-
-def placed(game: GamePlan, plan: Plan, unit: Unit, number: int, first: int) -> list[MatchSpec]:
-    """Return the matches of a unit with their indexes in the schedule.
-
-    The indexes alternate between the games, including those that have ended. So every match keeps its index when a
-    comparison is continued with more matches.
-    """
-    question, turn = ComparisonSpec.from_plan(game, plan), plan.games.index(game)
-    specs = unit_matches(question, unit, number, first)
-    return [replace(spec, index=spec.index * len(plan.games) + turn) for spec in specs]
 
 
 def count(game: GamePlan, plan: Plan) -> int | None:
@@ -136,43 +129,34 @@ def verdicts(
     """
     # Only the luck adjustment reads actions. Without them the records need much less memory.
     kept = records if judges else (replace(record, actions=()) if record.actions else record for record in records)
-    known = sorted(kept, key=lambda record: record.index)
-    found = []
-    for game in plan.games:
-        test = sequential_test(game, plan, judges)
-        if test is None:
-            continue
-        units = groupby((record for record in known if record.game == game.name), key=lambda record: record.set)
-        for number, (name, played) in enumerate(units, 1):
-            matches = list(played)
-            if name != f"{game.name}-{number}" or len(matches) < unit_size(test.unit):
-                break  # the run was stopped in the middle of a unit
-            test.add_unit(matches)
-        if test.matches:
-            found.append(test.verdict())
-    return found
+    found = {game.name: sequential_test(game, plan, judges) for game in plan.games}
+    for record in sorted(kept, key=lambda record: record.index):
+        if test := found.get(record.game):
+            test.add(record)
+    return [test.verdict() for test in found.values() if test and test.matches]
 
 
 class ComparedPair:
     """The claim of a comparison about its two bots in one game, for leaderboards: the verdict of the comparison.
 
     There is no claim if luck was removed: that verdict needs the rules of the game, which a leaderboard does not have.
+    Nor is there one if the two did not meet.
     """
 
     def __init__(self, game: GamePlan, plan: Plan) -> None:
-        self._plan = replace(plan, games=(game,))
-        self._records: list[GameRecord] = []
+        self._test = sequential_test(game, plan, NO_JUDGES)
 
     def add(self, record: GameRecord) -> None:
         """Add one match."""
-        self._records.append(replace(record, actions=()) if record.actions else record)
+        if self._test:
+            self._test.add(record)
 
     def claims(self, _level: float) -> list[tuple[str, str]]:
         """Return the pair, the better bot first, if the two have met and the verdict says that one is better."""
-        one, other = self._plan.candidates
-        met = any(one in record.seats and other in record.seats for record in self._records)
-        answers = [verdict.answer for verdict in verdicts(self._plan, self._records)] if met else []
-        return [(one, other)] if answers == ["better"] else [(other, one)] if answers == ["worse"] else []
+        if self._test is None or self._test.spec.way == "gauntlet":
+            return []
+        one, other = self._test.spec.one, self._test.spec.other
+        return {"better": [(one, other)], "worse": [(other, one)]}.get(self._test.answer, [])
 
 
 def judges_of(plan: Plan, games: Mapping[str, Game[Any]]) -> dict[str, LuckAdjuster]:
@@ -218,14 +202,8 @@ COMPARE = Format(
             minimum=0,
             maximum=0.499,
         ),
-        Option(
-            "indifference",
-            0.0,
-            "if not 0, ask only whether there is a difference of at least this, with bounds for both errors",
-            kind="float",
-            minimum=0,
-            maximum=0.499,
-        ),
+        # Another question that comparisons could ask once; run.json of a comparison still has it.
+        Option("indifference", 0.0, "not in use: 0", kind="float", minimum=0, maximum=0),
         Option("way", "auto", "how the matches are laid out", choices=WAYS),
         Option("thorough", False, "play on to the last match when the answer is known", kind="bool"),
         Option("luck", "", "set by 'arena compare': value functions that luck is taken out with, as GAME:DIGEST"),

@@ -6,7 +6,6 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace as replaced
 from html import escape
-from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -25,14 +24,7 @@ from harness.comparison.sampling_units import (
     ComparisonSpec,
     Unit,
 )
-from harness.comparison.sequential_test import (
-    ANNOUNCED_DIFFERENCES,
-    SharedDealGain,
-    Verdict,
-    matches_if_different,
-    matches_if_equal,
-    two_digits,
-)
+from harness.comparison.sequential_test import Verdict
 from harness.core.errors import UnknownName, UsageError
 from harness.core.game import Game
 from harness.core.options import BotLimits, RunOptions, run_options
@@ -74,23 +66,11 @@ def luck_setting(games: Iterable[Game[Any]]) -> str:
 # A comparison is a run in the format `compare`, with one test for each game that both bots play.
 
 
-def question_settings(
-    margin: float | None, indifference: float | None, way: str | None, thorough: bool
-) -> dict[str, Value]:
-    """Return the options of the format `compare` for these arguments; None stands for the default.
-
-    Raise UsageError if both `margin` and `indifference` are given.
-    """
-    if margin is not None and indifference is not None:
-        raise UsageError("A margin or an indifference, not both: they are different questions; see docs/ratings.md.")
+def question_settings(margin: float | None, way: str | None, thorough: bool) -> dict[str, Value]:
+    """Return the options of the format `compare` for these arguments; None stands for the default."""
     if way is not None and way not in WAYS:
         raise UnknownName("way to compare", way, WAYS)
-    return {
-        "margin": MARGIN if margin is None else margin,
-        "indifference": 0.0 if indifference is None else indifference,
-        "way": way or "auto",
-        "thorough": thorough,
-    }
+    return {"margin": MARGIN if margin is None else margin, "way": way or "auto", "thorough": thorough}
 
 
 def create_comparison(
@@ -217,93 +197,65 @@ def play_comparison(
     continues after Ctrl-C.
     """
     for game in () if quiet else setup.plan.games:
-        sys.stderr.writelines(f"{line}\n" for line in announcement(ComparisonSpec.from_plan(game, setup.plan)))
+        sys.stderr.write(f"{announcement(ComparisonSpec.from_plan(game, setup.plan))}\n")
     complete, faults = play_watched(run, setup, limits, request.workers, quiet, request.on_cluster, softly)
     write_leaderboard(run)
     return complete, faults, verdicts(setup.plan, run.records(), judges_of(setup.plan, setup.games))
 
 
-# Sentences about a comparison: what to expect before it is played, and its verdict.
+# Sentences about a comparison: what is played, and its verdict.
 
 
-FEW_PAIRS = 50
-"""With fewer pairs than this, the gain from exchanging seats is not known well enough to be shown."""
+FEW_MATCHES = 50
+"""With fewer matches than this, what the luck adjustment saves is not known well enough to be shown."""
 
 
-def announcement(question: ComparisonSpec) -> Iterator[str]:
-    """Yield sentences that say what will be played and how many matches that may take."""
-    yield f"{question.game}: {_way(question)}"
-    shares = [each for each in ANNOUNCED_DIFFERENCES if each > question.within]
-    cases = {"if the two are equal": matches_if_equal(question)}
-    if question.way != "gauntlet":
-        cases |= {f"if one finishes ahead in {0.5 + each:.0%}": matches_if_different(question, each) for each in shares}
-    else:
-        cases |= {f"if they are {200 * each:.0f} points apart": matches_if_different(question, each) for each in shares}
-    told = ", ".join(f"{_about(needed)} {case}" for case, needed in cases.items())
-    savings = [
-        *(["sharing deals"] if question.way != "own-deals" else []),
-        *(["its value function"] if question.luck else []),
-    ]
-    fewer = f"; fewer where {' or '.join(savings)} takes luck out" if savings else ""
-    stop = f"; it stops at {question.most:,}" if max(cases.values()) > question.most else ""
-    if question.luck:
-        yield f"Luck is taken out of each result, by the value function {question.luck}."
-    yield f"Matches to expect: {told}{fewer}{stop}."
-
-
-def _about(needed: float) -> str:
-    return f"about {two_digits(needed):,}" if isfinite(needed) else "without end"
-
-
-def _way(question: ComparisonSpec) -> str:
+def announcement(question: ComparisonSpec) -> str:
+    """Return sentences that say what will be played."""
     one, other = question.one, question.other
-    if question.way == "gauntlet":
-        return f"{one} and {other} take turns at one place of the same table, on the same deals."
-    if question.way == "own-deals":
-        return "each match has its own deal."
-    if question.way == "pairs":
-        return f"{one} and {other} play each deal twice, with their seats exchanged."
-    return (
-        f"a pilot of {PILOT_MATCHES} matches with separate deals, and {PILOT_PAIRS} deals played twice, with {one} "
-        f"and {other} exchanged; then the more informative of the two. All matches count."
-    )
+    how = {
+        "gauntlet": f"{one} and {other} take turns at one place of the same table, on the same deals.",
+        "own-deals": "each match has its own deal.",
+        "pairs": f"{one} and {other} play each deal twice, with their seats exchanged.",
+        "auto": f"a pilot of {PILOT_MATCHES} matches with separate deals, and {PILOT_PAIRS} deals played twice, with "
+        f"{one} and {other} exchanged; then the more informative of the two. All matches count.",
+    }[question.way]
+    luck = f" Results are adjusted for luck by the value function {question.luck}." if question.luck else ""
+    return f"{question.game}: {how}{luck}"
 
 
 def verdict_sentences(verdict: Verdict) -> Iterator[str]:
     """Yield sentences about the result of comparing two bots in one game."""
     question = verdict.question
-    one, other = question.one, question.other
-    table = ", ".join((one, other, *question.company))
-    yield f"{question.game} ({table}): {_matches(verdict.matches)} {_kinds(verdict.units)}"
+    table = ", ".join((question.one, question.other, *question.company))
+    units = ", ".join(_counted(count, *_NAMES[unit]) for unit, count in verdict.units.items())
+    matches = "" if list(verdict.units) == ["match"] else f"{_counted(verdict.matches, 'match', 'matches')}, as "
+    yield f"{question.game} ({table}): {matches}{units}"
     yield verdict.sentence
     yield _how_much(verdict)
     if verdict.answer != "unknown":
-        yield _how_sure(verdict)
-    if verdict.pilot:
-        yield _chosen(verdict)
-    if verdict.luck_saved is not None and verdict.matches >= FEW_PAIRS:
-        yield _without_luck(verdict.luck_saved)
-    if verdict.ahead_gain and verdict.units.get("pair", 0) >= FEW_PAIRS:
-        yield _worth(verdict.ahead_gain)
+        yield "Such an answer is wrong in at most 5 of 100 comparisons."
+    if pilot := verdict.pilot:
+        seen = f"{pilot.split} of {PILOT_PAIRS} pairs were split, {pilot.twice} won twice by the same bot"
+        went = "pairs" if pilot.chosen == "pair" else "matches with separate deals"
+        yield f"In the pilot {seen}{', adjusted for luck' if question.luck else ''}: {went} continued."
+    saved = verdict.luck_saved
+    if saved is not None and verdict.matches >= FEW_MATCHES:
+        worth = f"saves {saved:.0%} of the matches" if saved > 0 else f"costs {-saved:.0%} more matches"
+        yield f"The adjustment for luck {worth}, by the variance of results."
     for name, count in sorted(verdict.faults.items()):
-        yield f"{name} failed in {_matches(count)}."
+        yield f"{name} failed in {_counted(count, 'match', 'matches')}."
 
 
-def _matches(count: int) -> str:
-    return f"{count:,} match{'es' if count != 1 else ''}"
+def _counted(count: int, one: str, several: str) -> str:
+    return f"{count:,} {one if count == 1 else several}"
 
 
 _NAMES: dict[Unit, tuple[str, str]] = {
-    "match": ("with a deal of its own", "with deals of their own"),
+    "match": ("match with a separate deal", "matches with separate deals"),
     "pair": ("pair with seats exchanged", "pairs with seats exchanged"),
     "turns": ("deal that each played in turn", "deals that each played in turn"),
 }
-
-
-def _kinds(units: Mapping[Unit, int]) -> str:
-    if list(units) == ["match"]:
-        return _NAMES["match"][units["match"] != 1]
-    return f"({', '.join(f'{count:,} {_NAMES[unit][count != 1]}' for unit, count in units.items())})"
 
 
 def _how_much(verdict: Verdict) -> str:
@@ -317,42 +269,10 @@ def _how_much(verdict: Verdict) -> str:
         )
     elo = "" if verdict.elo is None else f", {verdict.elo:+.0f} Elo"
     interval = f"95% interval {verdict.low:.1%} to {verdict.high:.1%}"
-    told = f"{one} finishes ahead of {other} in {verdict.ahead:.1%} of the matches ({interval}){elo}"
-    return f"{told}." if verdict.as_played is None else f"{told}, luck taken out; as played in {verdict.as_played:.1%}."
-
-
-def _how_sure(verdict: Verdict) -> str:
-    question = verdict.question
-    if not question.indifference:
-        return "Such an answer is wrong in at most 5 of 100 comparisons."
-    least = f"{100 * question.indifference * (2 if question.way == 'gauntlet' else 1):.3g} points"
+    share = f"{one} finishes ahead of {other} in {verdict.ahead:.1%} of the matches ({interval}){elo}"
     return (
-        f"The question was: a difference of {least} or more, or none? Either answer is wrong in about 5 of 100 "
-        f"comparisons; of a smaller difference either may be said."
+        f"{share}." if verdict.as_played is None else f"{share}, adjusted for luck; {verdict.as_played:.1%} as played."
     )
-
-
-def _chosen(verdict: Verdict) -> str:
-    pilot = verdict.pilot
-    assert pilot
-    went = "pairs went on" if pilot.pairs else "matches with deals of their own went on"
-    seen = f"{pilot.split} of {PILOT_PAIRS} pairs were split, {pilot.twice} won twice by the same bot"
-    if verdict.question.luck:
-        seen += ", luck taken out"
-    return f"In the pilot {seen}: {went}."
-
-
-def _without_luck(saved: float) -> str:
-    if saved > 0:
-        return f"Luck taken out saves {saved:.0%} of the matches, by how results vary."
-    return f"Luck taken out did not pay: results vary by {-saved:.0%} more."
-
-
-def _worth(gain: SharedDealGain) -> str:
-    if gain.saved is None:
-        return "On shared deals nothing varies."
-    saved = f"save {gain.saved:.0%} of the matches" if gain.saved > 0 else f"cost {-gain.saved:.0%} more matches"
-    return f"Shared deals {saved}: variance {gain.shared:.4g}, with deals of their own {gain.unshared:.4g}."
 
 
 # The function harness.compare.
@@ -393,8 +313,8 @@ class Comparison(Sequence[Verdict]):
         return "\n\n".join("\n".join(verdict_sentences(verdict)) for verdict in self) or NOTHING_YET
 
     def _repr_html_(self) -> str:
-        told = "".join(f"<p>{'<br>'.join(map(escape, verdict_sentences(verdict)))}</p>" for verdict in self)
-        return told or f"<p>{NOTHING_YET}</p>"
+        paragraphs = [f"<p>{'<br>'.join(map(escape, verdict_sentences(verdict)))}</p>" for verdict in self]
+        return "".join(paragraphs) or f"<p>{NOTHING_YET}</p>"
 
 
 def compare(
@@ -407,7 +327,6 @@ def compare(
     seed: int | None = None,
     most: int | None = None,
     margin: float | None = None,
-    indifference: float | None = None,
     way: str | None = None,
     thorough: bool = False,
     luck_adjusted: bool = False,
@@ -420,7 +339,7 @@ def compare(
     """Play until it is known whether one bot is better than the other, or up to `most` matches (default: 6,000).
 
     The answer is "better", "worse", "equal" (within `margin`, default: 0.03) or "unknown". It is wrong in at most 5 of
-    100 comparisons. With `indifference`, the question is only whether there is a difference of at least that size.
+    100 comparisons.
 
     `bots` are the other bots at the table; installed bots fill it if a game needs more players. `way` is "pairs" (each
     deal is played twice, with the seats of the two bots exchanged), "own-deals" (each match has its own deal), "auto"
@@ -443,9 +362,7 @@ def compare(
     limit, near = MAX_MATCHES if most is None else most, MARGIN if margin is None else margin
     if type(limit) is not int or limit < 1 or not 0 <= near < 0.5:
         raise UsageError(f"There is at least 1 match, and a margin from 0 to below 0.5; not {most!r} and {margin!r}.")
-    if indifference is not None and not 0 < indifference < 0.5:
-        raise UsageError(f"An indifference lies between 0 and 0.5; {indifference!r} does not.")
-    settings = question_settings(margin, indifference, way, thorough)
+    settings = question_settings(margin, way, thorough)
     request = RunRequest(
         games=(games,) if isinstance(games, str) else tuple(games),
         bots=(bots,) if isinstance(bots, str) else tuple(bots),
@@ -459,7 +376,7 @@ def compare(
     registry = installed_here(request.isolate, request.strict)
     if resume is not None:
         fixed = {"games": games, "options": options, "seed": seed, "margin": margin}
-        fixed |= {"indifference": indifference, "way": way, "luck_adjusted": luck_adjusted, "name": fields.get("name")}
+        fixed |= {"way": way, "luck_adjusted": luck_adjusted, "name": fields.get("name")}
         again = [bot for bot in (one, other, *request.bots) if bot is not None]
         given = [name for name, value in fixed.items() if value is not None and value is not False and value != ()]
         refuse_fields([*given, *(repr(bot) for bot in again if isinstance(bot, str))])
@@ -470,8 +387,7 @@ def compare(
         raise UsageError("Which two bots? Name both: compare(one, other).")
     else:
         request, limits = seeded(request), request.limits
-        typed = {"margin": margin, "indifference": indifference, "way": way, "thorough": thorough}
-        typed |= {"luck_adjusted": luck_adjusted}
+        typed = {"margin": margin, "way": way, "thorough": thorough, "luck_adjusted": luck_adjusted}
         command = called(
             "compare", request, one=one, other=other, **{name: said for name, said in typed.items() if said}
         )

@@ -10,10 +10,10 @@ from msgspec import Struct
 from harness.core.errors import UsageError
 from harness.core.game import Game, State
 from harness.core.plan import GamePlan, Plan
-from harness.core.records import GameRecord, MatchSpec, Value
+from harness.core.records import GameRecord, MatchSpec, Value, shares_ahead
 from harness.core.rng import Chance
 from harness.core.value_function import ValueFunction, Valuer
-from harness.luck.adjustment import ALTERNATIVE_DRAWS, ExpectedShares, StateEvaluator, chance_events
+from harness.luck.adjustment import ALTERNATIVE_DRAWS, ExpectedShares, chance_events
 
 Way = Literal["auto", "pairs", "own-deals", "gauntlet"]
 """How the matches are laid out: see docs/ratings.md."""
@@ -41,8 +41,6 @@ class ComparisonSpec(Struct, frozen=True):
     margin: float = MARGIN
     """Two bots count as equal if the share of matches in which one finishes ahead is this close to one half."""
     way: Way = "auto"
-    indifference: float = 0.0
-    """If not 0: test only whether there is a difference of at least this, with bounds for both kinds of error."""
     thorough: bool = False
     """Whether to play all matches even when the answer is known, for a narrower interval."""
     luck: str = ""
@@ -68,7 +66,6 @@ class ComparisonSpec(Struct, frozen=True):
             most=plan.deals,
             margin=plan.number("margin"),
             way=way,
-            indifference=plan.number("indifference"),
             thorough=bool(plan.settings["thorough"]),
             luck=value_functions(plan).get(game.name, ""),
         )
@@ -79,9 +76,12 @@ class ComparisonSpec(Struct, frozen=True):
         return len(self.company) + (1 if self.way == "gauntlet" else 2)
 
     @property
-    def within(self) -> float:
-        """The distance from one half within which the two bots count as equal."""
-        return self.indifference or self.margin
+    def where(self) -> str:
+        """The other bots at the table, in words: an answer is about tables with them."""
+        others = ", ".join(self.company[:-1]) + " and " * (len(self.company) > 1) + "".join(self.company[-1:])
+        if self.way == "gauntlet":
+            return f"against {others}"
+        return f"at a table with {others}" if others else "at a table of two"
 
     @property
     def stretch(self) -> float:
@@ -90,7 +90,7 @@ class ComparisonSpec(Struct, frozen=True):
 
     def as_share(self, value: float) -> float:
         """Return a value from 0 to 1 as a share of matches; luck-adjusted ones may be below 0 or above 1."""
-        return 0.5 + (value - 0.5) * ADJUSTED_RANGE if self.luck else value
+        return 0.5 + (value - 0.5) * self.stretch
 
 
 def unit_size(unit: Unit) -> int:
@@ -116,18 +116,16 @@ PairScore = Callable[[GameRecord, str, str], float]
 
 def pair_score(record: GameRecord, one: str, other: str) -> float:
     """Return 1 if the first bot finished ahead of the second, 0 if behind, one half for a tie."""
-    return 0.5 + 0.5 * _sign(record.ranks[record.seats.index(other)] - record.ranks[record.seats.index(one)])
+    return _ahead(record, record.seats.index(one), record.seats.index(other))
+
+
+def _ahead(record: GameRecord, seat: int, other: int) -> float:
+    return 0.5 + 0.5 * ((record.ranks[seat] < record.ranks[other]) - (record.ranks[seat] > record.ranks[other]))
 
 
 def table_share(record: GameRecord, name: str) -> float:
     """Return the share of the others at the table that a bot finished ahead of; a tie counts one half."""
-    seat = record.seats.index(name)
-    rank, others = record.ranks[seat], [*record.ranks[:seat], *record.ranks[seat + 1 :]]
-    return sum([0.5 + 0.5 * _sign(other - rank) for other in others]) / len(others)
-
-
-def _sign(number: int) -> int:
-    return (number > 0) - (number < 0)
+    return shares_ahead(record.ranks)[record.seats.index(name)]
 
 
 def unit_values(
@@ -195,11 +193,6 @@ class PilotResult(Struct, frozen=True):
     twice: int
     """Pairs in which the same bot did both times."""
     chosen: Unit
-
-    @property
-    def pairs(self) -> bool:
-        """Whether the comparison continues with pairs."""
-        return self.chosen == "pair"
 
 
 class Pilot:
@@ -269,7 +262,7 @@ VALUE_STEPS = 200
 def bounded_score(
     game: Game[Any],
     record: GameRecord,
-    evaluator: StateEvaluator,
+    evaluator: Valuer,
     expected: Sequence[float],
     pair: tuple[int, int],
     coefficient: float = 1.0,
@@ -289,16 +282,13 @@ def bounded_score(
         luck = coefficient * (_clip(estimate, low, high) - sum(others) / len(others))
         subtracted += luck * min(1.0, (MAX_LUCK - abs(subtracted)) / (2 * MAX_EVENT_LUCK))
         before = estimate
-    ahead = 0.5 + 0.5 * ((record.ranks[one] < record.ranks[other]) - (record.ranks[one] > record.ranks[other]))
-    steps, rest = divmod((ahead - subtracted + MAX_LUCK) / ADJUSTED_RANGE * VALUE_STEPS, 1.0)
+    steps, rest = divmod((_ahead(record, one, other) - subtracted + MAX_LUCK) / ADJUSTED_RANGE * VALUE_STEPS, 1.0)
     # Rounded up or down at random, so that the expectation does not change.
     up = Chance(record.seed).rng("grain", record.id).random() < rest
     return min(1.0, (steps + up) / VALUE_STEPS)
 
 
-def _chance_ahead(
-    state: State[Any], evaluator: StateEvaluator, expected: Sequence[float], pair: tuple[int, int]
-) -> float:
+def _chance_ahead(state: State[Any], evaluator: Valuer, expected: Sequence[float], pair: tuple[int, int]) -> float:
     """Return the estimated probability that the first seat of the pair will finish ahead of the second."""
     shares = evaluator.shares(state, expected)
     difference = shares[pair[0]] - shares[pair[1]]

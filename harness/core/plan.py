@@ -100,6 +100,11 @@ class Plan(Struct, frozen=True):
     """Its earlier sizes, first to last, if they decide what is played and when."""
 
     @property
+    def pairs_candidates(self) -> bool:
+        """Whether candidates play the same tables without meeting: then their differences, deal by deal, come first."""
+        return self.design == "fixed" and bool(self.candidates)
+
+    @property
     def deals_before(self) -> int:
         """Deals before the last extension; 0 if there was none."""
         return self.before[-1].deals if self.before else 0

@@ -96,8 +96,8 @@ class PairedDifference:
     worse: str
     ahead: Interval | None
     score: Interval | None
-    told_apart: bool
-    """Whether the difference is significant: in at most 5 of 100 runs any pair of candidates is separated wrongly."""
+    significant: bool
+    """In at most 5 of 100 runs any such claim about two candidates is false."""
     worth: float | None
     """Factor by which more matches would have been needed if the candidates had played different deals."""
 
@@ -253,8 +253,8 @@ FIELD = "ahead: share of the table finished ahead of."
 WITHIN = f"± is a {LEVEL:.0%} interval over deals."
 PAIRED = (
     "Differences are taken deal by deal: same deals, same places, same tables. "
-    "ahead by: points of `ahead`. told apart: all these claims together are wrong in at most 5 of 100 runs. "
-    "pairing: how many times as many matches it would have taken with deals of their own."
+    "ahead by: points of `ahead`. significant: in at most 5 of 100 runs any of these claims is false. "
+    "pairing: how many times as many matches it would have taken with separate deals."
 )
 
 
@@ -311,7 +311,7 @@ def _differences(pairs: Sequence[PairedDifference], lines: Sequence[CandidateLin
             pair.worse,
             percent(pair.ahead, "+"),
             number(pair.score, "+"),
-            "yes" if pair.told_apart else "no",
+            "yes" if pair.significant else "no",
             f"{pair.worth:.1f}x" if pair.worth else None,
         )
         for pair in shown
@@ -322,13 +322,13 @@ def _differences(pairs: Sequence[PairedDifference], lines: Sequence[CandidateLin
             "other": pair.worse,
             **fields("ahead by", pair.ahead, 4),
             **fields("score by", pair.score, 2),
-            "told apart": pair.told_apart,
+            "significant": pair.significant,
             "pairing": round(pair.worth, 3) if pair.worth else None,
         }
         for pair in pairs
     ]
     numbers = columns("number", "ahead by", "score by")
-    head: list[Column | str] = ["candidate", "other", *numbers, "told apart", Column("pairing", "number")]
+    head: list[Column | str] = ["candidate", "other", *numbers, "significant", Column("pairing", "number")]
     return Table("differences between candidates", head, rows, data, keys=2, notes=notes, legend=PAIRED)
 
 
@@ -339,16 +339,18 @@ def _alone(line: CandidateLine) -> str:
 def _verdict(pairs: Sequence[PairedDifference], candidates: int) -> str:
     """Return a sentence about the best candidate and those that it is significantly better than."""
     best = pairs[0].better
-    beaten = [pair.worse for pair in pairs if pair.better == best and pair.told_apart]
+    beaten = [pair.worse for pair in pairs if pair.better == best and pair.significant]
     if len(beaten) == candidates - 1:
         if candidates == 2:
             more = percent(pairs[0].ahead)
-            better = f"{best} does better against this field than {beaten[0]}"
+            better = f"{best} does significantly better against this field than {beaten[0]}"
             return f"{better}: it finishes ahead of {more} more of the table."
-        return f"{best} does best against this field: it is told apart from every other candidate."
-    if not any(pair.told_apart for pair in pairs):
-        return "No candidate is told apart from another: more deals may tell."
-    return f"{best} comes first; it is told apart from {', '.join(beaten) or 'none of the others'}."
+        return f"{best} does significantly better against this field than every other candidate."
+    if not any(pair.significant for pair in pairs):
+        return "No difference between candidates is significant."
+    if not beaten:
+        return f"{best} leads, but not significantly."
+    return f"{best} leads; it does significantly better than {', '.join(beaten)}."
 
 
 def percent(interval: Interval | None, sign: str = "") -> str:

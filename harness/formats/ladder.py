@@ -23,7 +23,10 @@ from harness.ratings.statistics import LEVEL
 
 MAX_NAMED_BOTS = 4
 """Maximum of bots named in a line of text; the others are counted. JSON has all of them."""
-LEGEND = "The order is the ladder's own guess. All claims together hold whoever met whom and whenever it was stopped."
+LEGEND = (
+    "The order is the ladder's estimate. Better than, worse than: significant differences; these claims hold for any "
+    "choice of tables and whenever the run stops. Not significant: the other bots."
+)
 
 
 def knowledge_table(
@@ -46,16 +49,16 @@ def knowledge_table(
         fact = {} if contenders is None else {"may be best": name in contenders}
         data.append(
             {"guess": place, "bot": name, **fact, "better than": sorted(behind), "worse than": sorted(before),
-             "open against": still}
+             "not significant": still}
         )  # fmt: skip
     best = () if contenders is None else ("may be best",)
-    headers = ("guess", "bot", *best, "better than", "worse than", "open against")
-    return Table("what is known, and what is open", headers, rows, data, keys=2, legend=LEGEND)
+    headers = ("guess", "bot", *best, "better than", "worse than", "not significant")
+    return Table("significant differences", headers, rows, data, keys=2, legend=LEGEND)
 
 
 def _named(names: Sequence[str]) -> str:
     if len(names) <= MAX_NAMED_BOTS:
-        return ", ".join(names) or "nobody"
+        return ", ".join(names) or "none"
     return f"{', '.join(names[: MAX_NAMED_BOTS - 1])} and {len(names) - MAX_NAMED_BOTS + 1} more"
 
 
@@ -286,37 +289,40 @@ class Knowledge:
         """Return what is known and what is open after `played` matches, as one or more sentences."""
         self._look()
         after = f"after {played:,} matches" if played != 1 else "after 1 match"
-        sure = f"with {100 * self.level:g}%"
+        at = f"at a level of {100 * self.level:g}%"
         if self.goal == "newcomer":
-            return " ".join(self._placed(name, sure, after) for name in self.candidates)
+            return " ".join(self._placed(name, at, after) for name in self.candidates)
         if self.goal == "best" and len(self._names) > 2:
-            return self._about_best(sure, after)
+            return self._about_best(at, after)
         if close := self.open_pairs():
             pairs = "; ".join(" and ".join(pair) for pair in close)
-            return f"Neighbours that are not told apart {sure} {after}: {pairs}."
-        return f"The order is known {sure} {after}: each bot is told apart from the next."
+            return f"Neighbours without a significant difference {at} {after}: {pairs}."
+        return f"The order is known {after}: each bot is significantly better than the next, {at}."
 
-    def _about_best(self, sure: str, after: str) -> str:
+    def _about_best(self, at: str, after: str) -> str:
         if best := self.claims.best_bot(self.level):
-            return f"{best} is the best {sure}, told apart from all others {after}."
+            return f"{best} is the best bot: it is significantly better than all others {at} {after}."
         left = [name for name in self.order() if name in self.claims.contenders(self.level)]
         if not left:
-            return f"No bot is the best: {after} it is known {sure} that each one finishes behind some other."
+            return f"No bot is the best: {after} each one is significantly worse than some other, {at}."
         if len(left) == 1:
-            return f"If any bot is the best it is {left[0]}, {sure} {after}; it has not yet met and beaten all others."
-        return f"The best is not known {sure} {after}: it may be {either(left)}."
+            return (
+                f"If any bot is the best it is {left[0]}, {at} {after}; it has not yet met all others and finished "
+                "ahead of each at least half of the time."
+            )
+        return f"The best bot is not known {at} {after}: it may be {either(left)}."
 
-    def _placed(self, name: str, sure: str, after: str) -> str:
+    def _placed(self, name: str, at: str, after: str) -> str:
         behind = [worse for better, worse in self._told if better == name]
         before = [better for better, worse in self._told if worse == name]
         bots = len(self._names)
         first, last = 1 + len(before), bots - len(behind)
         if first == last:
-            return f"{name} has place {first} of {bots} {sure} {after}."
+            return f"{name} has place {first} of {bots} {at} {after}."
         still = [other for other in self.order() if other != name and other not in behind and other not in before]
         return (
-            f"{name} has place {first} to {last} of {bots} {sure} {after}: it is better than {len(behind)} bots, worse "
-            f"than {len(before)}, and open against {', '.join(still)}."
+            f"{name} has place {first} to {last} of {bots} {at} {after}: it is significantly better than "
+            f"{len(behind)} bots and worse than {len(before)}; not known: {', '.join(still)}."
         )
 
 
@@ -368,7 +374,7 @@ def check(game: GamePlan, plan: Plan) -> None:
     if plan.candidates and not newcomer:
         raise UsageError(f"A ladder has candidates for the goal newcomer only, not for {plan.settings['goal']}.")
     if sure and not 0.5 < sure < 1:
-        raise UsageError(f"Bots are told apart with a probability above 0.5 and below 1, not {sure:g}.")
+        raise UsageError(f"until-separated is a confidence level above 0.5 and below 1, not {sure:g}.")
     if 0 < most < game.players:
         raise UsageError(
             f"{game.name} at tables of {game.players} needs at least {game.players} matches for one duplicate set; "

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field, replace
 from itertools import combinations, repeat
-from math import isfinite
 from multiprocessing import get_context
-from typing import Any, Protocol
+from operator import add
+from typing import Any, NamedTuple
 
 from harness.core.game import Game, State
 from harness.core.records import GameRecord, shares_ahead
@@ -16,7 +15,6 @@ from harness.core.rng import Chance, Part
 from harness.core.value_function import ValueFunction, Valuer
 from harness.match.replay import Replay
 from harness.ratings.counts import pair_outcomes
-from harness.ratings.leaderboard import Leaderboard
 
 # The control variate: what each seat got from the luck of a match.
 #
@@ -34,13 +32,6 @@ ALTERNATIVE_DRAWS = 12
 """Number of times that each chance event is drawn again; their mean stands for all possible outcomes."""
 DEAL = "deal"
 """The phase before the first choice."""
-
-
-class StateEvaluator(Protocol):
-    """Estimates how a match will end, from a state of the game alone: never from the luck behind it."""
-
-    def shares(self, state: State[Any], expected: Sequence[float]) -> Sequence[float]:
-        """Return the share of the others that each seat will finish ahead of; `expected` is that before the match."""
 
 
 class RecordedChance(Chance):
@@ -81,21 +72,15 @@ class AlternativeChance(Chance):
         return super().number_for(self._name + where)
 
 
-class ChanceEvent:
-    """A point of a match at which luck was drawn: the actual state after it, and alternatives."""
+class ChanceEvent(NamedTuple):
+    """A point of a match at which luck was drawn."""
 
-    __slots__ = ("actual", "alternatives", "phase")
-
-    def __init__(self, phase: str, actual: State[Any], alternatives: Sequence[State[Any]]) -> None:
-        self.phase = phase
-        """The kind of choice before the event; DEAL at the start."""
-        self.actual, self.alternatives = actual, alternatives
-
-    def luck(self, evaluator: StateEvaluator, expected: Sequence[float]) -> list[float]:
-        """Return what the event gave to each seat, in shares of the table; the expectation is zero."""
-        estimates = [evaluator.shares(other, expected) for other in self.alternatives]
-        actual = evaluator.shares(self.actual, expected)
-        return [here - sum(there) / len(there) for here, *there in zip(actual, *estimates, strict=True)]
+    phase: str
+    """The kind of choice before the event; DEAL at the start."""
+    actual: State[Any]
+    """The state after it."""
+    alternatives: Sequence[State[Any]]
+    """What it could have been with other luck."""
 
 
 def chance_events(
@@ -137,20 +122,22 @@ def chance_events(
 def luck_by_phase(
     game: Game[Any],
     record: GameRecord,
-    evaluator: StateEvaluator,
+    evaluator: Valuer,
     expected: Sequence[float],
     alternatives: int = ALTERNATIVE_DRAWS,
     phases: Container[str] | None = None,
 ) -> dict[str, list[float]]:
     """Return what luck gave to each seat of a match, in shares of the table, by the kind of choice before it.
 
-    Each figure has expectation zero. With `phases`, return only these.
+    Each figure has expectation zero. With `phases`, return only these. `expected` is the share that each seat was
+    expected to finish ahead of before the match.
     """
     total: dict[str, list[float]] = {}
-    for event in chance_events(game, record, alternatives, phases):
-        luck = event.luck(evaluator, expected)
-        so_far = total.get(event.phase)
-        total[event.phase] = [a + b for a, b in zip(so_far, luck, strict=True)] if so_far else luck
+    for phase, actual, others in chance_events(game, record, alternatives, phases):
+        estimates = [evaluator.shares(other, expected) for other in others]
+        both = zip(evaluator.shares(actual, expected), *estimates, strict=True)
+        luck = [here - sum(there) / len(there) for here, *there in both]
+        total[phase] = list(map(add, total[phase], luck)) if phase in total else luck
     return total
 
 
@@ -166,64 +153,68 @@ PRIOR_MEETINGS = 4.0
 TRANSFER = 0.75
 """The part of the difference between two bots' results against all others that carries over to the two of them."""
 
-Sums = dict[tuple[str, str], list[float]]
-"""Two bots -> number of matches, and in how many of them the first finished ahead."""
 ALL_BOTS = ""
+
+
+class SumsByDeal:
+    """Two sums for each key, such as a pair of bots. What is used to judge a deal leaves that deal out."""
+
+    def __init__(self) -> None:
+        self._deals: dict[int | None, dict[tuple[str, str], list[float]]] = {None: {}}
+        """Seed of a deal, or None for all deals -> the sums."""
+
+    def add(self, seed: int, key: tuple[str, str], first: float, second: float) -> None:
+        """Add to the sums of a key in one deal."""
+        for deal in (None, seed):
+            both = self._deals.setdefault(deal, {}).setdefault(key, [0.0, 0.0])
+            both[0] += first
+            both[1] += second
+
+    def of_other_deals(self, seed: int, key: tuple[str, str]) -> tuple[float, float]:
+        """Return the sums of a key over all deals but this."""
+        first, second = self._deals[None].get(key, (0.0, 0.0))
+        first_here, second_here = self._deals.get(seed, {}).get(key, (0.0, 0.0))
+        return first - first_here, second - second_here
 
 
 class ExpectedShares:
     """Expected results, from matches added in schedule order."""
 
     def __init__(self) -> None:
-        self._sums: Sums = {}
-        self._deals: dict[int, Sums] = {}
+        self._results = SumsByDeal()
+        """Two bots, or a bot and ALL_BOTS -> number of matches, and in how many of them the first finished ahead."""
 
     def shares(self, seed: int, seats: Sequence[str]) -> list[float]:
         """Return the share of the others that each seat is expected to finish ahead of, by other deals than this."""
-        deal = self._deals.get(seed, {})
-        levels = [self._shrunk_share(deal, bot, ALL_BOTS, 0.5) for bot in seats]
+        levels = [self._shrunk_share(seed, bot, ALL_BOTS, 0.5) for bot in seats]
         totals = [0.0] * len(seats)
         for one, other in combinations(range(len(seats)), 2):
             suggested = min(1.0, max(0.0, 0.5 + TRANSFER * (levels[one] - levels[other])))
-            share = self._shrunk_share(deal, seats[one], seats[other], suggested)
+            share = self._shrunk_share(seed, seats[one], seats[other], suggested)
             totals[one] += share
             totals[other] += 1 - share
         return [total / max(1, len(seats) - 1) for total in totals]
 
-    def _shrunk_share(self, deal: Sums, one: str, other: str, prior: float) -> float:
+    def _shrunk_share(self, seed: int, one: str, other: str, prior: float) -> float:
         if one == other:
             return 0.5
-        met, ahead = self._sums.get((one, other), (0.0, 0.0))
-        met_here, ahead_here = deal.get((one, other), (0.0, 0.0))
-        return (ahead - ahead_here + PRIOR_MEETINGS * prior) / (met - met_here + PRIOR_MEETINGS)
+        met, ahead = self._results.of_other_deals(seed, (one, other))
+        return (ahead + PRIOR_MEETINGS * prior) / (met + PRIOR_MEETINGS)
 
     def add_match(self, seed: int, seats: Sequence[str], ranks: tuple[int, ...]) -> None:
         """Add the result of a match of this deal."""
-        deal = self._deals.setdefault(seed, {})
         for left, right, share in pair_outcomes(ranks):
             one, other = seats[left], seats[right]
             if one != other:
-                for key, ahead in (
-                    ((one, other), share),
-                    ((other, one), 1 - share),
-                    ((one, ALL_BOTS), share),
-                    ((other, ALL_BOTS), 1 - share),
-                ):
-                    _add_pair(self._sums, deal, key, 1, ahead)
+                for bot, opponent, ahead in ((one, other, share), (other, one, 1 - share)):
+                    self._results.add(seed, (bot, opponent), 1, ahead)
+                    self._results.add(seed, (bot, ALL_BOTS), 1, ahead)
 
     def expect_then_add(self, record: GameRecord) -> list[float]:
         """Return the expected shares of the seats of a match, then add its result."""
         shares = self.shares(record.seed, record.seats)
         self.add_match(record.seed, record.seats, record.ranks)
         return shares
-
-
-def _add_pair(total: Sums, deal: Sums, key: tuple[str, str], first: float, second: float) -> None:
-    """Add two numbers to the sums of all deals and of one deal."""
-    for sums in (total, deal):
-        both = sums.setdefault(key, [0.0, 0.0])
-        both[0] += first
-        both[1] += second
 
 
 # The adjustment of all matches of a run, and the leaderboards that result from it.
@@ -257,9 +248,8 @@ class ControlCoefficients:
     """
 
     def __init__(self) -> None:
-        self._sums: Sums = {}
+        self._sums = SumsByDeal()
         """Phase, and a bot or ALL_BOTS -> sum of luck times result, and sum of squared luck."""
-        self._deals: dict[int, Sums] = {}
 
     def coefficient(self, seed: int, phase: str, bot: str) -> float:
         """Return the coefficient for a bot's luck after such a choice: 0 subtracts nothing, 1 all of it."""
@@ -267,10 +257,8 @@ class ControlCoefficients:
         return self._slope(seed, (phase, bot), common, BOT_PRIOR_WEIGHT)
 
     def _slope(self, seed: int, key: tuple[str, str], prior: float, weight: float) -> float:
-        products, squares = self._sums.get(key, (0.0, 0.0))
-        here = self._deals.get(seed, {}).get(key, (0.0, 0.0))
-        slope = (products - here[0] + weight * prior) / (squares - here[1] + weight)
-        return min(MAX_COEFFICIENT, max(0.0, slope))
+        products, squares = self._sums.of_other_deals(seed, key)
+        return min(MAX_COEFFICIENT, max(0.0, (products + weight * prior) / (squares + weight)))
 
     def adjustment(self, record: GameRecord, luck: Luck) -> list[float]:
         """Return what to subtract from each seat's result of a match."""
@@ -281,24 +269,16 @@ class ControlCoefficients:
 
     def add_match(self, record: GameRecord, luck: Luck, surprise: Sequence[float]) -> None:
         """Add a match: its luck, and each seat's result minus what was expected."""
-        deal = self._deals.setdefault(record.seed, {})
         for phase, given in luck.items():
             for seat, bot in enumerate(record.seats):
-                product, square = given[seat] * surprise[seat], given[seat] ** 2
-                for key in ((phase, ALL_BOTS), (phase, bot)):
-                    _add_pair(self._sums, deal, key, product, square)
+                for each in (ALL_BOTS, bot):
+                    self._sums.add(record.seed, (phase, each), given[seat] * surprise[seat], given[seat] ** 2)
 
 
-@dataclass(frozen=True, slots=True)
-class LuckAdjustment:
-    """Luck-adjusted results of matches."""
-
-    shares: Mapping[str, Sequence[float]]
-    """Match -> for each seat the share of the others that it finished ahead of, minus its luck."""
-    functions: Mapping[str, ValueFunction]
-    """Game -> its value function."""
-    caveats: Mapping[str, str] = field(default_factory=dict)
-    """Game -> why its value function may remove less luck than it could."""
+Judges = Mapping[str, tuple[Game[Any], Valuer]]
+"""Game by name, with the evaluator of its states."""
+_in_worker: dict[str, tuple[Game[Any], Valuer]] = {}
+"""The judges of a worker process, set when it starts."""
 
 
 def adjust_results(
@@ -307,107 +287,40 @@ def adjust_results(
     functions: Mapping[str, ValueFunction],
     workers: int = 1,
     step: Callable[[], None] = lambda: None,
-) -> LuckAdjustment:
-    """Return the luck-adjusted results of matches, the same for any number of workers; call `step` for each match."""
+) -> dict[str, Sequence[float]]:
+    """Return for each match and seat the share of the others that it finished ahead of, minus its luck.
+
+    They are the same for any number of workers; `step` is called for each match.
+    """
     ordered = sorted(records, key=lambda record: record.index)
     expected_shares = {name: ExpectedShares() for name in games}
     expected = [expected_shares[record.game].expect_then_add(record) for record in ordered]
     coefficients = {name: ControlCoefficients() for name in games}
-    shares = {}
-    for record, before, luck in zip(
-        ordered, expected, _luck_of_all(ordered, expected, games, functions, workers), strict=True
-    ):
+    judges = {name: (games[name], Valuer(function)) for name, function in functions.items()}
+    shares: dict[str, Sequence[float]] = {}
+    for record, before, luck in zip(ordered, expected, _luck_of_all(ordered, expected, judges, workers), strict=True):
         played, control = shares_ahead(record.ranks), coefficients[record.game]
         adjustment = control.adjustment(record, luck)
         shares[record.id] = tuple([share - mine for share, mine in zip(played, adjustment, strict=True)])
         control.add_match(record, luck, [share - was for share, was in zip(played, before, strict=True)])
         step()
-    caveats = {name: function.mismatch(games[name]) for name, function in functions.items()}
-    return LuckAdjustment(shares, functions, {name: caveat for name, caveat in caveats.items() if caveat})
+    return shares
 
 
 def _luck_of_all(
-    records: Sequence[GameRecord],
-    expected: Sequence[Sequence[float]],
-    games: Mapping[str, Game[Any]],
-    functions: Mapping[str, ValueFunction],
-    workers: int,
+    records: Sequence[GameRecord], expected: Sequence[Sequence[float]], judges: Judges, workers: int
 ) -> Iterator[Luck]:
     """Return the luck of each match, in the order of the records."""
     if workers < 2 or len(records) < MIN_POOL_MATCHES:
-        yield from map(_luck_of, records, expected, repeat(_Evaluators(games, functions)))
+        yield from map(_luck_of, records, expected, repeat(judges))
         return
-    pool = ProcessPoolExecutor(workers, get_context("fork"), _start_worker, (games, functions))
+    pool = ProcessPoolExecutor(workers, get_context("fork"), _in_worker.update, (judges,))
     try:
-        yield from pool.map(_luck_in_worker, records, expected, chunksize=CHUNK_MATCHES)
+        yield from pool.map(_luck_of, records, expected, chunksize=CHUNK_MATCHES)
     finally:
         pool.shutdown(cancel_futures=True)
 
 
-class _Evaluators:
-    """The games and the evaluators of their states, built once in each process."""
-
-    def __init__(self, games: Mapping[str, Game[Any]], functions: Mapping[str, ValueFunction]) -> None:
-        self.games = games
-        self.valuers = {name: Valuer(function) for name, function in functions.items()}
-
-
-_in_worker: list[_Evaluators] = []
-
-
-def _start_worker(games: Mapping[str, Game[Any]], functions: Mapping[str, ValueFunction]) -> None:
-    _in_worker[:] = [_Evaluators(games, functions)]
-
-
-def _luck_in_worker(record: GameRecord, expected: Sequence[float]) -> Luck:
-    return _luck_of(record, expected, _in_worker[0])
-
-
-def _luck_of(record: GameRecord, expected: Sequence[float], evaluators: _Evaluators) -> Luck:
-    valuer = evaluators.valuers[record.game]
-    return luck_by_phase(evaluators.games[record.game], record, valuer, expected, phases=valuer.function.phases)
-
-
-def with_notes(
-    plain: Sequence[Leaderboard], adjusted: Sequence[Leaderboard], adjustment: LuckAdjustment, games: Mapping[str, str]
-) -> list[Leaderboard]:
-    """Return the adjusted leaderboards with a note on what the adjustment did; `games` are theirs, by title."""
-    return [
-        replace(board, notes=[*board.notes, _note(sample_size_factor(before, board), adjustment, games[board.title])])
-        for before, board in zip(plain, adjusted, strict=True)
-    ]
-
-
-def sample_size_factor(plain: Leaderboard, adjusted: Leaderboard) -> float | None:
-    """Return how many times as many matches would give equally narrow intervals without adjustment."""
-    widths = [
-        (before.skill.reach, after.skill.reach)
-        for before, after in zip(
-            sorted(plain.standings, key=lambda one: one.bot),
-            sorted(adjusted.standings, key=lambda one: one.bot),
-            strict=True,
-        )
-        if isfinite(before.skill.reach) and after.skill.reach
-    ]
-    squares = sum([after**2 for _, after in widths])
-    return sum([before**2 for before, _ in widths]) / squares if squares else None
-
-
-def _note(factor: float | None, adjustment: LuckAdjustment, game: str) -> str:
-    functions = adjustment.functions
-    judged = [
-        f"{function.digest} for {name}, learned from {function.lesson.matches:,} other matches"
-        for name, function in functions.items()
-        if game in ("", name)
-    ]
-    note = (
-        "Luck-adjusted: skill, its interval and claims are without the effect of luck; everything else is as played. "
-        f"Value function {'; '.join(judged)}."
-    )
-    if factor is not None:
-        note += (
-            f" The intervals are as narrow as those of {factor:.2f} times as many matches."
-            if factor > 1
-            else f" It did not pay here: the intervals are those of {factor:.2f} times as many matches."
-        )
-    return " ".join([note, *[caveat for name, caveat in adjustment.caveats.items() if game in ("", name)]])
+def _luck_of(record: GameRecord, expected: Sequence[float], judges: Judges = _in_worker) -> Luck:
+    game, valuer = judges[record.game]
+    return luck_by_phase(game, record, valuer, expected, phases=valuer.function.phases)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from array import array
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from math import isfinite
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -28,7 +30,8 @@ from harness.core.value_function import (
     value_function_of,
 )
 from harness.executors.base import default_workers
-from harness.luck.adjustment import ExpectedShares, RecordedChance, adjust_results, luck_by_phase, with_notes
+from harness.luck.adjustment import ExpectedShares, RecordedChance, adjust_results, luck_by_phase
+from harness.output.leaderboard import game_of
 from harness.plugins.entrants import Entrant
 from harness.plugins.registry import Registry
 from harness.ratings.counts import by_game
@@ -62,7 +65,7 @@ def luck_adjusted_leaderboards(
     *,
     whole: bool = True,
 ) -> list[Leaderboard]:
-    """Return the leaderboards of these records of a run, with the effect of luck removed from `ahead`.
+    """Return the leaderboards of these records of a run, with the effect of luck removed from skill.
 
     `values` are files with value functions that replace those of the games. `step` is called for each match. `whole`
     says that the records are all records of their games.
@@ -71,10 +74,37 @@ def luck_adjusted_leaderboards(
     games = {name: game for name, game in configure_run(run, registry).items() if name in played}
     given = read_values(values)
     functions = {name: value_function_of(game, given) for name, game in games.items()}
-    adjustment = adjust_results(records, games, functions, default_workers(), step)
+    shares = adjust_results(records, games, functions, default_workers(), step)
     plain = boards_of(run, records, by, whole=whole)
-    adjusted = boards_of(run, records, by, adjustment.shares, whole=whole)
-    return with_notes(plain, adjusted, adjustment, {by(record): record.game for record in records})
+    adjusted = boards_of(run, records, by, shares, whole=whole)
+    return [
+        replace(
+            board, notes=[*board.notes, _note(before, board, functions[game], functions[game].mismatch(games[game]))]
+        )
+        for before, board in zip(plain, adjusted, strict=True)
+        for game in [game_of(board)]
+    ]
+
+
+def _note(plain: Leaderboard, adjusted: Leaderboard, function: ValueFunction, caveat: str) -> str:
+    """Return what the adjustment did, in sentences."""
+    note = (
+        "Luck-adjusted: skill, its interval and claims are without the effect of luck; everything else is as played. "
+        f"Value function {function.digest} for {function.game}, learned from {function.lesson.matches:,} other matches."
+    )
+    factor = sample_size_factor(plain, adjusted)
+    if factor is not None:
+        gain = "The intervals are as narrow as" if factor > 1 else "It did not pay here: the intervals are"
+        note += f" {gain} those of {factor:.2f} times as many matches."
+    return f"{note} {caveat}".rstrip()
+
+
+def sample_size_factor(plain: Leaderboard, adjusted: Leaderboard) -> float | None:
+    """Return how many times as many matches would give equally narrow intervals without adjustment."""
+    reach = {one.bot: one.skill.reach for one in plain.standings}
+    both = [(reach[one.bot], one.skill.reach) for one in adjusted.standings if isfinite(reach[one.bot])]
+    after = sum([adjusted**2 for _, adjusted in both])
+    return sum([before**2 for before, _ in both]) / after if after else None
 
 
 # Training of a value function: play varied matches, record the features of each seat after random events, fit trees.

@@ -213,7 +213,7 @@ EXPLANATIONS: Mapping[Design, Sequence[str]] = {
 
 def summary(board: Leaderboard) -> list[str]:
     """Return sentences about the winner and the bots that failed. They claim no more than the table."""
-    sentences = [_winner(board)] if len(board.standings) > 1 else []
+    sentences = [_winner(board)] if len(board.standings) > 1 and board.names_winner else []
     failed = [(one.bot, one.totals.faults, one.totals.matches) for one in board.standings if one.totals.faults]
     return [*sentences, *faults_sentence(failed)]
 

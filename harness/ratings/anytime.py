@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import combinations, repeat
 from math import exp, log, sqrt
@@ -46,6 +46,12 @@ _BISECTION_STEPS = 40
 def _log_growths(value: float, mean: float = 0.5) -> tuple[float, ...]:
     """Return the logarithm of the factor by which a value multiplies the wealth of each fraction."""
     return tuple([log(1 + fraction * (value / mean - 1)) for fraction in BET_FRACTIONS])
+
+
+def _log_mixture(log_growths: Sequence[float], weights: Iterable[float]) -> float:
+    """Return the logarithm of the wealth that is divided among fractions with these weights."""
+    best = max(log_growths)  # the log of a sum of exponentials, without overflow
+    return best + log(sum([weight * exp(growth - best) for weight, growth in zip(weights, log_growths, strict=False)]))
 
 
 def log_threshold(level: float) -> float:
@@ -96,9 +102,7 @@ class ConfidenceSequence:
     def _log_wealth(self, counts: Mapping[float, int], mean: float) -> float:
         by_value = [(count, _log_growths(value, mean)) for value, count in counts.items()]
         growths = [sum([count * growth[each] for count, growth in by_value]) for each in range(len(BET_FRACTIONS))]
-        best = max(growths)  # the log of a sum of exponentials, without overflow
-        parts = zip(self.weights, growths, strict=True)
-        return best + log(sum([weight * exp(growth - best) for weight, growth in parts]))
+        return _log_mixture(growths, self.weights)
 
     def _lower_bound(self, counts: Mapping[float, int], threshold: float) -> float:
         """Return the lowest mean that is not refuted; wealth falls as the mean rises, so bisection finds it."""
@@ -133,8 +137,7 @@ class EProcess:
     def log_wealth(self) -> float:
         """The logarithm of the present wealth, the mean over all fractions and kinds."""
         every = [growth for kind in self.log_growths for growth in kind]
-        best = max(every)
-        return best + log(sum([exp(growth - best) for growth in every]) / len(every))
+        return _log_mixture(every, repeat(1.0)) - log(len(every))
 
 
 # The joint posterior of the strengths of some bots, from how often they finished ahead of each other.
@@ -338,9 +341,7 @@ class AnytimeClaims:
         goal, chosen = plan.settings.get("goal"), set(plan.candidates)
         if goal == "order":
             return RandomRoundClaims(game.entrants, game.players, plan.number("until-separated") or LEVEL)
-        every = list(map(frozenset, combinations(game.entrants, 2)))
-        if goal is None and chosen:  # a comparison
-            return cls(game.entrants, [pair for pair in every if pair <= chosen])
+        every = map(frozenset, combinations(game.entrants, 2))
         return cls(game.entrants, [pair for pair in every if pair & chosen], goal == "best")
 
     def add(self, record: GameRecord) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from math import inf
 
@@ -90,11 +90,14 @@ class Leaderboard:
     """How often the run has ended; 0 while it is played."""
     enough_deals: bool = True
     """Whether any difference could be significant, however clear the results are."""
+    names_winner: bool = True
+    """Whether the first of the table is the winner. Not in a gauntlet, which is about differences between its
+    candidates, deal by deal."""
 
     @property
     def has_ranges(self) -> bool:
-        """Whether any place is ruled out for any bot."""
-        return bool(self.significant_pairs) and not self.by_format
+        """Whether the range of places of any bot is worth showing."""
+        return bool(self.significant_pairs) and not self.by_format and self.names_winner
 
 
 def leaderboard(
@@ -285,12 +288,13 @@ class CountsByGame:
         design: Design = "fixed",
         anytime: Mapping[str, RunningClaims] | None = None,
         trackers: Mapping[str, ResultTracker] | None = None,
+        names_winner: bool = True,
     ) -> None:
         """`anytime` has the tests by game, if results also decide when to stop; `trackers` the results of the format.
 
         `runs.standings.counts_of` makes one for a run.
         """
-        self._by, self.design = by, design
+        self._by, self.design, self._names_winner = by, design, names_winner
         self._anytime, self._trackers = anytime or {}, trackers or {}
         self._counts: dict[str, GameCounts] = {}
 
@@ -330,7 +334,7 @@ class CountsByGame:
 
     def boards(self, end: int = 1) -> list[Leaderboard]:
         """Return their leaderboards; `end` as in `leaderboard`."""
-        return [
+        boards = [
             leaderboard(
                 counts,
                 name,
@@ -341,6 +345,7 @@ class CountsByGame:
             )
             for name, counts in self.counts().items()
         ]
+        return [replace(board, names_winner=self._names_winner) for board in boards]
 
 
 def count_records(records: Iterable[GameRecord], by: Callable[[GameRecord], str] = by_game) -> dict[str, GameCounts]:

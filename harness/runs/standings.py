@@ -109,6 +109,7 @@ def counts_of(plan: Plan, by: Callable[[GameRecord], str] = by_game, *, whole: b
     return CountsByGame(
         by,
         design=plan.design,
+        names_winner=not plan.pairs_candidates,
         anytime=running_claims(plan) if plain else None,
         trackers=_trackers(plan) if plain and plan.design == "seated" else None,
     )

@@ -16,13 +16,14 @@ import click
 
 from harness.comparison.format import verdicts
 from harness.comparison.run import prepare_comparison, question_settings
-from harness.comparison.sampling_units import ComparisonSpec
+from harness.comparison.sampling_units import ComparisonSpec, pair_score
 from harness.comparison.sequential_test import Verdict
 from harness.core.records import GameRecord, MatchSpec
 from harness.match.referee import play
 from harness.plugins.registry import Registry
 from harness.runs.request import RunRequest
 from harness.runs.setup import installed
+from tests.comparison.gain import shared_deal_gain
 from tests.comparison.test_sequential_test import tossed
 
 PAIRS = {
@@ -66,10 +67,10 @@ SHARES = (0.5, 0.53, 0.55, 0.6)
 
 def compared(
     registry: Registry, game: str, table: Sequence[str], seed: int, way: str, most: int, thorough: bool = False
-) -> Verdict:
-    """Return the verdict on the first two bots of this table, played in this process."""
+) -> tuple[Verdict, list[GameRecord]]:
+    """Return the verdict on the first two bots of this table, played in this process, and the records."""
     one, other, *company = table
-    settings = question_settings(0.0 if thorough else None, None, way, thorough)
+    settings = question_settings(0.0 if thorough else None, way, thorough)
     request = RunRequest(games=(game,), bots=tuple(company), seed=seed, deals=most)
     setup = prepare_comparison(one, other, request, registry, settings)
     records: list[GameRecord] = []
@@ -82,7 +83,7 @@ def compared(
     for _ in setup.schedule.follow(results):
         pass
     [verdict] = verdicts(setup.plan, records)
-    return verdict
+    return verdict, records
 
 
 @click.command()
@@ -111,7 +112,7 @@ def main(seeds: int | None, first: int, games: Sequence[str], most: int | None, 
 
 def _length(registry: Registry, game: str, seeds: range, way: str, most: int) -> None:
     for table in PAIRS[game]:
-        found = [compared(registry, game, table, seed, way, most) for seed in seeds]
+        found = [compared(registry, game, table, seed, way, most)[0] for seed in seeds]
         said = dict(Counter(one.answer for one in found))
         chosen = dict(Counter(one.pilot.chosen if one.pilot else "none needed" for one in found))
         matches = median(one.matches for one in found)
@@ -119,7 +120,7 @@ def _length(registry: Registry, game: str, seeds: range, way: str, most: int) ->
 
 
 def _equal(registry: Registry, game: str, seeds: range, way: str, most: int) -> None:
-    found = [compared(registry, game, EQUAL[game], seed, way, most) for seed in seeds]
+    found = [compared(registry, game, EQUAL[game], seed, way, most)[0] for seed in seeds]
     said = dict(Counter(one.answer for one in found))
     click.echo(f"{game} {' '.join(EQUAL[game])}: {said}, {sum(one.matches for one in found):,} matches")
 
@@ -128,18 +129,18 @@ def _gain(registry: Registry, game: str, seeds: range, most: int) -> None:
     for table in GAIN[game]:
         told = []
         for seed in seeds:
-            gain = compared(registry, game, table, seed, "pairs", most, thorough=True).ahead_gain
-            assert gain
+            verdict, records = compared(registry, game, table, seed, "pairs", most, thorough=True)
+            results = [pair_score(record, verdict.question.one, verdict.question.other) for record in records]
+            gain = shared_deal_gain(list(zip(*[iter(results)] * 2, strict=True)))
             told.append(f"{gain.shared:.4f} for {gain.unshared:.4f} ({gain.saved:+.0%})")
         click.echo(f"{game} {' '.join(table)}: {', '.join(told)}")
 
 
 def _simulate(runs: int) -> None:
     for share in SHARES:
-        for asked in ({"margin": 0.03}, {"indifference": 0.03}):
-            found = list(tossed(ComparisonSpec("a", "b", "sim", {}, **asked), share, runs))
-            said = dict(Counter(one.answer for one in found))
-            click.echo(f"{share:.1%}, {asked}: {said}, {mean(one.matches for one in found):,.0f} matches")
+        found = list(tossed(ComparisonSpec("a", "b", "sim", {}), share, runs))
+        said = dict(Counter(one.answer for one in found))
+        click.echo(f"{share:.1%}: {said}, {mean(one.matches for one in found):,.0f} matches")
 
 
 if __name__ == "__main__":

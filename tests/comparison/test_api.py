@@ -21,7 +21,7 @@ def test_the_verdict_is_that_of_the_command_line():
         said[0]["ahead"],
     )
     assert found["el-paso"] is found[0]
-    assert "outlaw is better than random." in repr(found)
+    assert "outlaw is better than random at a table of two." in repr(found)
     assert "<p>" in found._repr_html_()
     with pytest.raises(harness.UsageError, match="Unknown game of this comparison"):
         _ = found["x-pasch"]
@@ -35,18 +35,18 @@ def test_a_class_is_compared_beside_other_bots():
 
 def test_options_of_the_command_line_are_available_from_python(capsys):
     found = harness.compare(
-        "outlaw", "random", games="el-paso", bots=["diehard"], way="gauntlet", indifference=0.2, seed=1, workers=0
+        "outlaw", "random", games="el-paso", bots=["diehard"], way="gauntlet", margin=0.2, seed=1, workers=0
     )
-    assert (found[0].question.way, found[0].question.indifference) == ("gauntlet", 0.2)
+    assert (found[0].question.way, found[0].question.margin) == ("gauntlet", 0.2)
     assert "outlaw does better than random against diehard." in repr(found)
-    assert "Matches to expect" in capsys.readouterr().err
-    assert "indifference=0.2, way='gauntlet'" in found.run.info.command
+    assert "take turns at one place" in capsys.readouterr().err
+    assert "margin=0.2, way='gauntlet'" in found.run.info.command
     harness.compare(resume=found.run.folder, workers=0, quiet=True)
     assert capsys.readouterr().err == ""
 
 
 @pytest.mark.parametrize("fields", [{"deals": 5}, {"most": 0}, {"most": "9"}, {"margin": 5.0}, {"margin": -1},
-        {"indifference": 0}, {"margin": 0.1, "indifference": 0.1}, {"way": "pear"}])  # fmt: skip
+        {"way": "pear"}])  # fmt: skip
 def test_invalid_options_are_refused(fields):
     with pytest.raises(harness.UsageError):
         harness.compare("outlaw", "random", games="el-paso", **fields)

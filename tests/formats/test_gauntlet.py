@@ -90,11 +90,11 @@ def test_candidates_are_compared_deal_by_deal() -> None:
     # The same deals and the same strength: nothing is left between these two, and the weaker one is found out.
     twins = found.get(("bot01", "bot02")) or found["bot02", "bot01"]
     assert twins["ahead by"] == 0
-    assert twins["told apart"] is False
+    assert twins["significant"] is False
     for twin in ("bot01", "bot02"):
-        assert found[twin, "bot00"]["told apart"] is True
+        assert found[twin, "bot00"]["significant"] is True
         assert found[twin, "bot00"]["pairing"] > 1.5
-    assert outcome.note in (f"{twin} comes first; it is told apart from bot00." for twin in ("bot01", "bot02"))
+    assert outcome.note in (f"{twin} leads; it does significantly better than bot00." for twin in ("bot01", "bot02"))
     assert outcome.open == ""
 
 
@@ -112,9 +112,11 @@ def test_a_single_candidate_is_shown_against_each_opponent() -> None:
 def test_the_note_names_the_better_of_two_candidates() -> None:
     asked = plan(4, 2, "gauntlet", deals=30, candidates=names(2))
     outcome = scheduled(asked).outcomes(recorded(asked, {"bot01": 1.5}))["game"]
-    assert outcome.note.startswith("bot01 does better against this field than bot00: it finishes ahead of ")
+    assert outcome.note.startswith(
+        "bot01 does significantly better against this field than bot00: it finishes ahead of "
+    )
     even = scheduled(asked).outcomes(recorded(asked, {}))["game"]
-    assert even.note == "No candidate is told apart from another: more deals may tell."
+    assert even.note == "No difference between candidates is significant."
 
 
 def test_with_many_candidates_text_shows_some_pairs_and_json_shows_all() -> None:
@@ -123,3 +125,14 @@ def test_with_many_candidates_text_shows_some_pairs_and_json_shows_all() -> None
     assert len(pairs.rows) == 14 * 13 / 2
     assert len(pairs.cells) == 13 + 12
     assert pairs.notes == ["25 of 91 pairs: each with the best and with the next. The JSON has all."]
+
+
+def test_the_differences_come_before_the_leaderboard_and_nothing_contradicts_them() -> None:
+    asked = ("--game", "el-paso", "--players", 2, "--deals", 6, "--seed", 1, "--workers", 0)
+    bots = ("--bot", "random", "--bot", "diehard", "--candidate", "outlaw", "--candidate", "skittish")
+    played = arena("tournament", *asked, *bots, "--format", "gauntlet", "--name", "g").stdout
+    for text in (played, arena("leaderboard", "g").stdout):
+        assert text.index("differences between candidates") < text.index("place")
+        assert "range" not in text
+        assert " won." not in text
+        assert " leads" not in text

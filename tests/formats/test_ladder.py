@@ -40,7 +40,7 @@ def test_without_until_separated_a_ladder_plays_one_round_for_each_deal() -> Non
         rounds, outcomes = play(asked)
         assert [len(sets_of(specs)) for specs in rounds] == [3] * 5
         assert sum(map(len, rounds)) == scheduled(asked).count() == 45
-        assert "with 95% after 45 matches" in outcomes["game"].note
+        assert "at a level of 95% after 45 matches" in outcomes["game"].note
         assert sorted(outcomes["game"].standing) == sorted(names(7))
 
 
@@ -65,7 +65,7 @@ def test_the_table_lists_separated_and_open_pairs_of_each_bot() -> None:
     claims = told.claims()
     assert claims
     for line in table.rows:
-        others = {*line["better than"], *line["worse than"], *line["open against"]}
+        others = {*line["better than"], *line["worse than"], *line["not significant"]}
         assert others == set(names(5)) - {line["bot"]}
         assert {(line["bot"], worse) for worse in line["better than"]} <= claims
         assert line["may be best"] == (line["bot"] in told.contenders())
@@ -197,7 +197,8 @@ def test_a_ladder_for_the_order_ends_when_neighbours_are_separated() -> None:
     matches = sum(map(len, rounds))
     assert outcomes["game"].standing == names(4)[::-1]
     assert outcomes["game"].note == (
-        f"The order is known with 95% after {matches:,} matches: each bot is told apart from the next."
+        f"The order is known after {matches:,} matches: each bot is significantly better than the next, "
+        "at a level of 95%."
     )
 
 
@@ -205,14 +206,15 @@ def test_a_ladder_for_the_best_ends_when_the_best_bot_is_known() -> None:
     rounds, outcomes = play(plan(5, 2, "ladder", goal="best", until_separated=SURE), even(5, 1.5))
     assert outcomes["game"].standing[0] == "bot04"
     assert outcomes["game"].note == (
-        f"bot04 is the best with 95%, told apart from all others after {sum(map(len, rounds)):,} matches."
+        "bot04 is the best bot: it is significantly better than all others at a level of 95% "
+        f"after {sum(map(len, rounds)):,} matches."
     )
 
 
 def test_a_ladder_for_a_newcomer_ends_when_its_place_is_known() -> None:
     asked = newcomer(5, 2, ("bot02",), until_separated=SURE)
     rounds, outcomes = play(asked, even(5, 1.5))
-    assert outcomes["game"].note == f"bot02 has place 3 of 5 with 95% after {sum(map(len, rounds)):,} matches."
+    assert outcomes["game"].note == f"bot02 has place 3 of 5 at a level of 95% after {sum(map(len, rounds)):,} matches."
 
 
 @pytest.mark.parametrize("goal", ["best", "order"])
@@ -223,9 +225,9 @@ def test_a_ladder_of_equal_bots_ends_at_max_matches_and_names_them(goal: str) ->
     note, standing = outcomes["game"].note, outcomes["game"].standing
     if goal == "best":
         listed = f"{', '.join(standing[:-1])} or {standing[-1]}"
-        assert note == f"The best is not known with 99.99% after 400 matches: it may be {listed}."
+        assert note == f"The best bot is not known at a level of 99.99% after 400 matches: it may be {listed}."
     else:
-        assert note.startswith("Neighbours that are not told apart with 99.99% after 400 matches: ")
+        assert note.startswith("Neighbours without a significant difference at a level of 99.99% after 400 matches: ")
         assert " and ".join(standing[:2]) in note
 
 

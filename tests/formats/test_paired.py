@@ -74,7 +74,7 @@ def measured(case: tuple[int, int, int, int], noise: str, runs: int) -> tuple[fl
         rng = Random(f"paired {case} {noise} {seed}")
         equal = {f"c{number}": 0.3 for number in range(candidates)}
         pairs = gauntlet(rng, field, seats, deals, equal, NOISES[noise]).differences()
-        wrong += any(pair.told_apart for pair in pairs)
+        wrong += any(pair.significant for pair in pairs)
         held += sum(bool(pair.ahead and pair.ahead.low <= 0 <= pair.ahead.high) for pair in pairs)
         seen += len(pairs)
     return wrong / runs, held / seen
@@ -107,7 +107,7 @@ def test_equal_candidates_with_different_variance_are_rarely_separated() -> None
                     seats = (name, "field") if turn == 0 else ("field", name)
                     mine, other = round(1000 * rng.gauss(0, spread)), round(1000 * rng.gauss(0, 1))
                     results.add(record(deal, turn, seats, (mine, other) if turn == 0 else (other, mine)))
-        wrong += any(pair.told_apart for pair in results.differences())
+        wrong += any(pair.significant for pair in results.differences())
     assert wrong <= 7
 
 
@@ -118,7 +118,7 @@ def test_a_better_candidate_is_found_and_the_interval_covers_the_true_difference
     told = held = 0
     for seed in range(60):
         [pair] = gauntlet(Random(f"better {seed}"), 3, 2, 15, strengths, NOISES["normal"]).differences()
-        told += pair.told_apart and pair.better == "good"
+        told += pair.significant and pair.better == "good"
         assert pair.ahead
         sign = 1 if pair.better == "good" else -1
         held += abs(sign * pair.ahead.value - truth.ahead.value) <= pair.ahead.reach
@@ -148,7 +148,7 @@ def test_a_deal_counts_once_every_candidate_has_played_it_in_every_seat() -> Non
     assert results.sets == 1
     [pair] = results.differences()
     assert pair.ahead == (0.0, -inf, inf)
-    assert not pair.told_apart
+    assert not pair.significant
 
 
 def test_differences_between_repeated_tables_do_not_count_as_variance() -> None:
@@ -172,7 +172,7 @@ def test_two_deals_with_the_same_difference_are_not_significant() -> None:
     assert pair.ahead
     assert pair.ahead.value == 1
     assert pair.ahead.low < 0
-    assert not pair.told_apart
+    assert not pair.significant
     assert pair.worth is None
 
 

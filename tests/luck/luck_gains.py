@@ -21,7 +21,7 @@ from harness.core.value_function import value_function_of
 from harness.luck.adjustment import adjust_results
 from harness.match.referee import play
 from harness.plugins.registry import load
-from harness.ratings.evidence import student_quantile
+from harness.ratings.statistics import student_quantile
 
 RUN = 40
 PUBLISHED = 10**7
@@ -88,7 +88,7 @@ def measure(pair: Pair, deals: int, first: int = 0) -> AdjustmentGain:
     for start in range(first, first + deals, RUN):
         records = [_match(game, table, number) for number in range(start, min(start + RUN, first + deals))]
         cost -= process_time()
-        without = adjust_results(records, {game.name: game}, {game.name: function}).shares
+        without = adjust_results(records, {game.name: game}, {game.name: function})
         cost += process_time()
         differences = [_difference(record, without[record.id], table) for record in records]
         plain += [_difference(record, shares_ahead(record.ranks), table) for record in records]

@@ -31,6 +31,8 @@ from harness.luck import run as value_learning
 from harness.luck.adjustment import MAX_COEFFICIENT, ControlCoefficients, ExpectedShares, adjust_results
 from harness.plugins.registry import load
 from harness.ratings.anytime import ConfidenceSequence, log_threshold
+from harness.ratings.counts import GameCounts
+from harness.ratings.leaderboard import leaderboard
 from tests.luck.luck_gains import PAIRS, entrant, measure
 from tests.luck.luck_gains import _match as match_of
 from tests.support.cli import arena
@@ -173,7 +175,7 @@ def test_adjusted_results_do_not_depend_on_the_number_of_workers(monkeypatch):
     records = [match_of(game(), bots, number) for number in range(6)]
     functions = {"el-paso": value_function_of(game(), {})}
     alone, shared = (
-        adjust_results(given, {"el-paso": game()}, functions, workers).shares
+        adjust_results(given, {"el-paso": game()}, functions, workers)
         for given, workers in ((records, 1), (records[::-1], 2))
     )
     assert alone == shared
@@ -183,11 +185,11 @@ def test_adjusted_results_do_not_depend_on_the_number_of_workers(monkeypatch):
 # --- what comes of it -----------------------------------------------------------------------------------
 
 
-def test_the_luck_adjusted_leaderboard_changes_only_ahead_and_sure(run):
+def test_the_luck_adjusted_leaderboard_changes_only_skill_and_claims(run):
     plain = json.loads(arena("leaderboard", "a", "-f", "json").stdout)["el-paso"]
     adjusted = json.loads(arena("leaderboard", "a", "-f", "json", "--luck-adjusted").stdout)["el-paso"]
     unlike = {key for one, other in zip(plain, adjusted, strict=True) for key in one if one[key] != other[key]}
-    assert unlike == {"ahead", "ahead low", "ahead high", "sure"}
+    assert unlike == {"skill", "skill low", "skill high", "sigma", "cautious"}
     text = " ".join(arena("leaderboard", "a", "--luck-adjusted").stdout.split())
     digest = value_function_of(game(), {}).digest
     assert re.search(rf"Luck-adjusted: .*{digest} for el-paso, learned from 8,000 other matches", text)
@@ -196,10 +198,28 @@ def test_the_luck_adjusted_leaderboard_changes_only_ahead_and_sure(run):
     assert table.rows == adjusted
 
 
+def test_adjusted_shares_narrow_the_intervals_of_skills_and_the_factor_says_by_how_much():
+    """Half of each result is luck that the adjustment knows."""
+    plain, adjusted, rng = GameCounts(), GameCounts(), Random(1)
+    for number in range(400):
+        luck = rng.choice((-0.4, 0.4))
+        won = rng.random() < 0.6 + luck
+        played = record(number, ranks=(1, 2) if won else (2, 1))
+        plain.add(played)
+        adjusted.add(played, (won - luck, 1 - won + luck))
+    before, after = leaderboard(plain), leaderboard(adjusted)
+    assert [one.bot for one in after.standings] == ["a", "b"]
+    assert after.standings[0].skill.value == pytest.approx(before.standings[0].skill.value, abs=0.5)
+    factor = value_learning.sample_size_factor(before, after)
+    assert 2 < factor < 4  # the variance falls from 0.24 to 0.08
+    widths = [one.skill.reach for one in (before.standings[0], after.standings[0])]
+    assert (widths[0] / widths[1]) ** 2 == pytest.approx(factor)
+
+
 def test_a_learned_value_function_can_be_used_for_the_leaderboard(run, small_lessons):
     said = arena("learn-values", "el-paso", "--matches", 100, "--bot", "random", "--players", 2, "--out", "mine.json")
     assert re.search(r"mine.json: value function [0-9a-f]{12}, which explains -?\d+%", said.stderr)
-    text = arena("leaderboard", "a", "--luck-adjusted", "--values", "mine.json").stdout
+    text = " ".join(arena("leaderboard", "a", "--luck-adjusted", "--values", "mine.json").stdout.split())
     assert "learned from 100 other matches" in text
     assert open_run("a").leaderboard(luck_adjusted=True, values=["mine.json"])["el-paso"].rows
 
