@@ -129,9 +129,10 @@ class Run:
         """Return the leaderboards: a table for each game, and one over all games if there are several.
 
         They are shown with the columns that fit the screen, with the given `columns`, or with all of them if `wide`.
-        Rows also have the columns that do not fit.
+        Rows also have the columns that do not fit: place, best place, worst place, bot, skill, skill low, skill high,
+        beats, matches, faults, wins, mean score, ms/decision, mean rank, sigma and cautious (mu - 3 sigma).
 
-        With `luck_adjusted`, the effect of luck is removed from `ahead`, which makes its intervals narrower. `values`
+        With `luck_adjusted`, the effect of luck is removed from `skill`, which makes its intervals narrower. `values`
         are files written by `arena learn-values`, for games without a value function.
         """
         boards = self._boards()
@@ -173,7 +174,7 @@ class Run:
         return Tables(pairwise_table(board) for board in self._boards())
 
     def surprises(self) -> Tables:
-        """Return the pairs of bots whose results differ most from what their strengths predict."""
+        """Return the pairs of bots whose results differ most from what their skills predict."""
         return Tables(surprises_table(board) for board in self._boards())
 
     def seats(self) -> Tables:
@@ -204,7 +205,7 @@ class Run:
         return self._folder
 
     def _boards(self) -> list[Leaderboard]:
-        """Return the leaderboards, computed again only if there are new records: fitting ratings takes time."""
+        """Return the leaderboards, computed again only if there are new records: fitting skills takes time."""
         size = self._folder.size()
         if self._fitted[0] != size:
             self._fitted = size, boards_of(self._folder)

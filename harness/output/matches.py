@@ -116,15 +116,15 @@ def bot_summary(records: Iterable[GameRecord], bot: str, plan: Plan | None = Non
 
     Records must come in schedule order.
     """
-    rating_sets = {
+    tallies = {
         name: counts_of(plan, by, whole=False) if plan else CountsByGame(by)
         for name, by in (("games", by_game), ("players", by_players), ("options", by_option))
     }
     seats: dict[tuple[str, int, int], list[float]] = {}
     faults: list[Fields] = []
     for record in records:
-        for rating_set in rating_sets.values():
-            rating_set.add(record)
+        for tally in tallies.values():
+            tally.add(record)
         for seat, name in enumerate(record.seats):
             if name == bot:
                 sums = seats.setdefault((record.game, len(record.seats), seat), [0.0] * 3)
@@ -132,7 +132,7 @@ def bot_summary(records: Iterable[GameRecord], bot: str, plan: Plan | None = Non
                 sums[1] += shares_ahead(record.ranks)[seat]
                 sums[2] += record.scores[seat]
                 faults += _faults(record, seat)
-    boards = {by: rating_set.boards() for by, rating_set in rating_sets.items()}
+    boards = {by: tally.boards() for by, tally in tallies.items()}
     known = {name for board in boards["games"] for name in board.counts.totals}
     if bot not in known:
         raise UnknownName("bot of these records", bot, known)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from math import inf
 
+from harness.core.errors import StoreError
 from harness.core.plan import Design, ResultTracker, RunningClaims
 from harness.core.records import GameRecord, in_schedule_order
 from harness.ratings.counts import BotTotals, DealCounts, GameCounts, by_game
@@ -332,6 +333,13 @@ class CountsByGame:
         """Return the counts, sorted by name."""
         return dict(sorted(self._counts.items()))
 
+    def _order(self, name: str) -> Sequence[str]:
+        """Return the bots in the order of the format's own result; nothing if records do not fit the format."""
+        try:
+            return self._trackers[name].outcome().standing if name in self._trackers else ()
+        except StoreError:
+            return ()
+
     def boards(self, end: int = 1) -> list[Leaderboard]:
         """Return their leaderboards; `end` as in `leaderboard`."""
         boards = [
@@ -340,7 +348,7 @@ class CountsByGame:
                 name,
                 design=self.design,
                 anytime=self._anytime[name].claims(LEVEL) if name in self._anytime else (),
-                order=self._trackers[name].outcome().standing if name in self._trackers else (),
+                order=self._order(name),
                 end=end,
             )
             for name, counts in self.counts().items()

@@ -74,9 +74,9 @@ def test_a_run_is_displayed_as_tables():
     assert str(run.folder) in repr(run)
     html = run._repr_html_()
     assert html.count("<table>") == 1
-    assert "<p>may be: the places" in html
+    assert "Skill is TrueSkill" in html
     assert max(map(len, repr(run.leaderboard()).splitlines())) <= 80
-    assert "PL" in repr(run.leaderboard(wide=True)).split("\n\n")[1]
+    assert "cautious" in repr(run.leaderboard(wide=True)).split("\n\n")[1]
     assert repr(run.leaderboard(columns=["bot", "wins"])).split("\n\n")[1].split("\n")[0].split() == ["bot", "wins"]
     assert [list(row) for row in run.leaderboard(columns=["bot", "wins"])["el-paso"].rows] == [["bot", "wins"]] * 3
     assert run.games() == ()

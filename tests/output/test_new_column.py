@@ -6,15 +6,16 @@ from harness.output import columns, leaderboard
 from harness.output.columns import LeaderboardColumn
 from harness.output.leaderboard import leaderboard_files, leaderboard_table
 from harness.output.tables import Layout, text_of
-from harness.ratings.leaderboard import leaderboards, rate_records
+from harness.ratings.leaderboard import count_records
+from harness.ratings.leaderboard import leaderboard as leaderboard_of
 from harness.report.parts import table_part
 from tests.ratings.simulate import record
 
 LOSSES = LeaderboardColumn(
     name="losses",
     meaning="matches that it did not win",
-    text=lambda s: f"{s.line.matches - s.line.wins:.0f}",
-    fields=lambda s: {"losses": s.line.matches - s.line.wins},
+    text=lambda s: f"{s.totals.matches - s.totals.wins:.0f}",
+    fields=lambda s: {"losses": s.totals.matches - s.totals.wins},
     legend="losses: not won.",
 )
 
@@ -24,7 +25,8 @@ def test_a_new_column_is_defined_in_one_place(monkeypatch):
     monkeypatch.setattr(columns, "COLUMNS", added)
     monkeypatch.setattr(leaderboard, "COLUMNS", added)
     monkeypatch.setattr(leaderboard_table, "__defaults__", (added, *(leaderboard_table.__defaults__ or ())[1:]))
-    boards = leaderboards(rate_records([record("ab", (2, 1), index=n, seed=n) for n in range(4)]))
+    counts = count_records([record("ab", (2, 1), index=n, seed=n) for n in range(4)])
+    boards = [leaderboard_of(one, name) for name, one in counts.items()]
     files = leaderboard_files(boards)
     assert set(files) == {"leaderboard.md", "leaderboard.csv", "leaderboard.json"}
     assert all(b"losses" in text for text in files.values())

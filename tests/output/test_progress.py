@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from itertools import combinations
 from random import Random
+from statistics import NormalDist, median
+from time import process_time
 
 import pytest
 from msgspec.structs import replace
@@ -13,6 +16,8 @@ from harness.core.records import Fault
 from harness.output.columns import about, duration, rate
 from harness.output.progress import Progress
 from harness.plugins.features import FORMATS
+from harness.ratings.leaderboard import count_records, leaderboard
+from harness.ratings.skill import SPREAD
 from harness.runs.monitor import RunningStanding, TimeLeft, Workload
 from harness.runs.scheduler import Schedule
 from tests.ratings.simulate import record
@@ -95,10 +100,44 @@ def test_the_leaders_account_for_the_strength_of_opponents():
         seats = weak_and_strong[index % len(weak_and_strong)]
         odds = 0.5 + 0.08 * (worth[seats[0]] - worth[seats[1]])
         standing.add_record(record(seats, (2, 1) if luck.random() < odds else (1, 2), index=index))
-    found = standing.shares()
+    found = standing.skills()
     assert [bot for bot, _ in found] == list("abcdef")
-    assert sum(share for _, share in found) == pytest.approx(3)
-    assert found[0][1] == pytest.approx(0.5 + 0.08 * 3, abs=0.05)
+    assert sum(skill for _, skill in found) == pytest.approx(6 * 25, abs=1e-3)
+    gap = found[0][1] - found[5][1]
+    assert gap == pytest.approx(5 * SPREAD * NormalDist().inv_cdf(0.58), rel=0.2)
+
+
+def test_the_standing_in_progress_is_the_fit_of_the_leaderboard():
+    luck, standing, records = Random(2), RunningStanding(), []
+    for index in range(600):
+        seats = luck.sample("abcdefgh", 3)
+        records.append(record(seats, [luck.gauss(-ord(bot) / 4, 2) for bot in seats], index=index, seed=index))
+        standing.add_record(records[-1])
+        if index % 97 == 0:
+            standing.skills()
+    board = leaderboard(count_records(records)["sim"])
+    expected = {one.bot: one.skill.value for one in board.standings}
+    assert dict(standing.skills()) == pytest.approx(expected, abs=1e-4)
+    assert [bot for bot, _ in standing.skills()] == list(expected)
+
+
+def test_a_standing_in_progress_of_24_bots_takes_5_ms():
+    luck, standing = Random(3), RunningStanding()
+    for index, (one, other) in enumerate(list(combinations(range(24), 2)) * 10):
+        scores = luck.gauss(one / 8, 1), luck.gauss(other / 8, 1)
+        standing.add_record(record((f"bot{one}", f"bot{other}"), scores, index=index))
+    standing.skills()
+    took = []
+    for index in range(9):
+        standing.add_record(record(("bot1", f"bot{index + 2}"), (2, 1), index=index))
+        before = process_time()
+        standing.skills()
+        took.append(process_time() - before)
+    assert median(took) < 0.005
+
+
+def test_the_standing_before_any_match_is_empty():
+    assert RunningStanding().skills() == []
 
 
 def shown(ahead, matches, width, began=60.0):
@@ -113,7 +152,7 @@ def test_a_progress_line_fits_the_width_by_omitting_less_important_parts():
     full = shown(Workload(3000, matches={"sim": 3000}), matches, None)
     assert full.startswith("matches: 30 of 3,000 (1%), about ")
     assert "30 a minute" in full
-    assert full.endswith("| a-rather-long-name 100%, another-long-name 50%, c 0%")
+    assert re.search(r"\| skill: a-rather-long-name 3\d\.\d, another-long-name 25\.0, c 1\d\.\d$", full)
     for width in (120, 79, 60, 30, 10):
         line = shown(Workload(3000, matches={"sim": 3000}), matches, width)
         assert len(line) <= width
@@ -124,7 +163,7 @@ def test_a_progress_line_fits_the_width_by_omitting_less_important_parts():
 
 def test_with_several_games_the_leader_of_each_is_shown():
     matches = [match(game, "ab", 0.1, index) for index, game in enumerate(["one", "two"] * 10)]
-    assert shown(Workload(100), matches, None).endswith("| one: a 100%, two: a 100%")
+    assert re.search(r"\| skill: a (\d+\.\d) in one, a \1 in two$", shown(Workload(100), matches, None))
 
 
 @pytest.mark.parametrize(

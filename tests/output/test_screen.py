@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 
 import pytest
@@ -9,12 +10,13 @@ import pytest
 from harness.core.errors import UnknownName
 from harness.core.records import Fault
 from harness.core.table import Table
-from harness.output.columns import BY_NAME, COLUMNS, ENTRANT_COLUMNS, chosen_columns, in_words, letters
+from harness.output.columns import BY_NAME, COLUMNS, ENTRANT_COLUMNS, chosen_columns, in_words
 from harness.output.leaderboard import KINDS, leaderboard_files, leaderboard_table, leaderboard_tables, summary
 from harness.output.tables import RED, Layout, colourful, fit, screen_width, shown_width, text_of
-from harness.ratings.evidence import Interval
-from harness.ratings.leaderboard import Leaderboard, Standing, leaderboards, rate_records
-from harness.ratings.trueskill import BotRating, Ratings
+from harness.ratings.counts import BotTotals, GameCounts
+from harness.ratings.leaderboard import CountsByGame, Leaderboard, Standing
+from harness.ratings.skill import SkillFit
+from harness.ratings.statistics import Interval
 from tests.ratings.simulate import record
 
 SIZES = (4, 24, 100)
@@ -24,31 +26,34 @@ def render(boards, table_format="simple", kind="leaderboard", layout=None):
     return text_of(KINDS[kind](boards), table_format, layout)
 
 
-def board(names, apart=(), faults=None, title="el-paso", sure=0.82):
-    """A made-up leaderboard in the order of the names; `apart` has pairs of places from 0 that are told apart."""
-    ratings = Ratings()
+def board(names, better=(), faults=None, title="el-paso", deals=40, **more):
+    """A made-up leaderboard in the order of the names; `better` has significant pairs of places, from 0."""
+    counts, size = GameCounts(), len(names)
     standings = []
     for place, name in enumerate(names):
-        line = ratings.lines[name] = BotRating(name, place, 25 - place / 10, 1.0, 1000, 500, 2000, 45678, 9000, 12.0)
-        line.faults = (faults or {}).get(name, 0)
-        value = 0.9 - 0.8 * place / len(names)
-        worse, better = {b for a, b in apart if a == place}, {a for a, b in apart if b == place}
+        totals = counts.totals[name] = BotTotals(
+            name, place, 1000, 500, 2000, 900 - 800 * place / size, 1000, 45678, 12.0
+        )
+        totals.faults = (faults or {}).get(name, 0)
+        worse, above = {b for a, b in better if a == place}, {a for a, b in better if b == place}
+        skill = 32 - 14 * place / size
         standings.append(
             Standing(
-                line,
+                totals,
                 place + 1,
-                1 + len(better),
-                len(names) - len(worse),
-                tuple("abcdefgh"[place % 8 : place % 8 + 2]),
-                sure if place < len(names) - 1 else None,
+                1 + len(above),
+                size - len(worse),
+                Interval(skill, skill - 0.6, skill + 0.6),
+                0.3,
                 Interval(26129.8, 25000.0, 27259.6),
-                Interval(value, value - 0.03, value + 0.03),
-                100.0 - place,
-                place + 1,
             )
         )
-    told = frozenset((names[a], names[b]) for a, b in apart)
-    return Leaderboard(title, ratings, standings, [], told)
+    for pair in combinations(range(size), 2):
+        counts.pairs.add_match(pair, (1, 2), 10)
+    significant = frozenset((names[a], names[b]) for a, b in better)
+    zeros = [[0.0] * size] * size
+    fit = SkillFit([25.0] * size, [0.3] * size, [0.5] * size, zeros, zeros, [30.0] * size, [deals] * size, [0] * size)
+    return replace(Leaderboard(title, counts, standings, [], significant, fit), **more)
 
 
 def named(count, stem="bot-with-a-name"):
@@ -63,31 +68,30 @@ def widest(text):
 @pytest.mark.parametrize("stem", ["bot", "a-bot-with-options:depth=12,weights=lots,explore=0.7071,version"])
 def test_a_leaderboard_fits_80_columns(count, stem):
     names = named(count, stem)
-    made = board(names, faults={names[-1]: 12})
+    made = board(names, [(0, count - 1)], faults={names[-1]: 12})
     text = render([made], layout=Layout())
     assert widest(text) <= 80
     lines = text.splitlines()
-    group = ["group"] if stem == "bot" else []  # long names have its room
-    assert lines[2].split() == ["place", "may", "be", *group, "bot", "ahead", "rating", "matches", "FAULTS"]
+    assert lines[2].split() == ["place", "range", "bot", "skill", "beats", "matches", "FAULTS"]
     rows = lines[4 : 4 + count]
     assert [row.split()[0] for row in rows] == [str(place) for place in range(1, count + 1)]
-    assert len({row.split()[2 + len(group)] for row in rows}) == count, "shortened names stay apart"
+    assert len({row.split()[2] for row in rows}) == count, "shortened names stay apart"
 
 
 @pytest.mark.parametrize("width", [60, 100, 132, 200])
 def test_a_wide_screen_shows_more_columns_and_a_table_fits_a_narrow_one(width):
     text = render([board(named(5))], layout=Layout(width))
     assert widest(text) <= width
-    assert ("sure" in text.splitlines()[2]) == (width > 80)
+    assert ("wins" in text.splitlines()[2]) == (width > 80)
 
 
 def test_the_wide_layout_has_every_column_and_full_names():
     name = "x" * 70
-    text = render([board([name, "b"], faults={"b": 1})], layout=Layout(wide=True))
+    text = render([board([name, "b"], [(0, 1)], faults={"b": 1})], layout=Layout(wide=True))
     assert name in text
     assert all(column.name in text or column.alarm for column in COLUMNS)
     assert "Not shown" not in text
-    assert "mu ± sigma, PL (--wide)" in render([board(["a", "b"])], layout=Layout(more="--wide"))
+    assert "sigma, cautious (--wide)" in render([board(["a", "b"])], layout=Layout(more="--wide"))
 
 
 def test_names_that_would_look_alike_when_shortened_are_wrapped():
@@ -99,8 +103,8 @@ def test_names_that_would_look_alike_when_shortened_are_wrapped():
 
 
 def test_columns_are_chosen_by_name():
-    table = leaderboard_table(board(["a", "b"]), chosen_columns(["place", "mean score", "may-be", "mu"]))
-    assert table.headers == ["place", "mean score", "may be", "mu ± sigma"]
+    table = leaderboard_table(board(["a", "b"], [(0, 1)]), chosen_columns(["place", "mean score", "range", "sigma"]))
+    assert table.headers == ["place", "mean score", "range", "sigma"]
     with pytest.raises(UnknownName, match="Did you mean 'mean-score'"):
         chosen_columns(["place", "mean-scroe"])
     assert len(BY_NAME) == len(COLUMNS) + len(ENTRANT_COLUMNS)
@@ -113,7 +117,7 @@ def test_faults_are_shown_only_if_there_are_any_and_in_red():
     assert "FAULTS" in text
     assert f"{RED}   400" in text
     assert f"{RED}     0" not in text
-    assert "FAULTS: b in 400 of 1,000 matches. Who fails in a match comes last in it." in text
+    assert "FAULTS: b in 400 of 1,000 matches. A bot that fails in a match comes last in it." in text.replace("\n", " ")
     assert RED not in render([loud], layout=Layout())
     assert "faults" in leaderboard_files([quiet])["leaderboard.md"].decode()
 
@@ -130,7 +134,7 @@ def test_colours_and_width_follow_the_environment(monkeypatch):
 
 
 def test_files_do_not_depend_on_the_screen(monkeypatch):
-    boards = [board(named(4), faults={"bot-with-a-name-1": 3})]
+    boards = [board(named(4), [(0, 3)], faults={"bot-with-a-name-1": 3})]
     monkeypatch.setenv("COLUMNS", "50")
     narrow = leaderboard_files(boards)
     monkeypatch.setenv("COLUMNS", "250")
@@ -138,47 +142,67 @@ def test_files_do_not_depend_on_the_screen(monkeypatch):
     assert all(column.name in narrow["leaderboard.md"].decode() for column in COLUMNS)
 
 
-def test_consecutive_letters_are_written_as_a_range():
-    assert letters(("a",)) == "a"
-    assert letters(("a", "c")) == "ac"
-    assert letters(("b", "c", "d", "e")) == "b-e"
-    assert letters(("a", "c", "d", "e")) == "a,c-e"
-    assert letters(("y", "z", "aa", "ab")) == "y-ab"
-    assert letters(("z", "ab")) == "z,ab"
-
-
 # --- sentences ------------------------------------------------------------------------------------
 
 
-def test_the_summary_of_a_separated_winner_says_that_it_won():
-    [told] = summary(board(["outlaw", "diehard", "random"], [(0, 1), (0, 2), (1, 2)]))
-    assert told == (
-        "outlaw won: it finishes ahead of 90% (87% to 93%) of its opponents, 27 points more than diehard, and it is "
-        "told apart from every other bot; such claims are wrong in at most 5 of 100 runs."
-    )
+ALL_OF_THREE = [(0, 1), (0, 2), (1, 2)]
 
 
-def test_the_summary_of_an_open_first_place_names_the_bots_that_may_be_better():
-    [told] = summary(board(["tycoon", "hustler", "random"], [(0, 2), (1, 2)]))
-    assert told == (
-        "tycoon came first, but hustler may be as good or better. It finishes ahead of 90% (87% to 93%) of its "
-        "opponents, hustler of 63% (60% to 66%). That tycoon is better than hustler is 82% sure."
-    )
+def test_the_summary_of_a_significant_winner_says_that_it_won():
+    [told] = summary(board(["outlaw", "diehard", "random"], ALL_OF_THREE))
+    assert told == "outlaw won. It is significantly better than every other bot."
 
 
-def test_the_summary_never_claims_more_than_the_table():
-    names = named(24)
-    [told] = summary(board(names, sure=None))
-    assert "won" not in told
-    assert "and 21 others may be as good or better" in told
-    assert "sure" not in told
-    # Told apart only through others: nobody else can be the best, but the two were not told apart.
-    [told] = summary(board(["a", "b", "c"], [(0, 1), (1, 2)]))
-    assert told.endswith("and it is the only one that can be the best; such claims are wrong in at most 5 of 100 runs.")
+def test_the_summary_of_an_open_first_place_names_the_bots_that_may_be_as_good():
+    assert summary(board(["tycoon", "hustler", "random"], [(0, 2), (1, 2)])) == [
+        "tycoon leads; hustler may be as good."
+    ]
+    assert summary(board(["a", "b", "c", "d"])) == ["a leads; b, c or d may be as good."]
+    assert summary(board(named(24, "b"))) == ["b-0 leads; b-1, b-2 and 21 others may be as good."]
+
+
+def test_the_summary_of_too_few_deals_says_only_that():
+    [told] = summary(board(["a", "b", "c"], deals=4))
+    assert told == "Too few deals to say which bot is better."
+
+
+def test_the_summary_of_an_unfinished_run_claims_nothing():
+    [told] = summary(board(["a", "b", "c"], claims_made=False))
+    assert told == "a leads. The run is not finished, so nothing is claimed yet."
+    [told] = summary(board(["a", "b", "c"], claims_made=False, by_format=True, design="seated"))
+    assert told == "a leads. The run is not finished, so nothing is claimed yet."
+
+
+def test_the_summary_never_says_that_a_bot_that_always_failed_may_be_as_good():
+    told, faults = summary(board(["a", "b", "oops"], [(0, 1)], faults={"oops": 1000}))
+    assert told == "a won. It is significantly better than every other bot that played without failing."
+    assert faults == "FAULTS: oops in 1,000 of 1,000 matches. A bot that fails in a match comes last in it."
+    told, _ = summary(board(["a", "b", "oops"], faults={"oops": 1000}))
+    assert told == "a leads; b may be as good."
+
+
+def test_the_summary_of_a_format_with_its_own_result_names_its_winner_only():
+    [told] = summary(board(["a", "b", "c"], by_format=True, design="seated"))
+    assert told == "a won."
+
+
+def test_the_summary_names_bots_that_beat_the_one_with_the_highest_skill():
+    [told] = summary(board(["a", "b", "c"], [(1, 0), (0, 2)]))
+    assert told == "a has the highest skill, but b did significantly better against it."
+
+
+def test_one_bot_alone_has_no_summary():
     assert summary(board(["alone"])) == []
 
 
 # --- several games, pairs, surprises --------------------------------------------------------------
+
+
+def boards_of(records):
+    counts = CountsByGame()
+    for one in records:
+        counts.add(one)
+    return counts.boards()
 
 
 def played(names, games=("sim",), strong=lambda one, other: one < other):
@@ -188,14 +212,14 @@ def played(names, games=("sim",), strong=lambda one, other: one < other):
             for one, other in combinations(names, 2):
                 scores = (2, 1) if strong(one, other) else (1, 2)
                 records.append(record((one, other), scores, index=len(records), seed=seed, game=game))
-    return leaderboards(rate_records(records))
+    return boards_of(records)
 
 
 def test_the_overall_table_exists_only_if_bots_play_all_games():
     both = played(["a", "b", "c"], ("one", "two"))
     *_, over = leaderboard_tables(both)
     assert over.title == "overall"
-    assert over.headers == ["place", "may be", "bot", "ahead", "vote", "one", "two", "matches", "faults"]
+    assert over.headers == ["place", "bot", "chance", "one", "two", "matches", "faults"]
     assert [row["place in two"] for row in over.rows] == [1, 2, 3]
     apart = [*played(["a", "b"], ("one",)), *played(["c", "d"], ("two",))]
     assert [table.title for table in leaderboard_tables(apart)] == ["one", "two"]
@@ -222,14 +246,14 @@ def test_the_pairs_table_of_many_bots_shows_only_surprises():
     assert render(played(names), "csv", "pairs").count("\n") == 41 * 40
 
 
-def test_a_surprise_is_a_pair_that_the_strengths_do_not_explain():
+def test_a_surprise_is_a_pair_that_the_skills_do_not_explain():
     """Everybody beats those below, but the last one always beats the first."""
     records = []
     for seed in range(40):
         for one, other in combinations("abcdef", 2):
             scores = (1, 2) if (one, other) == ("a", "f") else (2, 1)
             records.append(record((one, other), scores, index=len(records), seed=seed))
-    boards = leaderboards(rate_records(records))
+    boards = boards_of(records)
     first = text_of_rows(boards)[0]
     assert (first["bot"], first["against"], first["ahead"]) == ("f", "a", 1.0)
     assert first["luck"] < 0.001
@@ -271,5 +295,5 @@ def test_scores_are_written_in_the_units_of_the_game():
 
 
 def test_a_fault_in_a_real_record_is_counted():
-    [made] = leaderboards(rate_records([record("ab", (2, 1), faults=(Fault(1, "crash", 0),))]))
+    [made] = boards_of([record("ab", (2, 1), faults=(Fault(1, "crash", 0),))])
     assert any("FAULTS: b in 1 of 1 matches" in told for told in summary(made))

@@ -69,9 +69,9 @@ def test_a_column_sorts_both_ways(chromium, page):
     chromium.open(page)
     click = (
         "const table = document.querySelector('#board-1 table.sortable');"
-        "[...table.querySelectorAll('th button')].find((one) => one.textContent === 'rating').click();"
+        "[...table.querySelectorAll('th button')].find((one) => one.textContent === 'skill').click();"
         "const place = [...table.querySelectorAll('th')].findIndex((one) => one.ariaSort);"
-        "return [...table.tBodies[0].rows].map((row) => Number(row.cells[place].textContent))"
+        "return [...table.tBodies[0].rows].map((row) => parseFloat(row.cells[place].textContent))"
     )
     up, down = chromium.js(click), chromium.js(click)
     assert len(up) > 2

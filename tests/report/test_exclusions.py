@@ -32,7 +32,7 @@ def test_an_excluded_bot_is_in_no_table_and_on_no_page(tmp_path):
     publish([run], Registry(), site)
     assert (site / "bots/cheater.html").exists() and (site / "badges/cheater.json").exists()
     publish([run], Registry(), site, ["cheater"])
-    for kind in ("leaderboard", "pairs", "surprises", "alpha-rank"):
+    for kind in ("leaderboard", "pairs", "surprises"):
         assert "cheater" not in (site / f"runs/run/{kind}.json").read_text()
         assert "cheater" not in (site / f"runs/run/{kind}.csv").read_text()
     assert {row["bot"]: row["matches"] for row in rows(site / "runs/run/leaderboard.json")} == {"a": 3, "b": 3}

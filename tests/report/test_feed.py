@@ -78,7 +78,7 @@ def entries(feed):
 
 def test_the_feed_lists_the_newest_runs_with_their_results(tmp_path):
     place = tmp_path / "site"
-    publish([run_of(tmp_path / "monday")], Registry(), place)
+    publish([run_of(tmp_path / "monday", deals=30)], Registry(), place)
     publish([run_of(tmp_path / "tuesday", "2026-01-02T10:00:00+00:00", "2026-01-02T11:00:00+00:00")], Registry(), place)
     feed = check(parsed(place / "feed.xml"))
     assert list(entries(feed)) == ["tuesday", "monday"]

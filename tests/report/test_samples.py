@@ -6,29 +6,31 @@ from itertools import pairwise
 from random import Random
 from statistics import quantiles
 
-from harness.ratings.trueskill import Ratings
-from harness.report.facts import MOST_POINTS, MOST_STEPS, Curve, Histogram
+from harness.ratings.counts import GameCounts
+from harness.ratings.leaderboard import leaderboard
+from harness.report.facts import MOST_STEPS, POINT_GROWTH, Curve, Histogram
 from tests.ratings.simulate import World, record, tournament
 
 
-def test_a_curve_keeps_evenly_spaced_points_and_ends_at_the_final_ratings():
-    ratings, curve = Ratings(), Curve()
+def test_a_curve_has_points_at_growing_intervals_and_ends_at_the_final_skills():
+    counts, curve = GameCounts(), Curve()
     for one in tournament(World((0.0, 1.0, 2.0), 3), 333, Random(1)):
-        ratings.add(one)
-        curve.add(ratings)
-    points = curve.to(ratings)
+        counts.add(one)
+        curve.add(counts)
+    board = leaderboard(counts)
+    points = curve.to(board)
     matches = [number for number, _ in points]
-    assert len(points) <= MOST_POINTS + 1
-    assert len({later - earlier for earlier, later in pairwise(matches[:-1])}) == 1
-    assert points[-1] == (999, {line.bot: line.rating for line in ratings.lines.values()})
+    assert len(points) < 30
+    assert all(later / earlier >= POINT_GROWTH for earlier, later in pairwise(matches))
+    assert points[-1] == (999, {one.bot: one.skill.value for one in board.standings})
 
 
-def test_a_short_curve_has_every_match_once():
-    ratings, curve = Ratings(), Curve()
+def test_a_short_curve_has_the_first_matches_and_the_last():
+    counts, curve = GameCounts(), Curve()
     for index in range(5):
-        ratings.add(record("ab", (index, 2), index=index))
-        curve.add(ratings)
-    assert [number for number, _ in curve.to(ratings)] == [1, 2, 3, 4, 5]
+        counts.add(record("ab", (index, 2), index=index))
+        curve.add(counts)
+    assert [number for number, _ in curve.to(leaderboard(counts))] == [1, 2, 3, 5]
 
 
 def test_few_values_have_exact_quantiles():

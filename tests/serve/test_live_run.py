@@ -7,9 +7,14 @@ import os
 import shutil
 import subprocess
 import sys
+from itertools import combinations
+from random import Random
+from statistics import median
+from time import process_time
 
 import pytest
 
+from harness.core.plan import GamePlan, Plan
 from harness.core.table import Table
 from harness.output.leaderboard import leaderboard_table
 from harness.output.outcome import results_of
@@ -20,6 +25,7 @@ from harness.runs.store import RunFolder
 from harness.serve import live_run
 from harness.serve.live_run import LiveRun, place_of, places_in
 from tests.output.support import play, rename
+from tests.ratings.simulate import record
 from tests.serve.support import GrowingRun, followed, look
 from tests.support.forgery import edit_info
 from tests.support.games import REGISTRY
@@ -36,18 +42,36 @@ def tables(folder):
     return {board.title: leaderboard_table(board, entrants=run.info.entrants).rows for board in boards_of(run)}
 
 
+ERRORS = {"skill low", "skill high", "mean score low", "mean score high", "sigma", "cautious"}
+"""Fields that need errors over deals: they come when the run is finished."""
+
+
+def live_rows(folder):
+    """The same without what a live page leaves out."""
+    return {
+        game: [{name: None if name in ERRORS else value for name, value in row.items()} for row in rows]
+        for game, rows in tables(folder).items()
+    }
+
+
 def said_by_format(folder):
     run = RunFolder.open(folder)
     return json.loads(results_of(run, formats_of(run, REGISTRY)).text("json"))
 
 
-def test_live_standings_always_equal_arena_leaderboard(growing):
+def test_live_standings_equal_arena_leaderboard_without_errors_and_with_them_at_the_end(growing):
     live = followed(growing.folder)
     assert look(live)["data"]["games"] == {}
     order = [*range(0, len(growing), 2), *range(1, len(growing), 2)]  # matches end in any order
     for first in range(0, len(order), 40):
         growing.add(*order[first : first + 40])
-        assert look(live)["data"]["games"] == tables(growing.folder)
+        told = look(live)["data"]
+        assert told["games"] == live_rows(growing.folder)
+        assert "The run is not finished, so nothing is claimed yet." in told["summaries"]["el-paso"][0]
+    growing.finish()
+    told = look(live)["data"]
+    assert told["games"] == tables(growing.folder)
+    assert "not finished" not in told["summaries"]["el-paso"][0]
 
 
 @pytest.mark.parametrize("form", ["swiss:rounds=3", "knockout", "ladder:max-matches=40"])
@@ -60,7 +84,7 @@ def test_the_results_of_the_format_are_updated_live_too(form, tmp_path):
         later = [*range(first, min(first + 7, len(growing)))]
         growing.add(*reversed(later))
         told = look(live)
-        assert told["data"]["games"] == tables(growing.folder)
+        assert told["data"]["games"] == live_rows(growing.folder)
         assert told["data"]["format"] == said_by_format(growing.folder)
         assert "What the" in told["standings"]["html"]
 
@@ -146,7 +170,7 @@ def test_deleted_records_are_removed_from_the_live_standings(growing):
     (growing.folder / GAMES).write_bytes(b"".join(growing.line(number) for number in range(5)))
     told = look(live)
     assert told["progress"]["matches"] == 5
-    assert told["data"]["games"] == tables(growing.folder)
+    assert told["data"]["games"] == live_rows(growing.folder)
     assert live.match(json.loads(growing.line(7))["id"]) is None
 
 
@@ -171,7 +195,7 @@ def test_standings_of_a_long_file_are_sent_only_after_all_chunks_are_read(growin
         assert live.caught_up or set(news) == {"progress"}
         assert live.caught_up or json.loads(news["progress"])["state"] == "reading"
     assert looks > 3
-    assert json.loads(news["data"])["games"] == tables(growing.folder)
+    assert json.loads(news["data"])["games"] == live_rows(growing.folder)
 
 
 def test_a_rewritten_run_json_is_read_again(growing, monkeypatch):
@@ -248,7 +272,7 @@ def test_standings_are_shown_although_the_format_is_not_installed(growing):
     edit_info(growing.folder, lambda raw: raw | {"plan": raw["plan"] | {"format": "king-of-the-hill"}})
     growing.add(*range(6))
     told = look(followed(growing.folder))
-    assert told["data"]["games"] == tables(growing.folder)
+    assert told["data"]["games"] == live_rows(growing.folder)
     assert told["progress"]["total"] is None
     [note] = told["progress"]["notes"]
     assert "Unknown format 'king-of-the-hill'" in note
@@ -260,7 +284,7 @@ def test_standings_are_shown_although_the_format_fails(tmp_path):
     growing = GrowingRun(rename(made, {"a": "nobody entered me"}).folder, tmp_path / "live")
     growing.add(*range(len(growing)))
     told = look(followed(growing.folder))
-    assert told["data"]["games"] == tables(growing.folder)
+    assert told["data"]["games"] == live_rows(growing.folder)
     assert told["data"]["format"] == {}
     [note] = told["progress"]["notes"]
     assert "records of others than those who should play" in note
@@ -272,13 +296,13 @@ def test_a_missing_match_does_not_delay_the_standings(growing, monkeypatch):
     live = followed(growing.folder)
     for first in range(0, 60, 10):
         growing.add(*(number for number in range(first, first + 10) if number != 5))
-        assert look(live)["data"]["games"] == tables(growing.folder)
-    assert len(live._ratings._buffer.waiting) <= 12
+        assert look(live)["data"]["games"] == live_rows(growing.folder)
+    assert len(live._live._buffer.waiting) <= 12
     growing.add(7)  # twice
     assert look(live)["progress"]["notes"] == ["1 damaged record is left out: 'arena verify' says which."]
 
 
-def test_a_very_late_match_is_rated_in_schedule_order_when_the_run_finishes(growing, monkeypatch):
+def test_a_very_late_match_is_counted_in_schedule_order_when_the_run_finishes(growing, monkeypatch):
     monkeypatch.setattr(live_run, "MOST_WAITING", 12)
     monkeypatch.setattr(live_run, "LEFT_WAITING", 4)
     live = followed(growing.folder)
@@ -290,4 +314,36 @@ def test_a_very_late_match_is_rated_in_schedule_order_when_the_run_finishes(grow
     look(live)
     assert json.loads(live.told["data"])["games"] == tables(growing.folder)
     assert look(live) == {}
-    assert not live._ratings.late
+    assert not live._live.late
+
+
+def test_a_finished_run_with_a_match_that_was_never_played_has_claims_and_errors(growing):
+    live = followed(growing.folder)
+    growing.add(*(number for number in range(len(growing)) if number != 5))
+    look(live)
+    growing.finish()
+    assert look(live)["data"]["games"] == tables(growing.folder)
+
+
+def test_a_live_standing_of_24_bots_after_one_more_match_takes_5_ms():
+    luck = Random(3)
+    bots = tuple(f"bot{number}" for number in range(24))
+    plan = Plan((GamePlan("sim", "1", {}, 2, bots),), 10, 1)
+    live = live_run.LiveStandings(plan, None, lambda _record: None)
+
+    def add(one, other, index):
+        scores = round(luck.gauss(one, 8)), round(luck.gauss(other, 8))
+        live.add(record((bots[one], bots[other]), scores, index=index, seed=index // 2))
+
+    for index, (one, other) in enumerate(list(combinations(range(24), 2)) * 10):
+        add(one, other, index)
+    live.standings(0)
+    took = []
+    for more in range(9):
+        add(more, more + 9, index + 2 + more)  # after a gap
+        before = process_time()
+        boards, _ = live.standings(0)
+        took.append(process_time() - before)
+    assert boards[0].counts.matches == index + 1 + 9
+    assert not boards[0].claims_made
+    assert median(took) < 0.005

@@ -48,7 +48,7 @@ def test_standings_progress_and_matches_are_available_as_json(page, growing):
     progress, standings = page.get("/api/progress").data, page.get("/api/standings").data
     assert (progress["matches"], progress["total"]) == (40, len(growing))
     assert standings["matches"] == 40
-    assert {"place", "bot", "ahead low", "ahead high"} <= set(standings["games"]["el-paso"][0])
+    assert {"place", "bot", "skill", "skill low", "skill high", "beats"} <= set(standings["games"]["el-paso"][0])
     matches = page.get("/api/matches").data
     assert [line["number"] for line in matches["matches"]] == list(range(1, 41))
     assert matches["last"] == 40
