@@ -11,6 +11,7 @@ from harness.core.errors import UnknownName, UsageError
 from harness.core.plan import GamePlan, Plan
 from harness.core.records import GameRecord, MatchSpec, ranks_of
 from harness.runs.scheduler import simulated_record
+from tests.support.cli import arena
 
 from .support import game, names, plan, scheduled, spread
 
@@ -129,7 +130,7 @@ def test_with_many_candidates_text_shows_some_pairs_and_json_shows_all() -> None
 
 def test_the_differences_come_before_the_leaderboard_and_nothing_contradicts_them() -> None:
     asked = ("--game", "el-paso", "--players", 2, "--deals", 6, "--seed", 1, "--workers", 0)
-    bots = ("--bot", "random", "--bot", "diehard", "--candidate", "outlaw", "--candidate", "skittish")
+    bots = ("--candidate", "outlaw", "--candidate", "skittish")
     played = arena("tournament", *asked, *bots, "--format", "gauntlet", "--name", "g").stdout
     for text in (played, arena("leaderboard", "g").stdout):
         assert text.index("differences between candidates") < text.index("place")

@@ -15,9 +15,6 @@ from harness.runs.verify import check_run
 
 RUNS = sorted((Path(__file__).parents[2] / "results" / "search").iterdir())
 
-SURE = 0.95
-"""How surely the search is told apart from the next bot, at least."""
-
 
 @pytest.mark.parametrize("folder", RUNS, ids=lambda folder: folder.name)
 def test_the_published_leaderboard_matches_records_that_follow_the_rules(folder):
@@ -35,9 +32,8 @@ def test_a_guided_search_beats_every_other_bot(folder):
     assert folder.name.startswith(game)
     first, second = rows[:2]
     assert first["bot"].startswith("flat-mc:")
-    assert first["sure"] > SURE
     if folder.name != "el-paso-4":  # a table of four asks for more: all its pairs are compared at once
-        assert not set(first["groups"]) & set(second["groups"]), "not told apart"
+        assert (first["worst place"], second["best place"]) == (1, 2), "the difference is not significant"
     assert not any(row["faults"] for row in rows)
 
 
