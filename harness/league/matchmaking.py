@@ -12,7 +12,8 @@ from zlib import crc32
 
 from harness.core.errors import StoreError
 from harness.core.records import GameRecord, order
-from harness.ratings.trueskill import BETA, DRAW_PROBABILITY, MU, SIGMA, draw_margin, rate
+from harness.ratings.sequential import rate
+from harness.ratings.skill import BETA, DRAW_PROBABILITY, MU, SIGMA, draw_margin
 
 # Seating: every other table is an informative one, those between are random.
 #
