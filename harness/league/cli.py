@@ -164,7 +164,7 @@ def show_command(
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
 @league_option
 def history_command(bot: str, decisions: bool, as_json: bool, league: Path) -> None:
-    """Show each version of a BOT: its rating, whether it beats the one before, and what it decides differently.
+    """Show each version of a BOT: its skill, its results, and what it decides differently.
 
     The newest version is asked at decisions of the one before it; phases with the most differences come first.
 

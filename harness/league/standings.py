@@ -21,12 +21,11 @@ from harness.core.table import Column, Table, columns
 from harness.executors.base import Roster, isolated
 from harness.league.folder import LeagueFolder, open_era, restore_entrant
 from harness.league.journal import BotEvent, EraBegun, Member, Membership, Standing
-from harness.league.strengths import Strength, Strengths, prob_better
+from harness.league.skills import MIN_KNOWN_MATCHES, LeagueCounts, Skill
 from harness.match.ask import ask_again
-from harness.output.columns import Fields, percent
+from harness.output.columns import Fields, interval_fields, number
 from harness.output.tables import file_name, text_of
 from harness.plugins.registry import Registry
-from harness.ratings.statistics import Interval
 from harness.runs.cache import replay_into
 from harness.runs.reader import ordered_results
 from harness.runs.setup import configure_run, limits_of_run
@@ -43,14 +42,14 @@ class LeagueRow:
     """One version of a bot in the table of one game."""
 
     name: str
-    strength: Strength
+    skill: Skill
     standing: Standing
     team: str = ""
     author: str = ""
     joined: str = ""
 
 
-class RatedEra:
+class CountedEra:
     """Counts of the matches of an era, for all games; matches of banned bots do not count."""
 
     classes: Mapping[type, Sequence[str]] = {}
@@ -58,14 +57,14 @@ class RatedEra:
     def __init__(self, banned: Collection[str]) -> None:
         self.banned = frozenset(banned)
         # The name of the cache entry: a ban changes what counts.
-        self.name = f"strengths-{crc32(repr(sorted(self.banned)).encode()):08x}"
-        self.games: dict[str, Strengths] = {}
+        self.name = f"skills-{crc32(repr(sorted(self.banned)).encode()):08x}"
+        self.games: dict[str, LeagueCounts] = {}
         self.matches = self.left_out = 0
 
     def add(self, record: GameRecord) -> None:
         """Add one record."""
         if self.banned.isdisjoint(record.seats):
-            self.games.setdefault(record.game, Strengths()).add_match(record.seats, record.ranks)
+            self.games.setdefault(record.game, LeagueCounts()).add_match(record.seats, record.ranks)
             self.matches += 1
         else:
             self.left_out += 1
@@ -78,7 +77,7 @@ class RatedEra:
     def restore(self, state: Any) -> None:
         """Restore what `state()` returned."""
         for game, each in state["games"].items():
-            self.games[game] = Strengths()
+            self.games[game] = LeagueCounts()
             self.games[game].restore(each)
         self.matches, self.left_out = state["matches"], state["left out"]
 
@@ -96,35 +95,40 @@ class Standings:
     """Game -> bots that play it and have not been seated yet."""
 
 
-def standings_of(league: LeagueFolder, era: int | None = None, *, across: bool = False) -> Standings:
+def standings_of(
+    league: LeagueFolder, era: int | None = None, *, across: bool = False, before: Standings | None = None
+) -> Standings:
     """Return the standings of an era, by default of the newest; raise UsageError if nothing was played.
 
-    With `across`, return those of all eras with the rules, options and seats of the newest; limits may differ.
+    With `across`, return those of all eras with the rules, options and seats of the newest; limits may differ. With
+    `before`, earlier standings, the fit is faster, and may differ in the fifth digit.
     """
     eras, membership = league.played_eras(), league.membership
     if not eras or (era is None and eras[-1] is not league.eras[-1]):
         raise UsageError(NOTHING_PLAYED)
     chosen = _choose_eras(eras, era, across)
-    rated = RatedEra(membership.banned)
-    whole = rated if len(chosen) == 1 else None
+    counted = CountedEra(membership.banned)
+    whole = counted if len(chosen) == 1 else None
     for each in chosen:
         run = open_era(league.folder, each.era)
         if whole is not None:
             replay_into(run, whole)  # cached; the counts of several eras together are not
             continue
         for record in ordered_results(run):
-            rated.add(record)
-    if not rated.matches and not rated.left_out and len(eras) == 1:
+            counted.add(record)
+    if not counted.matches and not counted.left_out and len(eras) == 1:
         raise UsageError(NOTHING_PLAYED)
     games = {
-        plan.name: _rows(rated.games[plan.name], membership) if plan.name in rated.games else []
+        plan.name: _rows(counted.games[plan.name], membership, before.games.get(plan.name) if before else None)
+        if plan.name in counted.games
+        else []
         for plan in chosen[-1].plans
     }
     waiting = {
         game: [name for name in membership.playing(game) if name not in {row.name for row in rows}]
         for game, rows in games.items()
     }
-    return Standings(tuple(one.era for one in chosen), games, rated.matches, rated.left_out, waiting)
+    return Standings(tuple(one.era for one in chosen), games, counted.matches, counted.left_out, waiting)
 
 
 def _choose_eras(eras: Sequence[EraBegun], era: int | None, across: bool) -> list[EraBegun]:
@@ -147,17 +151,16 @@ def _rules(era: EraBegun) -> object:
     return {plan.name: (plan.rules, plan.settings, plan.players) for plan in era.plans}
 
 
-def _rows(strengths: Strengths, membership: Membership) -> list[LeagueRow]:
-    """Return a row for each version that has played and is not banned, best first."""
-    fitted = strengths.fit()
+def _rows(counts: LeagueCounts, membership: Membership, before: Sequence[LeagueRow] | None = None) -> list[LeagueRow]:
+    """Return a row for each version that has played and is not banned: the known ones first, by skill."""
+    start = {row.name: row.skill.interval.value for row in before} if before else None
     rows = []
-    for name in sorted(fitted, key=lambda name: (-fitted[name].ahead, name)):
+    for name, skill in counts.fit(start).items():
         if name not in membership.members:
             raise StoreError(f"The records have matches of {name}, which never joined. See: arena league verify")
         entry = membership.members[name].entry
-        standing = membership.standing(name)
-        rows.append(LeagueRow(name, fitted[name], standing, entry.team, entry.author, entry.at))
-    return rows
+        rows.append(LeagueRow(name, skill, membership.standing(name), entry.team, entry.author, entry.at))
+    return sorted(rows, key=lambda row: (not row.skill.known, -row.skill.interval.value, row.name))
 
 
 def visible_rows(rows: Iterable[LeagueRow], everybody: bool) -> list[LeagueRow]:
@@ -181,10 +184,8 @@ class VersionRow:
     name: str
     joined: str
     standing: Standing
-    strength: Strength | None
+    skill: Skill | None
     """None if it has not played."""
-    better: float | None
-    """Probability that it is better than the version before; None if one of the two has not played."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,19 +221,14 @@ def versions_of(league: LeagueFolder, bot: str, standings: Standings) -> dict[st
     members = membership.versions(membership.find_members(bot)[0].entry.bot)
     found: dict[str, list[VersionRow]] = {}
     for game, rows in standings.games.items():
-        rated = {row.name: row.strength for row in rows}
-        listed: list[VersionRow] = []
-        before: Strength | None = None
-        for member in members:
-            if not member.entry.plays(game):
-                continue
-            mine = rated.get(member.name)
-            better = prob_better(mine, before) if mine is not None and before is not None else None
-            standing = membership.standing(member.name)
-            listed.append(VersionRow(member.name, member.entry.at, standing, mine, better))
-            before = mine
+        skills = {row.name: row.skill for row in rows}
+        listed = [
+            VersionRow(one.name, one.entry.at, membership.standing(one.name), skills.get(one.name))
+            for one in reversed(members)
+            if one.entry.plays(game)
+        ]
         if listed:
-            found[game] = listed[::-1]
+            found[game] = listed
     return found
 
 
@@ -321,13 +317,16 @@ def _varied(examples: Sequence[OtherDecision]) -> list[OtherDecision]:
 # Tables
 
 
-AHEAD = Column(
-    "ahead",
+SKILL = Column(
+    "skill",
     "number",
-    legend="ahead: percentage of the other bots that it is expected to finish ahead of, with a 95% interval.",
+    legend="Skill is TrueSkill's mu, fitted to all matches: 25 is average, 4.2 more means finishing ahead in 76 of "
+    "100. ± is a 95% interval.",
 )
-STATE = Column("state", legend="state: the newest version plays, older ones are kept as opponents.")
-SURE = Column("sure", "number", legend="sure: probability that this version is better than the one before.")
+BEATS = Column("beats", "number", legend="Beats: share of opponents that it finished ahead of.")
+STATE = Column("state", legend="State: the newest version plays, older ones are kept as opponents.")
+MAX_NAMED_RIVALS = 3
+"""Bots that the sentence about the leader names."""
 
 
 def standings_tables(standings: Standings, everybody: bool = False) -> list[Table]:
@@ -337,40 +336,75 @@ def standings_tables(standings: Standings, everybody: bool = False) -> list[Tabl
 
 def _table(game: str, rows: Sequence[LeagueRow], standings: Standings, everybody: bool) -> Table:
     teams = any(row.team for row in rows)
-    head: list[Column | str] = ["place", "bot", AHEAD, *columns("number", "rating", "matches")]
+    head: list[Column | str] = [Column("place", "number"), "bot", SKILL, BEATS, Column("matches", "number")]
     head += ([STATE] if everybody else []) + (["team"] if teams else [])
+    places = places_of(rows)
     cells = []
-    for place, row in zip(places_of(rows), rows, strict=True):
-        strength = row.strength
-        shown: list[object] = [place, row.name, _percent(strength), f"{strength.value:+.2f}", f"{strength.matches:,}"]
+    for place, row in zip(places, rows, strict=True):
+        shown: list[object] = [place, row.name, *_skill_cells(row.skill)]
         cells.append(shown + ([row.standing] if everybody else []) + ([row.team or None] if teams else []))
-    notes = [f"Not seated yet: {', '.join(waiting)}."] if (waiting := standings.waiting.get(game)) else []
+    notes = []
+    if None in places:
+        notes.append(f"Without a place: provisional, fewer than {MIN_KNOWN_MATCHES} matches.")
+    if waiting := standings.waiting.get(game):
+        notes.append(f"Not seated yet: {', '.join(waiting)}.")
     if standings.left_out:
         notes.append(f"{standings.left_out:,} matches do not count: a banned bot took part.")
-    data = [_fields(place, row) for place, row in zip(places_of(rows), rows, strict=True)]
-    return Table(game, head, cells, data, notes=notes)
+    data = [_fields(place, row) for place, row in zip(places, rows, strict=True)]
+    leads = leader_sentence(visible_rows(standings.games[game], everybody=False))
+    return Table(game, head, cells, data, notes=notes, summary=[leads] if leads else [])
 
 
-def places_of(rows: Sequence[LeagueRow]) -> list[int]:
-    """Return the places of these rows; equal ones share a place."""
-    found: list[int] = []
-    for number, row in enumerate(rows, 1):
-        tied = number > 1 and rows[number - 2].strength.ahead == row.strength.ahead
-        found.append(found[-1] if tied else number)
+def leader_sentence(rows: Sequence[LeagueRow]) -> str:
+    """Return who leads and which bots may be as good, as far as intervals show; empty without bots.
+
+    A league can be looked at after every match, so nothing is called significant here.
+    """
+    if not rows:
+        return ""
+    known = [row for row in rows if row.skill.known]
+    if len(known) < 2:
+        return f"No bot leads yet: fewer than two have played {MIN_KNOWN_MATCHES} matches."
+    leader = known[0]
+    rivals = [row.name for row in known[1:] if row.skill.interval.high >= leader.skill.interval.low]
+    if not rivals:
+        return f"{leader.name} leads; its interval is above those of all other bots."
+    if len(rivals) > MAX_NAMED_RIVALS:
+        more = len(rivals) - MAX_NAMED_RIVALS + 1
+        rivals = [*rivals[: MAX_NAMED_RIVALS - 1], f"{more} others"]
+        return f"{leader.name} leads; {', '.join(rivals[:-1])} and {rivals[-1]} may be as good."
+    listed = " or ".join(filter(None, (", ".join(rivals[:-1]), rivals[-1])))
+    return f"{leader.name} leads; {listed} may be as good."
+
+
+def places_of(rows: Sequence[LeagueRow]) -> list[int | None]:
+    """Return the places of these rows; equal ones share a place, and provisional ones have none."""
+    found: list[int | None] = []
+    for number_, row in enumerate(rows, 1):
+        tied = number_ > 1 and rows[number_ - 2].skill.interval.value == row.skill.interval.value
+        found.append(None if not row.skill.known else found[-1] if tied else number_)
     return found
 
 
-def _fields(place: int, row: LeagueRow) -> Fields:
-    strength = row.strength
+def _skill_cells(skill: Skill | None) -> list[object]:
+    if skill is None:
+        return [None, None, "0"]
+    return [number(skill.interval), f"{skill.beats:.0%}", f"{skill.matches:,}"]
+
+
+def _skill_fields(skill: Skill | None) -> Fields:
+    return {
+        **interval_fields("skill", None if skill is None else skill.interval, 3),
+        "beats": None if skill is None else round(skill.beats, 4),
+        "matches": 0 if skill is None else skill.matches,
+    }
+
+
+def _fields(place: int | None, row: LeagueRow) -> Fields:
     return {
         "place": place,
         "bot": row.name,
-        "ahead": round(strength.ahead, 6),
-        "ahead_low": round(strength.low, 6),
-        "ahead_high": round(strength.high, 6),
-        "rating": round(strength.value, 6),
-        "error": round(strength.error, 6),
-        "matches": strength.matches,
+        **_skill_fields(row.skill),
         "state": row.standing,
         "team": row.team,
         "author": row.author,
@@ -380,36 +414,12 @@ def _fields(place: int, row: LeagueRow) -> Fields:
 
 def history_table(bot: str, game: str, rows: Sequence[VersionRow]) -> Table:
     """Return the table of the versions of a bot in one game, the newest first."""
-    cells = [
-        [
-            row.name,
-            row.joined[:10],
-            row.standing,
-            None if row.strength is None else _percent(row.strength),
-            "0" if row.strength is None else f"{row.strength.matches:,}",
-            None if row.better is None else f"{row.better:.0%}",
-        ]
-        for row in rows
-    ]
+    cells = [[row.name, row.joined[:10], row.standing, *_skill_cells(row.skill)] for row in rows]
     fields: list[Fields] = [
-        {
-            "version": row.name,
-            "joined": row.joined,
-            "state": row.standing,
-            "ahead": None if row.strength is None else round(row.strength.ahead, 6),
-            "ahead_low": None if row.strength is None else round(row.strength.low, 6),
-            "ahead_high": None if row.strength is None else round(row.strength.high, 6),
-            "matches": 0 if row.strength is None else row.strength.matches,
-            "sure": None if row.better is None else round(row.better, 4),
-        }
-        for row in rows
+        {"version": row.name, "joined": row.joined, "state": row.standing, **_skill_fields(row.skill)} for row in rows
     ]
-    head = (*columns("text", "version", "joined", "state"), AHEAD, Column("matches", "number"), SURE)
+    head = (*columns("text", "version", "joined", "state"), SKILL, BEATS, Column("matches", "number"))
     return Table(f"{bot}, {game}", head, cells, fields)
-
-
-def _percent(strength: Strength) -> str:
-    return percent(Interval(strength.ahead, strength.low, strength.high))
 
 
 # Files and site
@@ -459,6 +469,8 @@ def _pages(league: LeagueFolder) -> dict[str, bytes]:
         matches=standings.matches,
         left_out=standings.left_out,
         tables={table.title: table.rows for table in tables},
+        sentences={table.title: table.summary for table in tables},
+        known=MIN_KNOWN_MATCHES,
         files={bot: file_name(bot) for bot in bots},
         news=[{"at": one.at, "bot": one.name, "told": one.headline} for one in news[: -MAX_NEWS_ENTRIES - 1 : -1]],
     )
@@ -482,6 +494,7 @@ class LeagueTables:
     def __init__(self) -> None:
         self._made: dict[Path, tuple[float, Sequence[Table]]] = {}
         """Folder -> when its tables expire, and the tables."""
+        self._standings: dict[Path, Standings] = {}
 
     def __call__(self, folder: Path) -> Sequence[Table]:
         """Return the tables of the league in a folder; none if it has not played yet."""
@@ -490,9 +503,10 @@ class LeagueTables:
         if began < due:
             return tables
         try:
+            standings = standings_of(LeagueFolder.open(folder), before=self._standings.get(folder))
+            self._standings[folder] = standings
             tables = [
-                replaced(table, title=f"{table.title}: the league's table")
-                for table in standings_tables(standings_of(LeagueFolder.open(folder)))
+                replaced(table, title=f"{table.title}: the league's table") for table in standings_tables(standings)
             ]
         except ArenaError:  # it has not begun, or is damaged: arena league run reports that
             tables = ()

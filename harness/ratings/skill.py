@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import erfc, exp, fsum, pi, sqrt
-from operator import itemgetter, mul
+from operator import add, itemgetter, mul, neg, sub
 from statistics import NormalDist
 from typing import Any, Final, NamedTuple
 
@@ -41,6 +41,7 @@ DRAW_PRIOR_PAIRS = 10
 """Weight, in pairs, of the package's draw probability; the records determine the rest."""
 _ROOT_HALF: Final = sqrt(0.5)
 _DENSITY_AT_0: Final = 1 / sqrt(2 * pi)
+_TWICE_DENSITY: Final = 2 * _DENSITY_AT_0
 _FAR_TAIL: Final = -30.0  # beyond this density and tail underflow, and their ratio needs its asymptote
 
 
@@ -58,7 +59,7 @@ def win_derivatives(x: float) -> tuple[float, float]:
     """Return the first derivative of log Phi(x), and minus the second."""
     if x < _FAR_TAIL:
         return -x - 1 / x, 1 - 1 / (x * x)
-    slope = 2 * _DENSITY_AT_0 * exp(-0.5 * x * x) / erfc(-x * _ROOT_HALF)
+    slope = _TWICE_DENSITY * exp(-0.5 * x * x) / erfc(-x * _ROOT_HALF)
     return slope, slope * (slope + x)
 
 
@@ -80,7 +81,8 @@ def tie_derivatives(x: float, edge: float) -> tuple[float, float]:
 _MAX_STEPS, _MAX_STEP = 100, 2 * SPREAD
 _CONVERGED = 1e-9
 """Newton's method stops when no skill moves by more than this."""
-_MAX_CG_ITERATIONS = 200
+_MAX_CG_ITERATIONS, _COARSE, _FINE = 200, 0.02, 1e-8
+"""The equations of a step are solved only as exactly as the step itself is good."""
 Vector = list[float]
 
 
@@ -89,28 +91,34 @@ class PairGraph:
 
     def __init__(self, pairs: Iterable[tuple[int, int, int, float, float, float]], bots: int) -> None:
         merged: dict[tuple[int, int], Vector] = {}
-        met = tied = 0.0
-        for players, one, other, *counts in pairs:
+        met = ties = 0.0
+        for players, one, other, ahead, tied, behind in pairs:
             weight = 2 / players
-            met += fsum(counts)
-            tied += counts[1]
-            # Counts that were adjusted for luck may be negative.
-            more = [weight * max(0.0, count) for count in counts]
+            met += ahead + tied + behind
+            ties += tied
+            if ahead < 0 or behind < 0:  # counts that were adjusted for luck may be negative
+                ahead, behind = max(0.0, ahead), max(0.0, behind)
+            more = [weight * ahead, weight * tied, weight * behind]
             had = merged.get((one, other))
             merged[one, other] = more if had is None else [a + b for a, b in zip(had, more, strict=True)]
         self.bots = bots
         self.pairs = sorted(merged)
         self.counts = [merged[pair] for pair in self.pairs]
-        probability = (tied + DRAW_PRIOR_PAIRS * DRAW_PROBABILITY) / (met + DRAW_PRIOR_PAIRS)
+        probability = (ties + DRAW_PRIOR_PAIRS * DRAW_PROBABILITY) / (met + DRAW_PRIOR_PAIRS)
         self.edge = draw_margin(probability) / SPREAD
-        rows: list[list[tuple[int, int]]] = [[] for _ in range(bots)]
+        opponents: list[list[int]] = [[] for _ in range(bots)]
+        sides: list[list[int]] = [[] for _ in range(bots)]
+        count = len(self.pairs)
         for number, (one, other) in enumerate(self.pairs):
-            rows[one].append((other, number))
-            rows[other].append((one, number + len(self.pairs)))
-        # For each bot functions that pick the values of its opponents, and of its pairs with the sign of its side.
-        # itemgetter is the fastest way in plain Python, and this is the inner loop of a fit.
-        self.opponents = [_getter([other for other, _ in row]) for row in rows]
-        self.sides = [_getter([number for _, number in row]) for row in rows]
+            opponents[one].append(other)
+            opponents[other].append(one)
+            sides[one].append(number)
+            sides[other].append(number + count)
+        # For each bot functions that pick the values of its opponents, and of its pairs with the sign of its side; and
+        # functions that pick the values of the first and of the second bot of each pair. itemgetter is the fastest way
+        # in plain Python, and this is the inner loop of a fit.
+        self.opponents, self.sides = list(map(_getter, opponents)), list(map(_getter, sides))
+        self.firsts, self.seconds = _getter([one for one, _ in self.pairs]), _getter([two for _, two in self.pairs])
 
     def parts(self) -> list[int]:
         """Return for each bot the lowest number in its connected component (union-find)."""
@@ -161,13 +169,18 @@ class Mode(NamedTuple):
 def fit_skills(
     graph: PairGraph, start: Sequence[float] | None = None, prior_sd: float = SIGMA, converged: float = _CONVERGED
 ) -> Mode:
-    """Return the most likely skills; `start` is where to look first, such as an earlier fit."""
-    mu, prior = list(start or ()), 1 / prior_sd**2
+    """Return the most likely skills; `start` is where to look first, such as an earlier fit.
+
+    The fit ends with the first step shorter than `converged`; the error that is left is about its square.
+    """
+    mu, prior, tolerance = list(start or ()), 1 / prior_sd**2, _COARSE
     mu += [MU] * (graph.bots - len(mu))
     gradient, curvatures = _derivatives(graph, mu, prior)
     for _ in range(_MAX_STEPS):
-        step = _newton_step(graph, curvatures, prior, gradient)
+        step = _newton_step(graph, curvatures, prior, gradient, tolerance)
         longest = max(map(abs, step), default=0.0)
+        if longest < converged:  # the curvatures hardly change any more
+            return Mode(graph, list(map(add, mu, step)), curvatures, prior)
         scale = min(1.0, _MAX_STEP / longest) if longest else 1.0
         before = fsum(map(mul, gradient, step))
         while True:
@@ -179,38 +192,49 @@ def fit_skills(
                 break
             scale /= 2
         mu = moved
-        if longest * scale < converged:
-            break
+        tolerance = max(_FINE, min(_COARSE, longest / SPREAD / 10))
     return Mode(graph, mu, curvatures, prior)
 
 
 def _derivatives(graph: PairGraph, mu: Vector, prior: float) -> tuple[Vector, Vector]:
     """Return the gradient of the log-posterior by bot, and the curvature of each pair."""
-    edge = graph.edge
+    edge, scaled = graph.edge, [value / SPREAD for value in mu]
     slopes: Vector = []
     curvatures: Vector = []
-    for (one, other), (ahead, tied, behind) in zip(graph.pairs, graph.counts, strict=True):
-        gap = (mu[one] - mu[other]) / SPREAD
+    add_slope, add_curvature = slopes.append, curvatures.append
+    for gap, (ahead, tied, behind) in zip(
+        map(sub, graph.firsts(scaled), graph.seconds(scaled)), graph.counts, strict=True
+    ):
         slope = curvature = 0.0
+        x, y = gap - edge, -gap - edge
         if ahead:
-            first, second = win_derivatives(gap - edge)
+            # `win_derivatives` in line: this is the inner loop of a fit.
+            if x < _FAR_TAIL:
+                first, second = win_derivatives(x)
+            else:
+                first = _TWICE_DENSITY * exp(-0.5 * x * x) / erfc(-x * _ROOT_HALF)
+                second = first * (first + x)
             slope, curvature = ahead * first, ahead * second
         if behind:
-            first, second = win_derivatives(-gap - edge)
+            if y < _FAR_TAIL:
+                first, second = win_derivatives(y)
+            else:
+                first = _TWICE_DENSITY * exp(-0.5 * y * y) / erfc(-y * _ROOT_HALF)
+                second = first * (first + y)
             slope -= behind * first
             curvature += behind * second
         if tied:
             first, second = tie_derivatives(gap, edge)
             slope += tied * first
             curvature += tied * second
-        slopes.append(slope / SPREAD)
-        curvatures.append(curvature / SPREAD**2)
-    slopes += [-slope for slope in slopes]
+        add_slope(slope / SPREAD)
+        add_curvature(curvature / SPREAD**2)
+    slopes += list(map(neg, slopes))
     gradient = [fsum(pick(slopes)) - prior * (value - MU) for pick, value in zip(graph.sides, mu, strict=True)]
     return gradient, curvatures
 
 
-def _newton_step(graph: PairGraph, curvatures: Vector, prior: float, gradient: Vector) -> Vector:
+def _newton_step(graph: PairGraph, curvatures: Vector, prior: float, gradient: Vector, tolerance: float) -> Vector:
     """Return Newton's step, by conjugate gradients: pairs are a sparse graph, so this needs no matrix."""
     both = curvatures + curvatures
     rows = [pick(both) for pick in graph.sides]
@@ -220,7 +244,7 @@ def _newton_step(graph: PairGraph, curvatures: Vector, prior: float, gradient: V
     scaled = [one / by for one, by in zip(residual, diagonal, strict=True)]
     direction = scaled
     size = fsum(map(mul, residual, scaled))
-    target = max(1e-30, size * 1e-16)
+    target = max(1e-30, size * tolerance * tolerance)
     for _ in range(_MAX_CG_ITERATIONS):
         if size <= target:
             break
@@ -364,7 +388,9 @@ def skills_with_errors(pairs: PairCounts, deals: DealCounts, bots: int, prior_sd
         counts,
         part,
     )
-    for bot, (shown, expected) in enumerate(zip(_centred(covariance, part), _centred(inverse, part), strict=True)):
+    for bot, (shown, expected) in enumerate(
+        zip(centred_variances(covariance, part), centred_variances(inverse, part), strict=True)
+    ):
         found.sigma[bot] = sqrt(found._larger(shown, expected, counts[bot])) if freedom[bot] else 0.0
     return found
 
@@ -386,13 +412,15 @@ def _chances(mu: Vector, part: Sequence[int]) -> tuple[Vector, Matrix]:
     return chances, slopes
 
 
-def _centred(matrix: Matrix, part: Sequence[int]) -> Vector:
+def centred_variances(matrix: Matrix, part: Sequence[int]) -> Vector:
     """Return the variances of values relative to the mean of their component, given their covariance."""
     members: dict[int, list[int]] = {}
     for bot, number in enumerate(part):
         members.setdefault(number, []).append(bot)
-    means = [fsum([row[other] for other in members[number]]) / len(members[number])
-             for row, number in zip(matrix, part, strict=True)]  # fmt: skip
+    means = [
+        fsum([row[other] for other in members[number]]) / len(members[number])
+        for row, number in zip(matrix, part, strict=True)
+    ]
     whole = {number: fsum([means[bot] for bot in bots]) / len(bots) for number, bots in members.items()}
     return [max(0.0, row[bot] - 2 * means[bot] + whole[part[bot]]) for bot, row in enumerate(matrix)]
 

@@ -1,13 +1,12 @@
-"""How often the table of a league is right: leagues with a known truth, with the real matchmaking and ratings."""
+"""How often the intervals of a league hold: leagues with a known truth, with the real matchmaking and fit."""
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, field
 from random import Random
+from statistics import stdev
 
 from harness.league.matchmaking import seat_tables
-from harness.league.strengths import Strength, prob_better
 from tests.league.worlds import Bots, League, Seater, neighbours
 
 FIRST = 1_000_000
@@ -40,46 +39,34 @@ class Row:
 
 @dataclass
 class Held:
-    """How often the claims of some leagues held."""
+    """How often the intervals of some leagues held."""
 
-    lines: int = 0
-    ahead: int = 0
-    late: int = 0
-    late_lines: int = 0
-    odd: int = 0
-    odd_lines: int = 0
+    shares: list[float] = field(default_factory=list)
+    """For each league, the share of its intervals that held."""
+    late: list[bool] = field(default_factory=list)
+    odd: list[bool] = field(default_factory=list)
     """Of bots with other luck than normal."""
-    width: float = 0.0
-    sure: dict[int, list[float]] = field(default_factory=dict)
-    """For each tenth of `prob_better`: how many pairs, the sum of it, how many were right."""
+    widths: list[float] = field(default_factory=list)
 
-    def add(self, bots: Bots, table: dict[str, Strength], late: set[str], rng: Random) -> None:
-        names = sorted(table)
-        for name in names:
-            one = table[name]
-            holds = one.low <= bots.ahead(name, names) <= one.high
-            self.lines += 1
-            self.ahead += holds
-            self.width += one.high - one.low
-            if name in late:
-                self.late_lines += 1
-                self.late += holds
-            if bots.kind(name) != "normal":
-                self.odd_lines += 1
-                self.odd += holds
-        for _ in range(3 * len(names)):
-            better, worse = rng.sample(names, 2)
-            chance = prob_better(table[better], table[worse])
-            if chance < 0.5:
-                better, worse, chance = worse, better, 1 - chance
-            sums = self.sure.setdefault(min(9, int(10 * chance)), [0, 0.0, 0.0])
-            gap = bots.skills[better] - bots.skills[worse]
-            sums[0] += 1
-            sums[1] += chance
-            sums[2] += 0.5 if not gap else gap > 0
+    def add(self, made: League, late: set[str]) -> None:
+        truth, table = made.bots.truth(made.counts), made.counts.fit()
+        holds = {name: one.interval.low <= truth[name] <= one.interval.high for name, one in table.items()}
+        self.shares.append(sum(holds.values()) / len(holds))
+        self.widths += [one.interval.reach for one in table.values()]
+        self.late += [holds[name] for name in sorted(late)]
+        self.odd += [held for name, held in holds.items() if made.bots.kind(name) != "normal"]
+
+    @property
+    def share(self) -> float:
+        return sum(self.shares) / len(self.shares)
+
+    @property
+    def error(self) -> float:
+        """Standard error of the share, over leagues: the lines of one league are not independent."""
+        return stdev(self.shares) / len(self.shares) ** 0.5
 
 
-def league(row: Row, seed: int) -> tuple[Bots, League, list[str]]:
+def league(row: Row, seed: int) -> tuple[League, list[str]]:
     """Return a league of this kind after its matches, and its bots; those that joined late come last."""
     rng = Random(seed)
     names = [f"bot{number}" for number in range(row.bots)]
@@ -92,15 +79,15 @@ def league(row: Row, seed: int) -> tuple[Bots, League, list[str]]:
     if row.late:
         # As long as it takes for each of them to have about half of the matches that the others have.
         made.play(row.late * row.matches // 2, names, old)
-    return bots, made, names
+    return made, names
 
 
 def held(row: Row, runs: int, first: int = FIRST) -> Held:
     """Return how often the claims of `runs` leagues of this kind held."""
     found = Held()
     for seed in range(first, first + runs):
-        bots, made, names = league(row, seed)
-        found.add(bots, made.strengths.fit(names), set(names[row.bots - row.late :]), Random(seed))
+        made, names = league(row, seed)
+        found.add(made, set(names[row.bots - row.late :]))
     return found
 
 
@@ -122,6 +109,8 @@ ROWS = [
     Row("heavy tails (t with 2 degrees of freedom), 20 bots, 3 seats, 0.7 apart", 20, 3, 60, 0.7, luck=("heavy",) * 20),
     Row("5 of 20 bots with three times the luck, 4 seats, 0.7 apart", 20, 4, 60, 0.7, luck=("triple",) * 5),
     Row("5 of 20 bots boom-or-bust, 4 seats, 0.7 apart", 20, 4, 60, 0.7, luck=("boom-or-bust",) * 5),
+    Row("5 of 20 bots boom-or-bust, 4 seats, 400 matches each", 20, 4, 400, 0.7, runs=20, luck=("boom-or-bust",) * 5),
+    Row("5 of 20 bots boom-or-bust, 2 seats, 400 matches each", 20, 2, 400, 0.7, runs=20, luck=("boom-or-bust",) * 5),
     Row("half of all pairs tied, 20 bots, 3 seats, 0.7 apart", 20, 3, 60, 0.7, runs=20, ties=3.0),
 ]
 
@@ -130,12 +119,3 @@ SELF_MADE = [
     for seats in (2, 4)
 ]
 """What would happen if only results decided which bots meet: lucky bots make each other look strong."""
-
-
-def pooled(counts: list[Held]) -> dict[int, list[float]]:
-    """Return the calibration of `prob_better` over several kinds of leagues."""
-    found: dict[int, Counter[int]] = {}
-    for one in counts:
-        for tenth, sums in one.sure.items():
-            found.setdefault(tenth, Counter()).update(dict(enumerate(sums)))
-    return {tenth: [sums[0], sums[1], sums[2]] for tenth, sums in sorted(found.items())}

@@ -1,4 +1,4 @@
-"""Prints the tables of docs/league-ratings.md: `python -m tests.league.newcomers [newcomers] [cost] [claims] [sure]`.
+"""Prints the tables of docs/league-ratings.md: `python -m tests.league.newcomers [newcomers] [cost] [claims]`.
 
 What a newcomer needs, what a table costs, and how often the claims hold.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from itertools import pairwise
 from math import ceil
 from random import Random
 from statistics import mean, median
@@ -16,8 +15,8 @@ from time import process_time
 from click import echo
 
 from harness.league.matchmaking import RunningRatings, is_settled, seat_tables
-from harness.league.strengths import Strength, Strengths
-from tests.league.claims import FIRST, ROWS, SELF_MADE, held, pooled
+from harness.league.skills import LeagueCounts
+from tests.league.claims import FIRST, ROWS, SELF_MADE, held
 from tests.league.worlds import MAX_TABLES, MIN_TABLES, Bots, League, Seater, random_tables
 
 SPREAD = 0.8
@@ -48,25 +47,22 @@ def settled(entrants: int, seats: int, seed: int, spread: float = SPREAD) -> Lea
     raise AssertionError("rounds do not end")
 
 
-def width(one: Strength) -> float:
-    return one.high - one.low
-
-
 def arrival(league: League, entrants: int, seater: Seater) -> Arrival:
     """A newcomer joins a league, which is seated in this way from there on."""
     made = league.copy(seater)
     names = [f"bot{number}" for number in range(entrants - 1)]
-    before = made.strengths.fit()
+    before = made.counts.fit()
     usual = sum(one.matches for one in before.values()) / len(before)
     look = max(4.0, usual / 2)
     for _ in made.rounds([*names, "new"]):
         own = sum("new" in table for table, _ in made.late) + made.ratings.matches("new")
         if own < look:
             continue
-        table = made.strengths.fit()
-        # Those next to it: in the middle of a field shares are known less well than at its ends.
-        near = sorted(names, key=lambda name: abs(table[name].value - table["new"].value))[:5]
-        if width(table["new"]) <= median(width(before[name]) for name in near) or own > MAX_FACTOR * usual:
+        table = made.counts.fit()
+        # Those next to it: at the ends of a field skills are known less well than in the middle.
+        near = sorted(names, key=lambda name: abs(table[name].interval.value - table["new"].interval.value))[:5]
+        usual_reach = median(before[name].interval.reach for name in near)
+        if table["new"].interval.reach <= usual_reach or own > MAX_FACTOR * usual:
             return Arrival(usual, own, made.matches - league.matches)
         look = own * 1.05
     raise AssertionError("rounds do not end")
@@ -121,8 +117,8 @@ def print_costs() -> None:
         both = [cost_of_tables(entrants, seats, count) for seats in (2, 4)]
         few = cost_of_tables(entrants, 4, MIN_TABLES)
         echo(f"| {entrants:,} | {count} | {both[0]:.3f} | {both[1]:.3f} | {few:.3f} |")
-    echo("\n| bots | matches | pairs that met | add, µs a match | fit, s | state, MB |")
-    echo("|---|---|---|---|---|---|")
+    echo("\n| bots | matches | pairs that met | add, µs a match | fit, s | again after some matches, s | state, MB |")
+    echo("|---|---|---|---|---|---|---|")
     for entrants, matches in ((20, 10_000), (100, 100_000), (1000, 100_000), (1000, 1_000_000)):
         echo(f"| {entrants:,} | {matches:,} | {cost_of_fit(entrants, matches)}")
 
@@ -131,7 +127,7 @@ def cost_of_fit(entrants: int, matches: int) -> str:
     """Costs of a league of so many matches at tables of four, as it would be seated."""
     rng = Random(1)
     names = [f"bot{number}" for number in range(entrants)]
-    bots, strengths = Bots({name: rng.gauss(0, SPREAD) for name in names}), Strengths()
+    bots, counts = Bots({name: rng.gauss(0, SPREAD) for name in names}), LeagueCounts()
     league = League(bots, 4, 1)
     league.play(20 * entrants, names)
     spent, done = 0.0, 0
@@ -140,39 +136,32 @@ def cost_of_fit(entrants: int, matches: int) -> str:
         played = [(table, bots.play(table, rng)) for table in tables]
         began = process_time()
         for table, ranks in played:
-            strengths.add_match(table, ranks)
+            counts.add_match(table, ranks)
         spent += process_time() - began
         done += len(tables)
     began = process_time()
-    strengths.fit()
+    found = counts.fit()
     fitted = process_time() - began
-    parts = strengths.state()
+    start = {name: one.interval.value for name, one in found.items()}
+    for _ in range(entrants // 4):
+        table = rng.sample(names, 4)
+        counts.add_match(table, bots.play(table, rng))
+    began = process_time()
+    counts.fit(start)
+    warm = process_time() - began
+    parts = counts.state()
     size = sum(len(part) if isinstance(part, bytes) else 16 * len(part) for part in parts)
-    return f"{len(parts[-2]) // 8:,} | {1e6 * spent / done:.0f} | {fitted:.2f} | {size / 1e6:.1f} |"
+    return f"{len(parts[-2]) // 8:,} | {1e6 * spent / done:.0f} | {fitted:.2f} | {warm:.2f} | {size / 1e6:.1f} |"
 
 
-def print_claims(sure: bool) -> None:
-    if not sure:
-        echo("| league | runs | `ahead` holds | of newcomers | of odd bots | mean width, points |")
-        echo("|---|---|---|---|---|---|")
-    counts = []
+def print_claims() -> None:
+    echo("| league | runs | intervals hold | of newcomers | of odd bots | mean ± |")
+    echo("|---|---|---|---|---|---|")
     for row in [*ROWS, *SELF_MADE]:
         found = held(row, row.runs)
-        if row.spread:
-            counts.append(found)
-        late = f"{found.late / found.late_lines:.1%}" if found.late_lines else ""
-        odd = f"{found.odd / found.odd_lines:.1%}" if found.odd_lines else ""
-        if not sure:
-            echo(f"| {row.name} | {row.runs} | {found.ahead / found.lines:.1%} | {late} | {odd} | "
-                  f"{100 * found.width / found.lines:.1f} |")  # fmt: skip
-    echo("\n| it said | pairs | it said on average | it was right |")
-    echo("|---|---|---|---|")
-    edges = [50, 60, 70, 80, 90, 100]
-    found_sure = pooled(counts)
-    for low, high in pairwise(edges):
-        number, said, right = found_sure.get(low // 10, [0, 0.0, 0.0])
-        if number:
-            echo(f"| {low}-{high}% | {number:,.0f} | {said / number:.1%} | {right / number:.1%} |")
+        late, odd = (f"{mean(some):.1%}" if some else "" for some in (found.late, found.odd))
+        echo(f"| {row.name} | {row.runs} | {found.share:.1%} ± {found.error:.1%} | {late} | {odd} | "
+             f"{mean(found.widths):.2f} |")  # fmt: skip
 
 
 def main(wanted: list[str]) -> None:
@@ -182,8 +171,8 @@ def main(wanted: list[str]) -> None:
     if not wanted or "cost" in wanted:
         print_costs()
         echo()
-    if not wanted or "claims" in wanted or "sure" in wanted:
-        print_claims("sure" in wanted)
+    if not wanted or "claims" in wanted:
+        print_claims()
 
 
 if __name__ == "__main__":

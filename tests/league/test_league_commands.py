@@ -37,8 +37,23 @@ def test_a_league_is_created_joined_played_and_shown(autumn):
     rows = standing(autumn)
     assert rows[0]["bot"] == "outlaw@1"
     assert {row["bot"] for row in rows} == {"outlaw@1", "diehard@1", "skittish@1", "random@1"}
-    assert all(row["ahead_low"] <= row["ahead"] <= row["ahead_high"] and row["matches"] == 12 for row in rows)
+    assert all(row["skill low"] <= row["skill"] <= row["skill high"] and row["matches"] == 12 for row in rows)
     assert json.loads((autumn / "standings.json").read_text())["el-paso"] == standing(autumn, "--all")
+
+
+def test_a_place_needs_twenty_matches_and_one_sentence_says_which_bot_leads(autumn):
+    play(autumn, 12)
+    assert {row["place"] for row in standing(autumn)} == {None}
+    shown = arena("league", "show", "-L", autumn).stdout
+    assert "No bot leads yet: fewer than two have played 20 matches." in shown
+    assert "Without a place: provisional, fewer than 20 matches." in shown
+    play(autumn, 12)
+    rows = standing(autumn)
+    assert [row["place"] for row in rows] == [1, 2, 3, 4]
+    assert [row["skill"] for row in rows] == sorted((row["skill"] for row in rows), reverse=True)
+    shown = arena("league", "show", "-L", autumn).stdout
+    assert "outlaw@1 leads; " in shown
+    assert "provisional" not in shown and "rating" not in shown
 
 
 def test_adding_a_changed_bot_creates_a_new_version_and_keeps_the_old_one_as_an_opponent(autumn):
@@ -56,6 +71,7 @@ def test_adding_a_changed_bot_creates_a_new_version_and_keeps_the_old_one_as_an_
     assert "sprinter@2 decides differently from sprinter@1" in told and "leave instead of stay" in told
     as_data = json.loads(arena("league", "history", "sprinter", "--json", "-L", autumn).stdout)
     assert [row["version"] for row in as_data["versions"]["el-paso"]] == ["sprinter@2", "sprinter@1"]
+    assert "sure" not in as_data["versions"]["el-paso"][0] and "skill low" in as_data["versions"]["el-paso"][0]
     [found] = as_data["differences"]
     differ, total = found["by_phase"]["answer"]
     assert 0 < differ < total <= found["asked"]

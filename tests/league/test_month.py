@@ -71,7 +71,7 @@ def check(bots: int, versions: int, matches: int) -> None:
     for era in (1, 2):
         assert records(wild.folder, era) == records(calm.folder, era)
         calmly, wildly = (standings_of(LeagueFolder.open(one.folder), era).games["el-paso"] for one in (calm, wild))
-        assert [(row.name, row.strength) for row in wildly] == [(row.name, row.strength) for row in calmly]
+        assert [(row.name, row.skill) for row in wildly] == [(row.name, row.skill) for row in calmly]
     names = {row.name for row in standings_of(LeagueFolder.open(wild.folder), 1).games["el-paso"]}
     assert names and not any(name.startswith("b1@") for name in names)
     assert any("b1@" in seat for record in records(wild.folder, 1).values() for seat in record.seats)

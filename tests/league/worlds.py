@@ -11,9 +11,23 @@ import numpy as np
 
 from harness.core.records import ranks_of
 from harness.league.matchmaking import RunningRatings, seat_tables
-from harness.league.strengths import Strengths
-from tests.ratings.simulate_runs import LUCK, SAMPLES
+from harness.league.skills import LeagueCounts
 
+SAMPLES = 250_000
+"""Samples from which the truth about a pair is computed."""
+LUCK: dict[str, tuple[Callable[[Random], float], Callable[[np.random.Generator], np.ndarray]]] = {
+    "normal": (lambda rng: rng.gauss(0, 1), lambda rng: rng.normal(size=SAMPLES)),
+    "heavy": (  # Student's t with two degrees of freedom: no variance
+        lambda rng: rng.gauss(0, 1) / rng.expovariate(1) ** 0.5,
+        lambda rng: rng.normal(size=SAMPLES) / rng.exponential(size=SAMPLES) ** 0.5,
+    ),
+    "triple": (lambda rng: rng.gauss(0, 3), lambda rng: rng.normal(size=SAMPLES) * 3),
+    "boom-or-bust": (
+        lambda rng: 8.0 if rng.random() < 0.5 else -8.0,
+        lambda rng: np.where(rng.random(SAMPLES) < 0.5, 8.0, -8.0),
+    ),
+}
+"""Kinds of luck: a function for one sample, and one for many."""
 MIN_TABLES, MAX_TABLES = 4, 64
 Seater = Callable[..., list[tuple[str, ...]]]
 
@@ -43,18 +57,24 @@ class Bots:
             values = [round(value / self.ties) for value in values]
         return ranks_of(values)
 
-    def ahead(self, bot: str, field: Sequence[str]) -> float:
-        """The truth: the share of a field that it finishes ahead of, everybody met equally often."""
-        others = [other for other in field if other != bot]
-        return sum(self.chance(bot, other) for other in others) / len(others)
-
-    def chance(self, one: str, other: str) -> float:
-        """How often one finishes ahead of another."""
+    def chances(self, one: str, other: str) -> tuple[float, float, float]:
+        """How often one finishes ahead of another, level with it and behind it."""
         gap = self.skills[one] - self.skills[other]
         if self.ties:
             a, b = (performances(self.kind(bot), self.skills[bot], self.ties, bot == one) for bot in (one, other))
-            return float((a > b).mean() + 0.5 * (a == b).mean())
-        return 1 - float(np.searchsorted(differences(self.kind(one), self.kind(other)), -gap)) / SAMPLES
+            return float((a > b).mean()), float((a == b).mean()), float((a < b).mean())
+        behind = float(np.searchsorted(differences(self.kind(one), self.kind(other)), -gap)) / SAMPLES
+        return 1 - behind, 0.0, behind
+
+    def truth(self, counts: LeagueCounts) -> dict[str, float]:
+        """The skills that the same fit gives if every pair has the results that are expected, and many of them."""
+        names, expected = list(counts.numbers), LeagueCounts()
+        expected.restore(counts.state())
+        for players, one, other, *seen in counts.pairs:
+            at = expected.pairs.slot(players, one, other)
+            for place, chance in enumerate(self.chances(names[one], names[other])):
+                expected.pairs.counts[at + place] = 1000 * sum(seen) * chance
+        return dict(zip(sorted(names), expected.mode().mu, strict=True))
 
 
 @lru_cache(maxsize=64)
@@ -68,7 +88,7 @@ class League:
     def __init__(self, bots: Bots, seats: int, seed: int, seater: Seater = seat_tables) -> None:
         self.bots, self.seats, self.seater = bots, seats, seater
         self.luck, self.rng = Random(seed), Random(-seed - 1)
-        self.ratings, self.strengths = RunningRatings(), Strengths()
+        self.ratings, self.counts = RunningRatings(), LeagueCounts()
         self.late: list[tuple[tuple[str, ...], tuple[int, ...]]] = []
         self.matches = 0
 
@@ -83,7 +103,7 @@ class League:
             self.late = []
             for seats in tables:
                 ranks = self.bots.play(seats, self.rng)
-                self.strengths.add_match(seats, ranks)
+                self.counts.add_match(seats, ranks)
                 self.late.append((seats, ranks))
                 self.matches += 1
             yield tables
@@ -92,7 +112,7 @@ class League:
         """The same league, to be seated in this way from here on."""
         made = League(self.bots, self.seats, self.luck.getrandbits(32), seater)
         made.ratings.restore(self.ratings.state())
-        made.strengths.restore(self.strengths.state())
+        made.counts.restore(self.counts.state())
         made.late, made.matches = list(self.late), self.matches
         return made
 
