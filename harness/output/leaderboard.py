@@ -30,8 +30,7 @@ from harness.output.columns import (
 )
 from harness.output.tables import short, text_of
 from harness.plugins.entrants import BotInfo
-from harness.ratings.leaderboard import Leaderboard
-from harness.ratings.overall import Overall, overall
+from harness.ratings.leaderboard import Leaderboard, Overall, overall
 from harness.ratings.sequential import sequential_skills
 from harness.ratings.skill import chance_ahead
 from harness.ratings.statistics import Interval

@@ -6,8 +6,7 @@ from random import Random
 
 import pytest
 
-from harness.ratings.leaderboard import count_records, leaderboard
-from harness.ratings.overall import overall
+from harness.ratings.leaderboard import count_records, leaderboard, overall
 from harness.ratings.skill import chance_ahead
 from tests.ratings.simulate import record
 from tests.ratings.simulate_runs import Field, run
