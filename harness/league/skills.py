@@ -128,7 +128,10 @@ class LeagueCounts:
             begin.append(MU + SPREAD * NormalDist().inv_cdf(share) if start is None else start.get(name, MU))
         mode = fit_skills(PairGraph(self._by_name(), len(begin)), begin, converged=CLOSE)
         sd = _field_sd(mode)
-        return mode if sd is None else fit_skills(mode.graph, mode.mu, sd, CLOSE)
+        mode = mode if sd is None else fit_skills(mode.graph, mode.mu, sd, CLOSE)
+        # The prior alone determines the mean, too weakly for equations that are solved only roughly.
+        shift = MU - fsum(mode.mu) / max(1, len(mode.mu))
+        return mode._replace(mu=[value + shift for value in mode.mu])
 
     def _by_name(self) -> Iterator[tuple[int, int, int, float, float, float]]:
         """Return the counts of pairs with bots numbered by name: by first match, rounding would depend on the order."""
@@ -192,12 +195,13 @@ def _variances(mode: Mode, sums: Sequence[Sequence[int]]) -> list[float]:
 
 def _sparse_variances(mode: Mode, spread: list[float]) -> list[float]:
     """Return about the same for many bots: a bot's own variance, and what comes from its opponents."""
-    graph = mode.graph
-    rows, spreads = ([pick(each + each) for pick in graph.sides] for each in (mode.curvatures, spread))
-    own = [(sum(wide) + mode.prior) / (sum(row) + mode.prior) ** 2 for row, wide in zip(rows, spreads, strict=True)]
+    graph, curvatures, spreads = mode.graph, mode.curvatures * 2, spread * 2
+    rows = [pick(curvatures) for pick in graph.sides]
+    diagonal = [sum(row) + mode.prior for row in rows]
+    own = [(sum(pick(spreads)) + mode.prior) / by**2 for pick, by in zip(graph.sides, diagonal, strict=True)]
     return [
-        mine + sum(map(mul, map(mul, row, row), pick(own))) / (sum(row) + mode.prior) ** 2
-        for mine, row, pick in zip(own, rows, graph.opponents, strict=True)
+        mine + sum(map(mul, map(mul, row, row), pick(own))) / by**2
+        for mine, row, pick, by in zip(own, rows, graph.opponents, diagonal, strict=True)
     ]
 
 
