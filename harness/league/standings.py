@@ -23,7 +23,7 @@ from harness.league.folder import LeagueFolder, open_era, restore_entrant
 from harness.league.journal import BotEvent, EraBegun, Member, Membership, Standing
 from harness.league.skills import MIN_KNOWN_MATCHES, LeagueCounts, Skill
 from harness.match.ask import ask_again
-from harness.output.columns import Fields, interval_fields, number
+from harness.output.columns import BEATS_LEGEND, SKILL_LEGEND, Fields, interval_fields, number
 from harness.output.tables import file_name, text_of
 from harness.plugins.registry import Registry
 from harness.runs.cache import replay_into
@@ -320,10 +320,9 @@ def _varied(examples: Sequence[OtherDecision]) -> list[OtherDecision]:
 SKILL = Column(
     "skill",
     "number",
-    legend="Skill is TrueSkill's mu, fitted to all matches: 25 is average, 4.2 more means finishing ahead in 76 of "
-    "100. ± is a 95% interval.",
+    legend=f"{SKILL_LEGEND} ± is a 95% interval.",
 )
-BEATS = Column("beats", "number", legend="Beats: share of opponents that it finished ahead of.")
+BEATS = Column("beats", "number", legend=BEATS_LEGEND)
 STATE = Column("state", legend="State: the newest version plays, older ones are kept as opponents.")
 MAX_NAMED_RIVALS = 3
 """Bots that the sentence about the leader names."""

@@ -136,9 +136,12 @@ def _seconds(standing: Standing) -> float | None:
 
 
 SKILL_LEGEND = (
-    "Skill is TrueSkill's mu, fitted to all matches: 25 is average, 4.2 more means finishing ahead in 76 of 100."
+    "Skill is TrueSkill's mu, fitted to all matches: 25 is the average of this table, and a bot 4.2 above another "
+    "finishes ahead of it in 76 of 100 matches."
 )
-INTERVAL_LEGEND = "± is a 95% interval over deals."
+INTERVAL_LEGEND = "± is a 95% interval, from the differences between deals."
+RANGE_LEGEND = "Range: the places that a bot may hold in truth, at 95% for all bots together."
+BEATS_LEGEND = "Beats: how often the bot finished ahead of an opponent; a tie is one half."
 COLUMNS = (
     LeaderboardColumn(
         name="place",
@@ -152,7 +155,7 @@ COLUMNS = (
         "places in 95 of 100 runs. Shown if any place is ruled out",
         text=lambda s: places(s.best, s.worst),
         fields=lambda s: {"best place": s.best, "worst place": s.worst},
-        legend="Range: places that are not ruled out.",
+        legend=RANGE_LEGEND,
         sort_by="best place",
     ),
     LeaderboardColumn(
@@ -175,7 +178,7 @@ COLUMNS = (
         meaning="the share of opponents that it finished ahead of, counted; a tie is one half",
         text=lambda s: NOTHING if s.beats is None else f"{s.beats:.0%}",
         fields=lambda s: {"beats": None if s.beats is None else round(s.beats, 4)},
-        legend="Beats: share of opponents that it finished ahead of.",
+        legend=BEATS_LEGEND,
     ),
     LeaderboardColumn(
         name="matches",

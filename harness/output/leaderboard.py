@@ -13,6 +13,7 @@ from harness.core.table import Column, Table, columns
 from harness.output.columns import (
     COLUMNS,
     ENTRANT_COLUMNS,
+    RANGE_LEGEND,
     Fields,
     LeaderboardColumn,
     ScoreText,
@@ -235,7 +236,7 @@ def _winner(board: Leaderboard) -> str:
     if not board.claims_made:
         return f"{name} leads. The run is not finished, so nothing is claimed yet."
     if board.by_format:
-        return f"{name} won."
+        return f"{name} won. Places follow the result of the format, not skill."
     if not board.enough_deals:
         return "Too few deals to say which bot is better."
     beaten = {worse for better, worse in board.significant_pairs if better == first.bot}
@@ -337,7 +338,7 @@ def overall_table(found: Overall) -> Table:
         )
     head: list[Column | str] = [
         "place",
-        Column("range", "number", legend="Range: places that are not ruled out."),
+        Column("range", "number", legend=RANGE_LEGEND),
         Column("bot", "text"),
         Column("chance", "number"),
         *found.games,

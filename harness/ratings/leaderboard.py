@@ -151,7 +151,7 @@ def leaderboard(
         number = one.number
         skill = mean_interval(fit.mu[number], fit.sigma[number] ** 2, fit.freedom[number])
         score = scores[number]
-        if design != "fixed":
+        if design != "fixed" or not enough_deals:
             skill, score = _without_interval(skill), score and _without_interval(score)
         standings.append(
             Standing(
