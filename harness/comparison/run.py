@@ -228,7 +228,7 @@ def verdict_sentences(verdict: Verdict) -> Iterator[str]:
     """Yield sentences about the result of comparing two bots in one game."""
     question = verdict.question
     table = ", ".join((question.one, question.other, *question.company))
-    units = ", ".join(_counted(count, *_NAMES[unit]) for unit, count in verdict.units.items())
+    units = " and ".join(_counted(count, *_NAMES[unit]) for unit, count in verdict.units.items())
     matches = "" if list(verdict.units) == ["match"] else f"{_counted(verdict.matches, 'match', 'matches')}, as "
     yield f"{question.game} ({table}): {matches}{units}"
     yield verdict.sentence

@@ -151,8 +151,10 @@ def leaderboard(
         number = one.number
         skill = mean_interval(fit.mu[number], fit.sigma[number] ** 2, fit.freedom[number])
         score = scores[number]
-        if design != "fixed" or not enough_deals:
-            skill, score = _without_interval(skill), score and _without_interval(score)
+        if design != "fixed" or not enough_deals:  # an interval would say what cannot be claimed
+            skill = _without_interval(skill)
+        if design != "fixed":
+            score = score and _without_interval(score)
         standings.append(
             Standing(
                 one.bot,

@@ -39,12 +39,14 @@ def board(names, better=(), faults=None, title="el-paso", deals=40, **more):
         skill = 32 - 14 * place / size
         standings.append(
             Standing(
+                totals.bot,
                 totals,
                 place + 1,
                 1 + len(above),
                 size - len(worse),
                 Interval(skill, skill - 0.6, skill + 0.6),
                 0.3,
+                0.5,
                 Interval(26129.8, 25000.0, 27259.6),
             )
         )

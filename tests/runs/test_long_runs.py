@@ -77,7 +77,7 @@ def test_cached_records_are_not_read_again_and_give_identical_tables(run, monkey
         without = tables(run)
         assert not memories()
     assert read_lines(run, monkeypatch) == RECORDS
-    assert [path.suffix for path in memories()] == [".ratings"]
+    assert [path.suffix for path in memories()] == [".counts"]
     assert read_lines(run, monkeypatch) == 0
     assert tables(run) == without
 
@@ -106,7 +106,7 @@ def test_report_facts_continue_from_the_cached_position(run):
 
     def told(facts):
         state = pack_state(facts.state(), STATE)
-        return state, leaderboard_files(facts.rating_set.boards()), list(facts.picks.chosen()), facts.faults.groups()
+        return state, leaderboard_files(facts.counts.boards()), list(facts.picks.chosen()), facts.faults.groups()
 
     expected = told(gather(ordered_results(run), run.info.plan))
     assert len(expected[3]) > 4
@@ -140,7 +140,7 @@ def test_every_changed_byte_is_found_in_a_cached_run(run):
     registry, rng, path = load(), random.Random(3), run.folder / GAMES
     fine = check_run(run, registry, 10)
     assert not [*fine.problems, *stale_tables(run, registry.formats, fine.verified)]
-    assert sorted(path.suffix for path in memories()) == [".ratings", ".verified"]
+    assert sorted(path.suffix for path in memories()) == [".counts", ".verified"]
     setup, whole = restore(run, registry), path.read_bytes()
     for _ in range(25):
         at = rng.randrange(len(whole) - 1)
@@ -179,7 +179,7 @@ def test_a_cached_check_replays_its_sample_and_checks_what_is_not_cached(run, mo
     assert "its digest in run.json does not fit" in " ".join(checked(10)[0].problems)
 
 
-@pytest.mark.parametrize("name", ["ratings", "facts", "verified"])
+@pytest.mark.parametrize("name", ["counts", "facts", "verified"])
 def test_a_damaged_or_foreign_cache_entry_is_ignored(run, name):
     registry = load()
 
@@ -217,7 +217,7 @@ def test_cache_files_in_a_run_folder_are_ignored(run, tmp_path, monkeypatch):
     """Who sends a run sends records, and not what they come to."""
     expected = tables(run)
     [memory] = memories()
-    for name in (memory.name, "ratings", f"cache.{memory.suffix}"):
+    for name in (memory.name, "counts", f"cache.{memory.suffix}"):
         (run.folder / name).write_bytes(memory.read_bytes())
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "other"))
     assert read_lines(run, monkeypatch) == RECORDS

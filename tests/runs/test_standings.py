@@ -77,7 +77,7 @@ class Believer:
 
 
 def test_anytime_tests_are_used_only_with_all_matches_of_a_run(monkeypatch):
-    monkeypatch.setattr("harness.runs.standings._anytime", lambda _plan: {"sim": Believer()})
+    monkeypatch.setattr("harness.runs.standings.running_claims", lambda _plan: {"sim": Believer()})
     plan = Plan((GAME,), 20, 1, "ladder", design="anytime")
     assert board(plan).significant_pairs == {("bot2", "bot0")}
     assert board(plan, whole=False).significant_pairs == frozenset()
