@@ -20,8 +20,8 @@ from harness.formats.common import RoundRecords, Tally, amount, batch_sizes, lon
 MAX_DECIMALS = 4
 STANDING = (
     "The standing is ordered by the share of points won. The mean share of the opponents met breaks ties, then the "
-    "lot, the lower number first. Points: one for each opponent that a bot finishes ahead of, one half for a tie. After "
-    "rounds: the place after each round."
+    "lot, the lower number first. A bot gets one point for each opponent that it finishes ahead of, one half for a "
+    "tie. After rounds: the place after each round."
 )
 MEETINGS = "For example, 3,7 60%: the bot played those in places 3 and 7 and won 60% of the points of that round."
 

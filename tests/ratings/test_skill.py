@@ -225,8 +225,8 @@ def test_any_field_converges(pairs):
 
 
 def test_bots_with_equal_results_have_exactly_equal_skills():
-    """A circle of three and two that tie with all of them: the same results in another order of numbers."""
-    met = [("ab", (1, 0)), ("bc", (1, 0)), ("ca", (1, 0)), *((f"{x}{y}", (1, 1)) for x in "abc" for y in "de")]
+    """A circle of three and two that lose to all of them: the same results in another order of numbers."""
+    met = [("ab", (1, 0)), ("bc", (1, 0)), ("ca", (1, 0)), *((f"{x}{y}", (1, 0)) for x in "abc" for y in "de")]
     records = [
         record(seats, scores, index=9 * turn + place, seed=9 * turn + place)
         for turn in range(7)
@@ -267,7 +267,7 @@ def test_shuffled_matches_give_the_same_table():
             (one.bot, one.place, one.best, one.worst) for one in plain.standings
         ]
         for one, other in zip(again.standings, plain.standings, strict=True):
-            assert one.skill == pytest.approx(other.skill, abs=2e-6)
+            assert one.skill == other.skill
         assert again.significant_pairs == plain.significant_pairs
 
 
@@ -328,7 +328,8 @@ def test_a_shutout_has_the_error_that_the_model_expects():
 def test_a_bot_with_one_deal_has_an_error_of_the_model():
     played = duels([turn % 2 for turn in range(10)])
     fit = fit_of([*played, record("bc", (1, 0), index=10, seed=10)])
-    assert fit.sigma[2] > 2 or not isfinite(interval_of(fit, 2).high)
+    assert fit.sigma[2] > max(fit.sigma[:2]) > 2
+    assert isfinite(interval_of(fit, 2).high)
     alone = fit_of([record("ab", (1, 0)), record("c", (1,), index=1, seed=2)])
     assert (interval_of(alone, 2).low, interval_of(alone, 2).high) == (-inf, inf)
 
