@@ -164,7 +164,7 @@ def _field_sd(mode: Mode) -> float | None:
     """Return the standard deviation of skills that the results suggest, rather too large than too small.
 
     Where results decide which bots meet, lucky bots meet lucky bots, and the wide prior of the package would let them
-    make each other look strong. None if there are so many matches that the prior does not matter.
+    make each other look strong. None if there are enough matches that the prior does not matter.
     """
     bots, both = len(mode.mu), mode.curvatures * 2
     error = fsum([1 / (sum(pick(both)) + mode.prior) for pick in mode.graph.sides]) / max(1, bots)
