@@ -164,7 +164,7 @@ def test_the_summary_of_an_open_first_place_names_the_bots_that_may_be_as_good()
 
 
 def test_the_summary_of_too_few_deals_says_only_that():
-    [told] = summary(board(["a", "b", "c"], deals=4))
+    [told] = summary(board(["a", "b", "c"], enough_deals=False))
     assert told == "Too few deals to say which bot is better."
 
 
@@ -185,7 +185,7 @@ def test_the_summary_never_says_that_a_bot_that_always_failed_may_be_as_good():
 
 def test_the_summary_of_a_format_with_its_own_result_names_its_winner_only():
     [told] = summary(board(["a", "b", "c"], by_format=True, design="seated"))
-    assert told == "a won."
+    assert told == "a won. Places follow the result of the format, not skill."
 
 
 def test_the_summary_names_bots_that_beat_the_one_with_the_highest_skill():

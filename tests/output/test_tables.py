@@ -43,7 +43,7 @@ def test_the_figures_of_a_line_match_the_records():
     # Two deals of two matches, means 35 and 15: the error is 10, Student's quantile for one degree 12.706.
     assert (a["mean score low"], a["mean score high"]) == (pytest.approx(-102.06), pytest.approx(152.06))
     assert a["skill"] + b["skill"] == pytest.approx(50)
-    assert a["skill low"] < a["skill"] < a["skill high"]
+    assert a["skill low"] is a["skill high"] is None  # too few deals for any claim
     assert a["cautious"] == pytest.approx(a["skill"] - 3 * a["sigma"], abs=0.01)
     assert [(row["best place"], row["worst place"]) for row in (a, b)] == [(1, 2)] * 2
 
