@@ -207,7 +207,7 @@ def _differences(counts: GameCounts, fit: SkillFit) -> list[tuple[Pair, float]]:
         if seen is not None:
             found.append((pair if seen.value > 0 else pair[::-1], seen.p_value))
     if len(fit.mu) == 2 and found:
-        # Two bots that win whole deals have a skewed variance: with 8 deals Student's test would be wrong in 7% of runs.
+        # Where whole deals are won, Student's test would be wrong in 7% of runs of 8 deals.
         ((pair, p_value),) = found
         ((_, wins),) = _net_wins(counts.deals).items()
         if sum(map(bool, wins)) >= MIN_DECISIVE_SHARE * len(wins):

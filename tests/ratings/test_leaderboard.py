@@ -253,6 +253,7 @@ def test_a_game_without_results_has_an_empty_leaderboard():
     assert CountsByGame().boards() == []
 
 
-def test_no_figure_is_infinite_in_a_run_with_two_deals():
+def test_a_run_with_too_few_deals_has_skills_without_intervals():
     board = leaderboard(run(Field(spaced(0.3, 4)), 1, deals=2))
-    assert all(isfinite(one.skill.reach) for one in board.standings)
+    assert not board.enough_deals
+    assert all(isfinite(one.skill.value) and not isfinite(one.skill.reach) for one in board.standings)
