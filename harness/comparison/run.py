@@ -229,16 +229,16 @@ def verdict_sentences(verdict: Verdict) -> Iterator[str]:
     question = verdict.question
     table = ", ".join((question.one, question.other, *question.company))
     units = " and ".join(_counted(count, *_NAMES[unit]) for unit, count in verdict.units.items())
-    matches = "" if list(verdict.units) == ["match"] else f"{_counted(verdict.matches, 'match', 'matches')}, as "
+    matches = "" if list(verdict.units) == ["match"] else f"{_counted(verdict.matches, 'match', 'matches')}: "
     yield f"{question.game} ({table}): {matches}{units}"
     yield verdict.sentence
     yield _how_much(verdict)
     if verdict.answer != "unknown":
         yield "Such an answer is wrong in at most 5 of 100 comparisons."
     if pilot := verdict.pilot:
-        seen = f"{pilot.split} of {PILOT_PAIRS} pairs were split, {pilot.twice} won twice by the same bot"
-        went = "pairs" if pilot.chosen == "pair" else "matches with separate deals"
-        yield f"In the pilot {seen}{', adjusted for luck' if question.luck else ''}: {went} continued."
+        adjusted = ", adjusted for luck" if question.luck else ""
+        kept = "so pairs were kept" if pilot.chosen == "pair" else "so each match got a separate deal"
+        yield f"In the pilot each bot won once in {pilot.split} of {PILOT_PAIRS} pairs{adjusted}, {kept}."
     saved = verdict.luck_saved
     if saved is not None and verdict.matches >= FEW_MATCHES:
         worth = f"saves {saved:.0%} of the matches" if saved > 0 else f"costs {-saved:.0%} more matches"
@@ -264,12 +264,11 @@ def _how_much(verdict: Verdict) -> str:
         mine, theirs = verdict.shares
         low, high = 200 * (verdict.low - 0.5), 200 * (verdict.high - 0.5)
         return (
-            f"{one} finishes ahead of {mine:.1%} of the others at the table, {other} of {theirs:.1%}: a difference of "
+            f"{one} finished ahead of {mine:.1%} of the others at the table, {other} of {theirs:.1%}: a difference of "
             f"{100 * (mine - theirs):+.1f} points (95% interval {low:+.1f} to {high:+.1f})."
         )
-    elo = "" if verdict.elo is None else f", {verdict.elo:+.0f} Elo"
     interval = f"95% interval {verdict.low:.1%} to {verdict.high:.1%}"
-    share = f"{one} finishes ahead of {other} in {verdict.ahead:.1%} of the matches ({interval}){elo}"
+    share = f"{one} finished ahead of {other} in {verdict.ahead:.1%} of the matches ({interval})"
     return (
         f"{share}." if verdict.as_played is None else f"{share}, adjusted for luck; {verdict.as_played:.1%} as played."
     )

@@ -470,6 +470,7 @@ def _pages(league: LeagueFolder) -> dict[str, bytes]:
         tables={table.title: table.rows for table in tables},
         sentences={table.title: table.summary for table in tables},
         known=MIN_KNOWN_MATCHES,
+        legend=f"{SKILL.legend} {BEATS_LEGEND}",
         files={bot: file_name(bot) for bot in bots},
         news=[{"at": one.at, "bot": one.name, "told": one.headline} for one in news[: -MAX_NEWS_ENTRIES - 1 : -1]],
     )

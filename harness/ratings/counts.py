@@ -9,6 +9,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import lru_cache
 from itertools import combinations
 from operator import itemgetter
@@ -79,14 +80,19 @@ class PairCounts:
     def shares_ahead(self, bots: int) -> list[float | None]:
         """Return the share of opponents that each bot finished ahead of, as counted; None if it had none."""
         mask = (1 << _BOT_BITS) - 1
-        sums, weights = [0.0] * bots, [0.0] * bots
+        sums: dict[tuple[int, int], list[float]] = {}
         for key, at in self.slots.items():
             ahead, tied, behind = self.counts[at : at + 3]
-            weight = 1 / ((key >> 2 * _BOT_BITS) - 1)  # so that every match counts once
             for bot, wins in ((key >> _BOT_BITS & mask, ahead), (key & mask, behind)):
-                sums[bot] += weight * (wins + tied / 2)
-                weights[bot] += weight * (ahead + tied + behind)
-        return [total / weight if weight else None for total, weight in zip(sums, weights, strict=True)]
+                both = sums.setdefault((bot, key >> 2 * _BOT_BITS), [0.0, 0.0])
+                both[0] += wins + tied / 2
+                both[1] += ahead + tied + behind
+        # Every match counts once, whatever the size of the table. Fractions, so that no rounding error decides a digit.
+        shares, matches = [Fraction(0)] * bots, [Fraction(0)] * bots
+        for (bot, players), (won, met) in sums.items():
+            shares[bot] += Fraction(won) / (players - 1)
+            matches[bot] += Fraction(met) / (players - 1)
+        return [float(won / met) if met else None for won, met in zip(shares, matches, strict=True)]
 
     def add_match(self, bots: Sequence[int], ranks: Sequence[int], times: int = 1) -> None:
         """Add a result of these bots, in order of seats, that came up `times` times."""

@@ -142,7 +142,7 @@ def leaderboard(
         level = claim_level(end) if level is None else level
         claimed = holm([p_value for _, p_value in tests], level)
         if design == "fixed":
-            enough_deals = bool(tests) and min_p_value(sorted(fit.deals)[-2]) <= (1 - level) / len(tests)
+            enough_deals = bool(tests) and min_p_value(sorted(fit.deals)[-2]) <= (1 - LEVEL) / len(tests)
         better = {pair for (pair, _), claim in zip(tests, claimed, strict=True) if claim}
     known = bool(end) or design == "anytime"
     reach: Sequence[tuple[int | None, int | None]] = [(None, None)] * bots

@@ -15,6 +15,7 @@ from harness.ratings.counts import CACHED_FIELDS, by_game
 from harness.ratings.leaderboard import CountsByGame, Leaderboard
 from harness.runs.cache import replay_into, save_states, worth_caching
 from harness.runs.reader import GAMES, MAX_WAITING_RESULTS, MatchResult, ReadCursor, ordered_results, rated_order
+from harness.runs.scheduler import Schedule
 from harness.runs.store import RunFolder
 
 
@@ -38,11 +39,19 @@ def boards_of(
     counts = counts_of(run.info.plan, by, whole=records is None if whole is None else whole)
     if plain and counts.cacheable:
         replay_into(run, CountedRun(counts))
-        return counts.boards(run.info.end)
+        return counts.boards(_end(run, counts))
     ordered = ordered_results(run) if records is None else rated_order(run.info.plan, records)
     for record in ordered if chosen is None else filter(chosen, ordered):
         counts.add(record, shares[record.id] if shares else None)
-    return counts.boards(run.info.end)
+    return counts.boards(_end(run, counts))
+
+
+def _end(run: RunFolder, counts: CountsByGame) -> int:
+    """Return how often a run has ended. Parts of one run have ended when together they have all of its matches."""
+    if run.info.end or not run.merged or run.several:
+        return run.info.end
+    played = sum(each.matches for each in counts.counts().values())
+    return int(played == Schedule(run.info.plan, FORMATS).count())
 
 
 class CountedRun:

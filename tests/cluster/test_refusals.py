@@ -9,9 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from harness.cli.advice import full_message
 
 import harness
+from harness.cli.main import full_message
 from harness.cluster import driver
 from harness.cluster.connect import diagnose_cluster, open_cluster
 from harness.core.errors import ArenaError

@@ -113,3 +113,23 @@ def test_a_match_without_a_doubtful_fault_is_played_once(monkeypatch):
     record = play_with_retry(Job(spec), roster, NO_LIMITS, None, None, [])
     assert record.without_timing() == play(spec, game, roster.seats(spec)).without_timing()
     assert len(plays) == 1
+
+
+def test_a_match_is_played_again_until_a_doubtful_fault_repeats(monkeypatch):
+    """The second play has a fault that the first had not, the third only faults that happened before."""
+    registry = load()
+    game = registry.game("el-paso").configure()
+    roster = Roster({game.name: game}, {entrant.name: entrant for entrant in registry.entrants(["random", "diehard"])})
+    spec = MatchSpec("m", 0, "s", game.name, dict(game.settings), 1, ("random", "diehard"))
+    plays = iter([[Fault(0, "crash", 3)], [Fault(1, "crash", 5)], [Fault(0, "crash", 3)], []])
+    made: list[object] = []
+
+    def doubtful(*given):
+        record = play(*given[:-1])
+        given[-1].extend(next(plays))
+        made.append(record)
+        return record
+
+    monkeypatch.setattr(retry, "play", doubtful)
+    assert play_with_retry(Job(spec), roster, NO_LIMITS, None, None, []) is made[2]
+    assert len(made) == 3

@@ -189,7 +189,7 @@ def test_the_luck_adjusted_leaderboard_changes_only_skill_and_claims(run):
     plain = json.loads(arena("leaderboard", "a", "-f", "json").stdout)["el-paso"]
     adjusted = json.loads(arena("leaderboard", "a", "-f", "json", "--luck-adjusted").stdout)["el-paso"]
     unlike = {key for one, other in zip(plain, adjusted, strict=True) for key in one if one[key] != other[key]}
-    assert unlike == {"skill", "skill low", "skill high", "sigma", "cautious"}
+    assert unlike == {"skill", "sigma", "cautious"}  # so few deals have no intervals
     text = " ".join(arena("leaderboard", "a", "--luck-adjusted").stdout.split())
     digest = value_function_of(game(), {}).digest
     assert re.search(rf"Luck-adjusted: .*{digest} for el-paso, learned from 8,000 other matches", text)
