@@ -6,7 +6,6 @@ from array import array
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from math import isfinite
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -101,8 +100,8 @@ def _note(plain: Leaderboard, adjusted: Leaderboard, function: ValueFunction, ca
 
 def sample_size_factor(plain: Leaderboard, adjusted: Leaderboard) -> float | None:
     """Return how many times as many matches would give equally narrow intervals without adjustment."""
-    reach = {one.bot: one.skill.reach for one in plain.standings}
-    both = [(reach[one.bot], one.skill.reach) for one in adjusted.standings if isfinite(reach[one.bot])]
+    sigma = {one.bot: one.sigma for one in plain.standings}
+    both = [(before, one.sigma) for one in adjusted.standings if (before := sigma[one.bot]) and one.sigma]
     after = sum([adjusted**2 for _, adjusted in both])
     return sum([before**2 for before, _ in both]) / after if after else None
 

@@ -79,7 +79,7 @@ def test_the_summary_shows_the_comparison(bot, tmp_path):
     printed, code, summary = run("Compare", tmp_path, bot=bot, against="random", **QUICK)
     assert code == 0, printed
     assert "el-paso (sprinter, random)" in summary
-    assert "sprinter finishes ahead" in summary
+    assert "sprinter finished ahead" in summary
     assert summary.count("~~~~~~") == 2
 
 
