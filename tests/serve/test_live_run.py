@@ -325,7 +325,7 @@ def test_a_finished_run_with_a_match_that_was_never_played_has_claims_and_errors
     assert look(live)["data"]["games"] == tables(growing.folder)
 
 
-def test_a_live_standing_of_24_bots_after_one_more_match_takes_5_ms():
+def test_a_live_standing_of_24_bots_after_one_more_match_takes_milliseconds():
     luck = Random(3)
     bots = tuple(f"bot{number}" for number in range(24))
     plan = Plan((GamePlan("sim", "1", {}, 2, bots),), 10, 1)
@@ -346,4 +346,4 @@ def test_a_live_standing_of_24_bots_after_one_more_match_takes_5_ms():
         took.append(process_time() - before)
     assert boards[0].counts.matches == index + 1 + 9
     assert not boards[0].claims_made
-    assert median(took) < 0.005
+    assert median(took) < 0.02  # 3 to 5 ms when this was written; a busy machine takes a multiple of that
