@@ -23,7 +23,7 @@ from harness.ratings.skill import (
     chance_ahead,
     fit_skills,
 )
-from harness.ratings.statistics import Interval, inverse_of, mean_interval, sandwich
+from harness.ratings.statistics import Interval, inverse_of, mean_interval, transformed
 
 MIN_KNOWN_MATCHES = 20
 """Bots with fewer matches are provisional: they have no place."""
@@ -188,7 +188,7 @@ def _variances(mode: Mode, sums: Sequence[Sequence[int]]) -> list[float]:
         for (one, other), curvature in zip(graph.pairs, mode.curvatures, strict=True)
     ]
     if graph.bots <= MAX_EXACT_BOTS:
-        covariance = sandwich(inverse_of(mode.hessian()), mode._replace(curvatures=spread).hessian())
+        covariance = transformed(inverse_of(mode.hessian()), mode._replace(curvatures=spread).hessian())
         return centred_variances(covariance, graph.parts())
     return _sparse_variances(mode, spread)
 

@@ -34,7 +34,6 @@ from harness.plugins.entrants import BotInfo
 from harness.ratings.leaderboard import Leaderboard, Overall, overall
 from harness.ratings.sequential import sequential_skills
 from harness.ratings.skill import chance_ahead
-from harness.ratings.statistics import Interval
 from harness.runs.standings import boards_of
 from harness.runs.store import RunFolder, write_derived
 
@@ -249,15 +248,6 @@ def _winner(board: Leaderboard) -> str:
     if better:
         return f"{name} has the highest skill, but {_listed(better, 'and')} did significantly better against it."
     return f"{name} leads; {_listed(rivals, 'or' if len(rivals) <= MAX_NAMED else 'and')} may be as good."
-
-
-def share(interval: Interval | None) -> str:
-    """Return a share with its interval: `"71% (64% to 78%)"`."""
-    if interval is None:
-        return "an unknown share"
-    value, low, high = interval
-    reach = f" ({100 * low:.0f}% to {100 * high:.0f}%)" if isfinite(low) and isfinite(high) else ""
-    return f"{100 * value:.0f}%{reach}"
 
 
 def _overall_summary(overall: Overall) -> list[str]:

@@ -25,7 +25,6 @@ from harness.ratings.statistics import (
     Matrix,
     PooledVariance,
     inverse_of,
-    sandwich,
     student_cdf,
     transformed,
 )
@@ -375,7 +374,7 @@ def skills_with_errors(pairs: PairCounts, deals: DealCounts, bots: int, prior_sd
         for bot in stratum.bots:
             counts[bot] += stratum.deals
     scores.add_shutouts()
-    covariance = sandwich(inverse, scores.covariance)
+    covariance = transformed(inverse, scores.covariance)
     chances, slopes = _chances(mode.mu, part)
     freedom = [pooled.freedom for pooled in scores.pooled]
     found = SkillFit(

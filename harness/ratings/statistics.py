@@ -195,11 +195,6 @@ def inverse_of(matrix: Matrix) -> Matrix:
     return inverse
 
 
-def sandwich(outer: Matrix, inner: Matrix) -> Matrix:
-    """Return outer * inner * outer for symmetric matrices: the form of a sandwich covariance."""
-    return transformed(outer, inner)
-
-
 def transformed(by: Matrix, covariance: Matrix) -> Matrix:
     """Return the covariance of values after a linear map, given that before: by * covariance * transposed by."""
     half = [[sum(map(mul, row, column)) for column in covariance] for row in by]

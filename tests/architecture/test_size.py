@@ -7,7 +7,7 @@ from statistics import median
 from tests.architecture.size import sizes
 
 MAX_MODULES = 170
-MAX_LINES = 30_110
+MAX_LINES = 30_100
 MIN_MEDIAN_LINES = 150
 """A change that needs more raises the number in the same commit and says why."""
 MIN_LINES = 100
